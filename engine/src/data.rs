@@ -24,13 +24,13 @@ pub struct DataLimits {
 /// The type of a shown value. Datatypes have their fields in it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ValueType {
-    /// Integers.
+    /// The type `int`.
     Int,
-    /// Floating-point numbers.
+    /// The type `float`.
     Float,
-    /// Truth values.
+    /// The type `bool`.
     Bool,
-    /// Characters.
+    /// The type `char`.
     Char,
     /// Functions, of which nothing can be shown.
     Function,
@@ -55,15 +55,15 @@ pub struct Shown {
 /// A part of a shown value.
 #[derive(Clone, Debug)]
 pub enum Node<'a> {
-    /// An integer.
+    /// The value of an int.
     Int(i64),
-    /// A floating-point number.
+    /// The value of a float.
     Float(f64),
-    /// A truth value.
+    /// The value of a bool.
     Bool(bool),
-    /// A character.
+    /// The byte of a char.
     Char(u8),
-    /// A function.
+    /// A function, of which nothing is known.
     Function,
     /// The components of a tuple.
     Tuple(Vec<Node<'a>>),

@@ -20,14 +20,18 @@ use nesl_core::strategy::eligibility::worth_compiling;
 use nesl_core::strategy::{Strategy, Thresholds};
 use nesl_runtime::bug;
 use nesl_runtime::kir::Literal;
+use nesl_runtime::profile::{Profile, Profiled};
 use nesl_runtime::runtime::{Arg, Failure, Runtime};
 use nesl_runtime::scalar::Precision;
 use std::cell::{Cell, OnceCell};
+use std::rc::Rc;
 use std::time::{Duration, Instant};
 
 /// Runs programs on a runtime.
 pub(crate) struct Executor {
-    pub(crate) runtime: Box<dyn Runtime>,
+    pub(crate) runtime: Rc<dyn Runtime>,
+    /// The same without the times of its kernels, while they are recorded.
+    plain: Option<Rc<dyn Runtime>>,
     progress: Progress,
     /// The thresholds for the runtime's machine.
     pub(crate) limits: Thresholds,
@@ -102,12 +106,28 @@ impl Executor {
         Executor {
             progress,
             limits: Thresholds::for_machine(runtime.caps()),
-            runtime,
+            runtime: runtime.into(),
+            plain: None,
             arrays: ArrayState::default(),
             translating: Cell::default(),
             unsupported: UnsupportedCounts::default(),
             fuel: Cell::default(),
         }
+    }
+
+    /// Records the times of kernels from now on; without a profile, none. Arrays and compiled modules
+    /// stay.
+    pub(crate) fn set_profile(&mut self, profile: Option<Profile>) {
+        let plain = self.plain.take().unwrap_or_else(|| self.runtime.clone());
+        self.runtime = match profile {
+            Some(profile) => {
+                self.plain = Some(plain.clone());
+                // Kernels are known by the modules loaded since.
+                self.arrays.forget_modules();
+                Rc::new(Profiled::new(plain, profile))
+            }
+            None => plain,
+        };
     }
 
     /// Sets the number of fusion steps of programs prepared from now on.

@@ -7,6 +7,7 @@
 mod arrays;
 pub mod cost;
 pub mod data;
+pub mod exchange;
 mod exec;
 mod execute;
 mod frame;
@@ -19,6 +20,7 @@ mod progress;
 mod resident;
 mod runner;
 pub mod session;
+mod shape;
 pub mod show;
 mod sources;
 mod trace;
@@ -31,8 +33,9 @@ pub use nesl_core::pipeline::{Stage, Stages};
 pub use outlook::{Entry, Outlook, View};
 pub use progress::{Progress, Report};
 pub use session::{
-    Binding, CheckReport, Completion, Event, FileId, FileRange, Precision, Session, Settings,
-    ShownValues, Stats, Summary, Usage, Variable,
+    Binding, CheckReport, Completion, Cost, Definition, Earlier, Event, FileId, FileRange, Known,
+    Precision, Session, Settings, ShownValues, StageText, Stats, Summary, Usage, Variable,
 };
+pub use shape::Extent;
 pub use sources::Sources;
 pub use unsupported::Unsupported;

@@ -1,4 +1,4 @@
-//! What the next entry of a session would see, for editor features while the session runs.
+//! Shows what the next entry of a session would see, for editor features while the session runs.
 //!
 //! The session publishes its entries, with the forms that failed; a [`View`] checks a text behind
 //! them in a database of its own, on any thread. The session's own database cannot be asked while the
@@ -17,7 +17,7 @@ pub struct Outlook(Arc<RwLock<Arc<Vec<Arc<Entry>>>>>);
 pub struct Entry {
     /// The name that messages use.
     pub name: Arc<str>,
-    /// The text.
+    /// The text of the entry.
     pub text: Arc<str>,
     /// The positions of the forms that failed: they define nothing.
     pub failed: Vec<usize>,

@@ -1,4 +1,4 @@
-//! How far an entry is, readable from any thread while it runs.
+//! Reports how far an entry is, to any thread, while it runs.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};

@@ -1,11 +1,14 @@
 //! A session: a growing sequence of entries, which are checked and run, and report events.
 
 mod command;
+mod cost;
 mod define;
+mod exchange;
 mod forget;
 mod inspect;
 mod lazy;
 mod measure;
+mod names;
 mod publish;
 mod run;
 mod shown;
@@ -30,9 +33,13 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 pub use crate::sources::FileRange;
+pub use cost::Cost;
+pub use inspect::StageText;
 pub use measure::{Stats, Usage, Variable};
+pub use names::{Definition, Earlier, Known};
 pub use nesl_core::db::FileId;
 pub use nesl_core::strategy::{Strategy, Version};
+use nesl_runtime::profile::Profile;
 use nesl_runtime::runtime::Runtime;
 pub use nesl_runtime::scalar::Precision;
 
@@ -298,6 +305,14 @@ impl Session {
             }
         }
         self.executor = runtime.map(|runtime| Executor::new(runtime, self.progress.clone()));
+    }
+
+    /// Records the times of kernels in a profile from now on; without one, no more. Values stay where
+    /// they are. Returns false if programs run on the direct interpreter, which has no kernels.
+    pub fn time_kernels(&mut self, profile: Option<Profile>) -> bool {
+        let Some(executor) = &mut self.executor else { return false };
+        executor.set_profile(profile);
+        true
     }
 
     /// Returns the runtime that programs run on, if not the direct interpreter.

@@ -2,7 +2,7 @@
 //!
 //! | module | contents |
 //! |---|---|
-//! | [`entry`] | is a typed text complete; its terminator; what the next line is indented by |
+//! | [`entry`] | is a typed text complete; its terminator; what the next line is indented by: of `core` |
 //! | [`state`] | a session, and what its commands may change: an entry → outputs |
 //! | [`worker`] | the same on a thread of its own, with interrupts that are never lost |
 //! | [`output`] | what comes of an entry, as it happens |
@@ -10,7 +10,9 @@
 //! | [`commands`] | the commands that begin with a colon: one table |
 //! | [`display`] | values and pictures → text, HTML, SVG and plots |
 //! | [`message`] | diagnostics → text, with or without colours, and HTML |
+//! | [`serve`] | the worker for another program, through pipes: JSON, and arrays as columns |
 //! | [`bundle`] | something to show, in every form that a front end may choose |
+//! | [`growth`] | work and depth over several sizes, and the laws that fit them |
 //! | [`measure`] | times, memory and counters → lines and JSON |
 //! | [`table`], [`text`], [`unknown`] | columns of text; lines and columns of offsets; undefined names |
 //! | [`runtimes`] | the runtimes that a program offers, as data |
@@ -19,13 +21,16 @@ pub mod assist;
 pub mod bundle;
 pub mod commands;
 pub mod display;
-pub mod entry;
+pub mod growth;
 pub mod measure;
 pub mod message;
 pub mod output;
 pub mod runtimes;
+pub mod serve;
 pub mod state;
 pub mod table;
 pub mod text;
 pub mod unknown;
 pub mod worker;
+
+pub use nesl_core::syntax::entry;

@@ -5,6 +5,7 @@
 //! are numbered when they are made, and whether one may begin is decided under the same lock as the
 //! interrupt.
 
+use crate::commands::Commands;
 use crate::output::{Outcome, Problem};
 use crate::state::{Setup, Sink, State};
 use nesl_engine::{LineInput, Outlook, Progress};
@@ -20,6 +21,7 @@ pub struct Worker {
     gate: Arc<Gate>,
     progress: Progress,
     outlook: Outlook,
+    commands: Commands,
     thread: Option<JoinHandle<()>>,
 }
 
@@ -109,6 +111,7 @@ impl Worker {
     /// Begins a session. Fails with the reason why this machine does not have the runtime.
     pub fn start(setup: Setup) -> Result<Worker, String> {
         let (jobs, queue) = channel();
+        let commands = setup.commands();
         let (ready, started) = channel();
         let run = move || match State::new(setup) {
             Ok(state) => {
@@ -125,7 +128,7 @@ impl Worker {
         let thread = thread.map_err(|error| format!("no thread can be started: {error}"))?;
         let started = started.recv().map_err(|_| "the session could not begin".to_owned())?;
         let (gate, progress, outlook) = started?;
-        Ok(Worker { jobs: Some(jobs), gate, progress, outlook, thread: Some(thread) })
+        Ok(Worker { jobs: Some(jobs), gate, progress, outlook, commands, thread: Some(thread) })
     }
 
     /// Runs an entry once those before it have ended.
@@ -160,6 +163,11 @@ impl Worker {
     /// Returns a handle that says how far the entry is that runs.
     pub fn progress(&self) -> Progress {
         self.progress.clone()
+    }
+
+    /// Returns the commands that can be entered.
+    pub fn commands(&self) -> Commands {
+        self.commands
     }
 
     /// Returns a handle to what the next entry would see.

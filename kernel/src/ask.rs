@@ -10,6 +10,7 @@ use crate::wire;
 use jupyter_protocol::{IsCompleteReply, JupyterMessageContent};
 use nesl_engine::Outlook;
 use nesl_interactive::assist::{Assist, Completions};
+use nesl_interactive::commands::Commands;
 use nesl_interactive::entry::{self, Typed};
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -54,13 +55,15 @@ impl At {
 
 impl Asked {
     /// Starts the thread.
-    pub fn start(outlook: Outlook) -> std::io::Result<Asked> {
+    pub fn start(outlook: Outlook, commands: Commands) -> std::io::Result<Asked> {
         let (questions, queue) = channel::<Question>();
         let serve = move || {
             // Made for the first question: many kernels are never asked any.
             let mut assist = None;
             while let Ok(Question { ask, done }) = queue.recv() {
-                let mut used = assist.take().unwrap_or_else(|| Assist::new(outlook.clone()));
+                let mut used = assist
+                    .take()
+                    .unwrap_or_else(|| Assist::new(outlook.clone()).with_commands(commands));
                 let answered = catch_unwind(AssertUnwindSafe(|| answer(&mut used, &ask)));
                 done(match answered {
                     Ok(content) => {

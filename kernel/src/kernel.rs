@@ -86,7 +86,7 @@ impl Kernel {
             publisher,
             questions: replies.questions,
             answers: Answers::default(),
-            asked: Asked::start(worker.outlook())?,
+            asked: Asked::start(worker.outlook(), worker.commands())?,
             worker,
             history: Mutex::default(),
             windows: Windows::default(),

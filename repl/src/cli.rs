@@ -9,7 +9,10 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use nesl_engine::session::{Precision, Strategy, Version};
 use nesl_engine::{Settings, ShownValues, Stage};
 use nesl_interactive::commands::bytes;
+use nesl_interactive::display::{Style, limits};
+use nesl_interactive::growth::size;
 use nesl_interactive::runtimes::{self, RuntimeRow};
+use nesl_interactive::state::Setup;
 use nesl_runtime::runtime::{self, Runtime};
 use std::io::IsTerminal;
 use std::path::PathBuf;
@@ -345,6 +348,11 @@ the book's page \"What the language server speaks\" says beyond that.")]
         #[arg(long, hide = true)]
         stdio: bool,
     },
+    /// Serve another program: a session on standard input and output, in JSON
+    #[command(after_help = "\
+The Python module `nesl` uses this. Requests and answers are objects, one a line; the head of
+interactive/src/serve.rs describes them.")]
+    Serve,
     /// Serve a notebook: a Jupyter kernel; install it for Jupyter
     #[command(
         args_conflicts_with_subcommands = true,
@@ -502,6 +510,22 @@ impl Global {
         settings
     }
 
+    /// How a session begins that another program shows.
+    pub fn served(&self) -> Setup {
+        Setup {
+            settings: Settings {
+                shown: ShownValues::Expressions,
+                data: Some(limits()),
+                ..self.settings()
+            },
+            runtimes: &RUNTIMES,
+            runtime: self.runtime,
+            options: self.options(),
+            display: Style { html: true },
+            extra: &[],
+        }
+    }
+
     /// The limits of the runtime; its interrupt flag is to be set.
     pub fn options(&self) -> runtime::Options {
         let mut options = runtime::Options {
@@ -543,13 +567,16 @@ impl Global {
     /// Fails if this machine does not have it.
     pub fn runtime(&self, interrupt: Arc<AtomicBool>) -> anyhow::Result<Option<Box<dyn Runtime>>> {
         let options = runtime::Options { interrupt, ..self.options() };
+        (self.runtime.make)(options).map_err(|missing| self.missing(&missing))
+    }
+
+    /// The error for a runtime that this machine does not have.
+    pub fn missing(&self, missing: &str) -> anyhow::Error {
         let name = self.runtime.name;
-        (self.runtime.make)(options).map_err(|missing| {
-            anyhow!(
-                "--runtime {name}: {missing}; `nesl devices` tells what was looked for, and \
-                 --runtime cpu runs on this machine"
-            )
-        })
+        anyhow!(
+            "--runtime {name}: {missing}; `nesl devices` tells what was looked for, and \
+             --runtime cpu runs on this machine"
+        )
     }
 
     /// Returns true if output to `stream` is coloured.
@@ -595,18 +622,6 @@ fn print_length(text: &str) -> Result<Length, String> {
     }
 }
 
-/// A size may be written `1000`, `1_000`, `1e3` or `2.5e3`.
-fn size(text: &str) -> Result<u64, String> {
-    let plain = text.trim().replace('_', "");
-    if let Ok(size) = plain.parse() {
-        return Ok(size);
-    }
-    match plain.parse::<f64>() {
-        Ok(size) if (0.0..=1e15).contains(&size) && size.fract() == 0.0 => Ok(size as u64),
-        _ => Err("give whole numbers, such as 1000 or 1e3".to_string()),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -615,15 +630,5 @@ mod tests {
     #[test]
     fn the_definition_is_consistent() {
         Cli::command().debug_assert();
-    }
-
-    #[test]
-    fn sizes_are_read_in_several_spellings() {
-        assert_eq!(size("1e3"), Ok(1000));
-        assert_eq!(size("2.5e3"), Ok(2500));
-        assert_eq!(size("1_000"), Ok(1000));
-        assert!(size("1.5").is_err());
-        assert!(size("-1").is_err());
-        assert!(size("many").is_err());
     }
 }

@@ -64,8 +64,8 @@ fn a_conversation() {
     say(&mut session, "triple(x)", "it = 15 : int");
     say(&mut session, ":doc plus_scan", "plus_scan : [a] -> [a]");
     say(&mut session, ":doc plus_sacn", "did you mean `plus_scan`?");
-    say(&mut session, ":what", "There is no `:what`");
-    say(&mut session, ":type", "Write `:type EXPR`");
+    say(&mut session, ":what", "there is no command `:what`");
+    say(&mut session, ":type", "write `:type EXPR`");
     say(&mut session, ":time {i : i in [0:x]}", "time of it: ");
     say(&mut session, ":stats", "runtime cpu: ");
     say(&mut session, ":help", ":quit");
@@ -91,7 +91,7 @@ fn a_session_knows_what_its_file_defines() {
     session.send_control('d').expect("it listens");
     session.exp_eof().expect("it leaves");
     let mut session = start(folder.path());
-    say(&mut session, ":reload", "The session has no files");
+    say(&mut session, ":reload", "the session has no files");
 }
 
 #[test]

@@ -363,7 +363,7 @@ impl Session {
     }
 
     /// The values of the top-level variables a program reads.
-    fn globals(
+    pub(super) fn globals(
         &self,
         item: ItemId,
         program: &ir::Program,
@@ -486,7 +486,7 @@ pub(super) fn names_of(ast: &ast::Item) -> Vec<(Name, Vec<Projection>)> {
 }
 
 /// Returns the options of the direct interpreter, by the settings.
-fn options<'a>(settings: &Settings, interrupt: &'a AtomicBool) -> interp::Options<'a> {
+pub(super) fn options<'a>(settings: &Settings, interrupt: &'a AtomicBool) -> interp::Options<'a> {
     interp::Options {
         precision: settings.precision,
         max_depth: settings.max_depth,
@@ -497,7 +497,7 @@ fn options<'a>(settings: &Settings, interrupt: &'a AtomicBool) -> interp::Option
 }
 
 /// A failure of a runtime in words.
-fn words(failure: &runtime::Failure) -> String {
+pub(super) fn words(failure: &runtime::Failure) -> String {
     match failure {
         runtime::Failure::Machine(fault) => fault.to_string(),
         runtime::Failure::Program { .. } => "The program failed.".to_string(),

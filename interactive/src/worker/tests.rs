@@ -4,7 +4,7 @@ use super::*;
 use crate::display::Style;
 use crate::output::Output;
 use crate::runtimes::RuntimeRow;
-use nesl_engine::{Settings, ShownValues};
+use nesl_engine::{Settings, ShownValues, Stages};
 use nesl_runtime::runtime::Options;
 use std::time::Duration;
 
@@ -13,6 +13,7 @@ static RUNTIMES: [RuntimeRow; 1] = [RuntimeRow {
     about: "The direct interpreter",
     device: || "direct interpreter".to_owned(),
     interpret_first: false,
+    stages: Stages::with_backend(&[]),
     make: |_| Ok(None),
 }];
 
@@ -26,6 +27,7 @@ fn worker() -> Worker {
         runtime: &RUNTIMES[0],
         options: Options::default(),
         display: Style { html: false },
+        extra: &[],
     })
     .expect("the direct interpreter is everywhere")
 }

@@ -3,11 +3,7 @@
 use crate::allocator;
 use crate::cli::{Global, KernelAction, KernelArgs, KernelPlace};
 use crate::exit::{FAILED, OK};
-use crate::runtimes::RUNTIMES;
 use anyhow::{Context, Result, anyhow, bail};
-use nesl_engine::{Settings, ShownValues};
-use nesl_interactive::display::Style;
-use nesl_interactive::state::Setup;
 use nesl_kernel::install::{self, Kernelspec, is_name};
 use nesl_kernel::places::Place;
 use std::path::{Path, PathBuf};
@@ -87,13 +83,7 @@ fn doctor(name: &str) -> u8 {
 /// Serves the clients of a connection file.
 fn serve(global: &Global, connection_file: &Path) -> Result<u8> {
     allocator::share_one_area();
-    let setup = Setup {
-        settings: Settings { shown: ShownValues::Expressions, ..global.settings() },
-        runtimes: &RUNTIMES,
-        runtime: global.runtime,
-        options: global.options(),
-        display: Style { html: true },
-    };
-    nesl_kernel::serve::serve(connection_file, setup).context("the kernel cannot start")?;
+    nesl_kernel::serve::serve(connection_file, global.served())
+        .context("the kernel cannot start")?;
     Ok(OK)
 }

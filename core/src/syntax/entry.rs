@@ -1,7 +1,23 @@
-//! Decides if the text typed so far is a whole number of forms, or more lines are to come.
+//! Entries: what is typed at a prompt or stands in a cell of a notebook. An entry may begin with
+//! commands of the front end, lines that begin with a colon, and the last `;` may be left out.
 
-use nesl_core::base::Severity;
-use nesl_core::syntax::{self, Kind, lex};
+use super::{Kind, is_complete, lex, parse_item, split};
+use crate::base::Severity;
+
+/// The commands of front ends whose operand is a form of NESL. What stands behind others is no
+/// program.
+pub const FORM_COMMANDS: [&str; 10] = [
+    ":type",
+    ":time",
+    ":cost",
+    ":ir",
+    ":flatten",
+    ":kernels",
+    ":plot",
+    ":scatter",
+    ":histogram",
+    ":heatmap",
+];
 
 /// The action for Enter, by what was typed before it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -17,14 +33,14 @@ pub enum Typed {
 /// Looks at what was typed. The last `;` may be left out where the form cannot go on, or is wrong
 /// already; a blank line at the end says that it is all there is, so that nobody is ever stuck.
 pub fn typed(text: &str) -> Typed {
-    if text.trim_start().starts_with(':') || is_blank(text) || syntax::is_complete(text) {
+    if text.trim_start().starts_with(':') || is_blank(text) || is_complete(text) {
         return Typed::Whole;
     }
     let given_up = text.contains('\n') && text.trim_end_matches([' ', '\t']).ends_with('\n');
     let closed = terminated(text);
     if given_up {
         Typed::Whole
-    } else if syntax::is_complete(&closed) && !lacks_its_end(&closed) {
+    } else if is_complete(&closed) && !lacks_its_end(&closed) {
         Typed::Unterminated
     } else {
         Typed::Part
@@ -38,8 +54,7 @@ pub fn is_wrong(text: &str) -> bool {
         return false;
     }
     let closed = close(text);
-    let mut parsed =
-        syntax::split(&closed).into_iter().map(|item| syntax::parse_item(&closed[item.range]));
+    let mut parsed = split(&closed).into_iter().map(|item| parse_item(&closed[item.range]));
     parsed.any(|parsed| parsed.diagnostics.iter().any(|d| d.severity == Severity::Error))
 }
 
@@ -69,9 +84,39 @@ pub fn indentation(text: &str) -> String {
     "  ".repeat(open.len() + usize::from(body))
 }
 
+/// Returns an entry as a program in which everything stands where it stood: with blanks instead of its
+/// commands, though not of a form that the last command is given, and with the terminator that it may
+/// lack.
+pub fn as_program(text: &str) -> String {
+    let mut out = String::with_capacity(text.len() + 1);
+    let mut rest = text;
+    loop {
+        let blanks = rest.len() - rest.trim_start().len();
+        let Some(command) = rest[blanks..].strip_prefix(':') else { break };
+        let line = blanks + 1 + command.find('\n').unwrap_or(command.len());
+        let name = rest[blanks..line].split(char::is_whitespace).next().unwrap_or("");
+        // A command may be shortened.
+        let takes_form = FORM_COMMANDS.iter().any(|command| command.starts_with(name));
+        let last = takes_form && name.len() > 1 && is_blank(&rest[line..]);
+        let end = if last { blanks + name.len() } else { line };
+        out.extend(rest[..end].bytes().map(|b| if b == b'\n' { '\n' } else { ' ' }));
+        rest = &rest[end..];
+        if last {
+            break;
+        }
+    }
+    out.push_str(rest);
+    if is_blank(rest) || is_complete(&out) {
+        return out;
+    }
+    // Behind it there are only blanks, which may move.
+    out.insert(out.trim_end().len(), ';');
+    out
+}
+
 /// The text with the terminator it may lack.
 pub fn close(text: &str) -> String {
-    if is_blank(text) || syntax::is_complete(text) { text.to_string() } else { terminated(text) }
+    if is_blank(text) || is_complete(text) { text.to_string() } else { terminated(text) }
 }
 
 /// The terminator goes on the same line where possible, so that messages about the end of the
@@ -86,9 +131,9 @@ fn is_blank(text: &str) -> bool {
 
 /// Returns true if all that is wrong with a text is that something is missing before its terminator.
 fn lacks_its_end(text: &str) -> bool {
-    let mut errors = syntax::split(text).into_iter().flat_map(|item| {
+    let mut errors = split(text).into_iter().flat_map(|item| {
         let start = usize::from(item.range.start());
-        let parsed = syntax::parse_item(&text[item.range]);
+        let parsed = parse_item(&text[item.range]);
         let places = parsed.diagnostics.into_iter().filter(|d| d.severity == Severity::Error);
         places.map(move |d| start + usize::from(d.primary.at.end())).collect::<Vec<_>>()
     });
@@ -149,6 +194,23 @@ mod tests {
             ("(1)]", 0),
         ] {
             assert_eq!(indentation(text).len(), blanks, "{text}");
+        }
+    }
+
+    #[test]
+    fn commands_become_blanks_and_nothing_moves() {
+        for (text, program) in [
+            ("1 + 2", "1 + 2;"),
+            ("1 + 2 \n ", "1 + 2; \n "),
+            ("x = 3; x\n", "x = 3; x;\n"),
+            (":vars\nx = 3;", "     \nx = 3;"),
+            (":set precision 32\n:time sum(x)\ny", "                 \n            \ny;"),
+            (":time\nsum(x)", "     \nsum(x);"),
+            (":ti sum(é) ", "    sum(é); "),
+            (":load f", "       "),
+            (":", " "),
+        ] {
+            assert_eq!(as_program(text), program, "{text:?}");
         }
     }
 
