@@ -43,10 +43,9 @@ fn of_value(value: &Value) -> Vec<Extent> {
         extents.push(Extent { total: lengths.sum(), bounds });
         let values = level.into_iter().filter_map(|sequence| match sequence {
             Sequence::Values(values) => Some(values.iter()),
-            Sequence::Ints(_)
-            | Sequence::Floats(_)
-            | Sequence::Bools(_)
-            | Sequence::Chars(_) => None,
+            Sequence::Ints(_) | Sequence::Floats(_) | Sequence::Bools(_) | Sequence::Chars(_) => {
+                None
+            }
         });
         level = values.flatten().filter_map(Value::as_sequence).collect();
     }

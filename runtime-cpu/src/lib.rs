@@ -94,6 +94,7 @@ impl Cpu {
                 recursion: true,
                 allocation: true,
                 memory: options.memory,
+                memory_bandwidth: None,
                 prefetches: threads > 1,
                 costs: COSTS,
             },

@@ -103,6 +103,7 @@ impl Ptx {
             recursion: false,
             allocation: true,
             memory: limit,
+            memory_bandwidth: description.memory_bandwidth,
             prefetches: false,
             costs: COSTS,
         };

@@ -52,11 +52,7 @@ impl Session {
         Ok(costs)
     }
 
-    fn cost_of(
-        &mut self,
-        item: ItemId,
-        seed: u64,
-    ) -> Result<Cost, Vec<Diagnostic<FileRange>>> {
+    fn cost_of(&mut self, item: ItemId, seed: u64) -> Result<Cost, Vec<Diagnostic<FileRange>>> {
         let program = self.elaborate(item)?.program;
         let values = self.globals(item, &program)?;
         let program = pipeline::core(program);

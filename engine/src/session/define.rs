@@ -146,7 +146,7 @@ impl Session {
         })
     }
 
-    fn same_type(&self, old: ItemId, new: ItemId, name: &Name) -> bool {
+    pub(super) fn same_type(&self, old: ItemId, new: ItemId, name: &Name) -> bool {
         match (&**self.db.signature(old), &**self.db.signature(new)) {
             (
                 Signature::Function { scheme: a, optional: x },

@@ -2,7 +2,7 @@
 
 use super::{CheckReport, Completion, FileRange, Session, Settings, is_error, located, place, run};
 use nesl_core::base::{Diagnostic, DiagnosticKind, Loc, Name};
-use nesl_core::db::{Before, FileId};
+use nesl_core::db::{Before, FileId, Form};
 use nesl_core::explain::{example, takes_functions};
 use nesl_core::ir::Site;
 use nesl_core::names::Resolution;
@@ -98,7 +98,7 @@ impl Session {
         // As in an entered text, a declared function is the one defined further down.
         let replaced = self.replaced.clone();
         for (position, form) in self.db.outline(file).forms.clone().iter().enumerate() {
-            self.redefine(file, position as u32, form, &mut |_| {});
+            self.stand_in(file, position as u32, form);
         }
         // A form that is not printed may have errors: functions that call it are left out, too.
         let broken = std::mem::take(&mut self.broken);
@@ -111,6 +111,23 @@ impl Session {
         }
         self.replaced = replaced;
         shown
+    }
+
+    /// Lets the names of a form that is only looked at stand for earlier definitions of the same type.
+    /// Unlike [`Session::redefine`], it touches no values.
+    fn stand_in(&mut self, file: FileId, position: u32, form: &Form) {
+        let item = form.id();
+        for name in form.names.iter() {
+            let found = self.db.lookup(Before { file, position }, name);
+            let Some(Resolution::Item(old, _)) = found else { continue };
+            if old == item || self.db.is_library(old) || !self.same_type(old, item, name) {
+                continue;
+            }
+            let old = self.current(old, name);
+            if old != item {
+                self.replaced.insert((old, name.clone()), item);
+            }
+        }
     }
 
     fn dump_file(
@@ -131,24 +148,7 @@ impl Session {
                 continue;
             }
             found = true;
-            let item = form.id();
-            let query = match stage.pass().run {
-                Run::Query(query) => Some(query),
-                _ => None,
-            };
-            if matches!(query, None | Some(Query::Types)) {
-                let diagnostics = self.db.diagnostics(item);
-                if diagnostics.iter().any(is_error) {
-                    return Err(diagnostics.into_iter().map(located).collect());
-                }
-            }
-            match query {
-                Some(query) => {
-                    let dump = dump_item(&self.db, item, query);
-                    self.append(&dump, 0..dump.text.len(), &mut out);
-                }
-                None => self.dump_program(&form, stage, &mut printed, &mut out)?,
-            }
+            self.dump_form(&form, stage, &mut printed, &mut out)?;
         }
         if !found && let Some(function) = function {
             let at = FileRange { file, range: 0..0 };
@@ -158,9 +158,51 @@ impl Session {
         Ok(out)
     }
 
+    /// Returns the definition of a name at a stage of the compiler, as the session has it; `None` if the
+    /// name has none.
+    pub fn stage_of_definition(
+        &self,
+        name: &str,
+        stage: Stage,
+    ) -> Option<Result<StageText, Vec<Diagnostic<FileRange>>>> {
+        let Resolution::Item(item, name) = self.lookup(&Name::new(name))? else { return None };
+        let form = self.db.form(self.current(item, &name));
+        let mut out = StageText::default();
+        let shown = self.dump_form(&form, stage, &mut FxHashSet::default(), &mut out);
+        Some(shown.map(|()| out))
+    }
+
+    fn dump_form(
+        &self,
+        form: &Form,
+        stage: Stage,
+        printed: &mut FxHashSet<String>,
+        out: &mut StageText,
+    ) -> Result<(), Vec<Diagnostic<FileRange>>> {
+        let item = form.id();
+        let query = match stage.pass().run {
+            Run::Query(query) => Some(query),
+            _ => None,
+        };
+        if matches!(query, None | Some(Query::Types)) {
+            let diagnostics = self.db.diagnostics(item);
+            if diagnostics.iter().any(is_error) {
+                return Err(diagnostics.into_iter().map(located).collect());
+            }
+        }
+        match query {
+            Some(query) => {
+                let dump = dump_item(&self.db, item, query);
+                self.append(&dump, 0..dump.text.len(), out);
+                Ok(())
+            }
+            None => self.dump_program(form, stage, printed, out),
+        }
+    }
+
     fn dump_program(
         &self,
-        form: &nesl_core::db::Form,
+        form: &Form,
         stage: Stage,
         printed: &mut FxHashSet<String>,
         out: &mut StageText,

@@ -40,7 +40,7 @@ pub struct Definition {
 pub struct Earlier {
     /// Its type as printed.
     pub ty: String,
-    /// Its place.
+    /// The place where it stands.
     pub at: FileRange,
     /// True if the present definition has taken its place in all that uses it, because it has the same
     /// type.
@@ -58,7 +58,9 @@ impl Session {
                     (self.type_of_name(item, &own), self.db.is_library(item))
                 }
                 Resolution::Prim(prim) => (prim.row().scheme.to_owned(), true),
-                Resolution::Local(_) | Resolution::Optional(_) | Resolution::Unknown => return None,
+                Resolution::Local(_) | Resolution::Optional(_) | Resolution::Unknown => {
+                    return None;
+                }
             };
             Some(Known { name, ty, library })
         });
@@ -110,9 +112,9 @@ impl Session {
                     _ => false,
                 })
             };
-            let users = forms.iter().filter(|user| {
-                !replaced && user.id() != old && fine(user.id()) && uses(user.id())
-            });
+            let users = forms
+                .iter()
+                .filter(|user| !replaced && user.id() != old && fine(user.id()) && uses(user.id()));
             // Variables have their value already.
             let users = users.filter(|user| !self.db.is_data(user.id()));
             Earlier {

@@ -80,6 +80,7 @@ impl Reference {
                 recursion: true,
                 allocation: true,
                 memory,
+                memory_bandwidth: None,
                 prefetches: false,
                 costs: Costs::default(),
             },
