@@ -3,7 +3,7 @@
 //! Everything is asked of a [`View`], which follows the session: an answer never waits for a
 //! computation.
 
-use crate::commands;
+use crate::commands::Commands;
 use nesl_core::base::{TextRange, TextSize};
 use nesl_core::ide::{self, CompletionKind};
 use nesl_engine::{Outlook, View};
@@ -12,6 +12,7 @@ use std::ops::Range;
 /// Answers about texts behind the entries of a session.
 pub struct Assist {
     view: View,
+    commands: Commands,
 }
 
 /// The completions at a cursor.
@@ -37,16 +38,21 @@ pub struct Completion {
 impl Assist {
     /// Makes an assistant for a session.
     pub fn new(outlook: Outlook) -> Assist {
-        Assist { view: View::new(outlook) }
+        Assist { view: View::new(outlook), commands: Commands::default() }
+    }
+
+    /// Makes it know the commands of a front end, with the stages and runtimes that they take.
+    pub fn with_commands(self, commands: Commands) -> Assist {
+        Assist { commands, ..self }
     }
 
     /// Returns the completions at a byte of a text.
     pub fn complete(&mut self, text: &str, cursor: usize) -> Completions {
         let cursor = floor(text, cursor);
-        if let Some(found) = commands::complete(text, cursor) {
+        if let Some(found) = self.commands.complete(text, cursor) {
             return found;
         }
-        let (db, file) = self.view.with(text);
+        let (db, file) = self.view.with(&self.commands.blanked(text));
         let all = ide::completions(db, file, size(cursor));
         // What stands there is what the first of them replaces; all replace the same word.
         let word = word_at(text, cursor);
@@ -67,11 +73,11 @@ impl Assist {
     /// documentation, example and cost.
     pub fn inspect(&mut self, text: &str, cursor: usize) -> Option<String> {
         let cursor = floor(text, cursor);
-        if let Some(help) = commands::help_at(text, cursor) {
+        if let Some(help) = self.commands.help_at(text, cursor) {
             return Some(help);
         }
         let word = word_at(text, cursor);
-        let (db, file) = self.view.with(text);
+        let (db, file) = self.view.with(&self.commands.blanked(text));
         // The cursor often stands behind a name, or behind the parenthesis that follows it.
         let places = [cursor, word.start, floor(text, cursor.saturating_sub(1))];
         let mut found = places.iter().filter_map(|at| {

@@ -11,6 +11,7 @@
 //! | [`display`] | values and pictures → text, HTML, SVG and plots |
 //! | [`message`] | diagnostics → text, with or without colours, and HTML |
 //! | [`bundle`] | something to show, in every form that a front end may choose |
+//! | [`growth`] | work and depth over several sizes, and the laws that fit them |
 //! | [`measure`] | times, memory and counters → lines and JSON |
 //! | [`table`], [`text`], [`unknown`] | columns of text; lines and columns of offsets; undefined names |
 //! | [`runtimes`] | the runtimes that a program offers, as data |
@@ -20,6 +21,7 @@ pub mod bundle;
 pub mod commands;
 pub mod display;
 pub mod entry;
+pub mod growth;
 pub mod measure;
 pub mod message;
 pub mod output;

@@ -1,17 +1,19 @@
 //! A session with all that its commands may change: the runtime, its limits, what is shown.
 
 use crate::bundle::Bundle;
-use crate::commands;
+use crate::commands::{self, Call, Command, Commands};
 use crate::display;
 use crate::entry::close;
 use crate::message::Renderer;
 use crate::output::{Outcome, Output, Problem, Stream};
 use crate::runtimes::{RuntimeRow, Runtimes};
 use nesl_core::base::{Diagnostic, Severity};
-use nesl_engine::{Event, FileRange, Session, Settings, Sources};
+use nesl_engine::{Event, FileRange, Session, Settings, Sources, Stages, Summary, Usage};
+use nesl_runtime::profile::Profile;
 use nesl_runtime::runtime::Options;
 use std::collections::BTreeSet;
 use std::io::Write;
+use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// The number of problems of one entry that are shown, at most.
@@ -30,6 +32,44 @@ pub struct Setup {
     pub options: Options,
     /// How values are shown.
     pub display: display::Style,
+    /// The stages of the compiler that can be shown.
+    pub stages: Stages,
+    /// The commands that the front end adds to the table.
+    pub extra: &'static [&'static Command],
+}
+
+/// Runs the forms of texts, and shows what comes of them, in a front end's own way.
+pub trait Front {
+    /// Connects the standard streams of programs; also after the session was reset.
+    fn connect(&self, session: &mut Session);
+    /// Enters a text that stands below `first_line` other lines of its entry.
+    fn enter(
+        &mut self,
+        session: &mut Session,
+        name: &str,
+        text: &str,
+        first_line: usize,
+    ) -> Entered;
+    /// Does what one of the front end's own commands says.
+    fn command(&mut self, state: &mut State, call: &Call<'_>) -> Outcome;
+}
+
+/// What came of a text that a [`Front`] has entered and shown.
+#[derive(Debug)]
+pub struct Entered {
+    /// How it ended.
+    pub summary: Summary,
+    /// The forms that were evaluated or defined.
+    pub forms: Vec<FormRun>,
+}
+
+/// A form that was evaluated or defined, and what that took.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FormRun {
+    /// The name that it defines; `it` for an expression.
+    pub name: String,
+    /// The time, launches and memory that it took.
+    pub usage: Usage,
 }
 
 /// A session with all that its commands may change.
@@ -43,6 +83,16 @@ pub struct State {
     receiver: Receiver,
     /// Pictures that were drawn on since they were shown.
     drawn: BTreeSet<usize>,
+    /// Runs the forms instead, if there is one.
+    front: Option<Box<dyn Front>>,
+    /// The forms of the last entry that had any.
+    forms: Vec<FormRun>,
+    /// True until the first text of the entry that runs.
+    begins: bool,
+    /// The times of the kernels of that entry, while they are recorded.
+    profile: Option<Profile>,
+    /// The times of all kernels that are not recorded for a single entry, if somebody wants them.
+    all_kernels: Option<Profile>,
 }
 
 /// Receives what comes of an entry.
@@ -87,7 +137,18 @@ impl State {
         let receiver = Receiver::default();
         let session = Session::new(setup.settings.clone());
         let (renderer, drawn) = (Renderer::new(true), BTreeSet::new());
-        let mut state = State { session, setup, renderer, receiver, drawn };
+        let mut state = State {
+            session,
+            setup,
+            renderer,
+            receiver,
+            drawn,
+            front: None,
+            forms: Vec::new(),
+            begins: true,
+            profile: None,
+            all_kernels: None,
+        };
         state.connect();
         state.set_runtime(state.setup.runtime)?;
         Ok(state)
@@ -95,9 +156,23 @@ impl State {
 
     /// Connects the standard streams of programs.
     fn connect(&mut self) {
+        if let Some(front) = &self.front {
+            return front.connect(&mut self.session);
+        }
         let printer = |stream| Box::new(Printer { receiver: self.receiver.clone(), stream });
         self.session.set_output(printer(Stream::Output));
         self.session.set_error_output(printer(Stream::Errors));
+    }
+
+    /// Lets a front end run the forms from now on.
+    pub fn set_front(&mut self, front: Box<dyn Front>) {
+        self.front = Some(front);
+        self.connect();
+    }
+
+    /// Returns the commands that can be entered.
+    pub fn commands(&self) -> Commands {
+        self.setup.commands()
     }
 
     /// Runs programs on another runtime, or on the same one with other limits. Fails with the reason why
@@ -106,6 +181,7 @@ impl State {
         let interrupt = self.session.interrupt_handle();
         let made = (row.make)(Options { interrupt, ..self.setup.options.clone() })?;
         self.session.set_runtime(made);
+        self.session.time_kernels(self.profile.clone().or(self.all_kernels.clone()));
         self.session.settings_mut().interpret_first =
             row.interpret_first && self.setup.settings.interpret_first;
         self.setup.runtime = row;
@@ -115,7 +191,12 @@ impl State {
     /// Runs an entry: commands, each on a line of its own, and the text after them.
     pub fn enter(&mut self, name: &str, text: &str, sink: Sink) -> Outcome {
         self.receiver.set(Some(sink));
-        let outcome = self.run(name, text);
+        self.begins = true;
+        let mut outcome = self.run(name, text);
+        let interrupted = self.session.interrupt_handle().load(Ordering::Relaxed);
+        if matches!(outcome, Outcome::Failed(_)) && interrupted {
+            outcome = Outcome::Interrupted;
+        }
         self.show_pictures();
         self.receiver.set(None);
         outcome
@@ -126,7 +207,7 @@ impl State {
             return self.fail(Problem::of_command(message));
         }
         let mut start = 0;
-        while let Some((command, after)) = commands::first(text, start) {
+        while let Some((command, after)) = self.commands().first(text, start) {
             let outcome = match command {
                 Ok(command) => commands::run(self, name, &command),
                 Err(message) => self.fail(Problem::of_command(message)),
@@ -145,13 +226,28 @@ impl State {
     pub(crate) fn enter_text(&mut self, name: &str, text: &str, whole: &str) -> Outcome {
         let above = &whole[..whole.len() - text.len().min(whole.len())];
         let first_line = above.matches('\n').count();
+        if std::mem::take(&mut self.begins) {
+            self.forms.clear();
+            if let Some(profile) = &self.profile {
+                profile.clear();
+            }
+        }
+        if let Some(front) = &mut self.front {
+            let Entered { summary, forms } =
+                front.enter(&mut self.session, name, &close(text), first_line);
+            self.forms.extend(forms);
+            let problem = || Problem::of_command(format!("{} errors were shown", summary.errors));
+            return outcome(&summary, (summary.errors > 0).then(problem));
+        }
         let sources = self.session.sources();
         let (receiver, style) = (self.receiver.clone(), self.setup.display);
+        let forms = &mut self.forms;
         let (mut first, mut problems) = (None, 0);
         let renderer = &mut self.renderer;
         let summary = self.session.enter(name, &close(text), &mut |event| match event {
             Event::Bound(binding) => {
                 renderer.starts_at(binding.at.file, first_line);
+                forms.push(FormRun { name: binding.name.clone(), usage: binding.usage });
                 receiver.send(display::binding(&binding, style));
             }
             Event::Text(text) if text.is_empty() => {}
@@ -180,12 +276,48 @@ impl State {
         }
         let pictures = self.session.pictures().iter().enumerate();
         self.drawn.extend(pictures.filter(|(_, picture)| picture.changed()).map(|(at, _)| at));
-        match first {
-            _ if summary.exit => Outcome::Exit,
-            _ if summary.interrupted => Outcome::Interrupted,
-            Some(problem) => Outcome::Failed(problem),
-            None => Outcome::Done,
-        }
+        outcome(&summary, first)
+    }
+
+    /// Returns the forms of the last entry that had any, and what each took.
+    pub(crate) fn forms(&self) -> &[FormRun] {
+        &self.forms
+    }
+
+    /// Returns the number of forms of the entry that runs so far.
+    pub(crate) fn forms_so_far(&self) -> usize {
+        if self.begins { 0 } else { self.forms.len() }
+    }
+
+    /// Returns the times of kernels, while they are recorded.
+    pub(crate) fn profile(&self) -> Option<&Profile> {
+        self.profile.as_ref()
+    }
+
+    /// Records the times of kernels from now on, or no more. Returns false if programs run on the
+    /// direct interpreter, which has no kernels.
+    pub(crate) fn time_kernels(&mut self, on: bool) -> bool {
+        self.profile = on.then(Profile::default);
+        let timed = self.session.time_kernels(self.profile.clone().or(self.all_kernels.clone()));
+        self.profile.take_if(|_| !timed);
+        timed
+    }
+
+    /// Records the times of all kernels from now on, except while those of an entry are recorded.
+    pub fn time_all_kernels(&mut self, profile: Profile) {
+        self.session.time_kernels(Some(profile.clone()));
+        self.all_kernels = Some(profile);
+    }
+
+    /// Does what one of the front end's own commands says.
+    pub(crate) fn by_front(&mut self, call: &Call<'_>) -> Outcome {
+        let Some(mut front) = self.front.take() else {
+            let name = call.command.name;
+            return self.fail(Problem::of_command(format!("`{name}` is not for this front end")));
+        };
+        let outcome = front.command(self, call);
+        self.front = Some(front);
+        outcome
     }
 
     /// Shows something.
@@ -225,8 +357,26 @@ impl State {
     pub fn reset(&mut self) {
         self.session.reset();
         self.drawn.clear();
+        self.forms.clear();
         self.renderer = Renderer::new(true);
         self.connect();
+    }
+}
+
+impl Setup {
+    /// Returns the commands that can be entered.
+    pub fn commands(&self) -> Commands {
+        Commands { extra: self.extra, stages: self.stages, runtimes: self.runtimes }
+    }
+}
+
+/// Returns the outcome of a text; `first` is its first error.
+fn outcome(summary: &Summary, first: Option<Problem>) -> Outcome {
+    match first {
+        _ if summary.exit => Outcome::Exit,
+        _ if summary.interrupted => Outcome::Interrupted,
+        Some(problem) => Outcome::Failed(problem),
+        None => Outcome::Done,
     }
 }
 

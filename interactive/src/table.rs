@@ -1,5 +1,6 @@
 //! Columns of text: numbers flush right, names and types flush left.
 
+use crate::bundle::{Bundle, escaped};
 use std::fmt;
 
 /// A table under construction.
@@ -19,6 +20,44 @@ impl Table {
     }
 }
 
+/// The headings of columns that are flush left: those of words.
+const WORDS: [&str; 11] = [
+    "name", "type", "shape", "where", "kernel", "stage", "about", "runtime", "device", "setting",
+    "value",
+];
+
+impl Table {
+    /// Returns true if there is nothing below the headings.
+    pub fn is_empty(&self) -> bool {
+        self.rows.len() == 1
+    }
+
+    /// Returns the table in HTML.
+    pub fn html(&self) -> String {
+        let mut out = String::from("<table>");
+        for (number, row) in self.rows.iter().enumerate() {
+            let element = if number == 0 { "th" } else { "td" };
+            out += "<tr>";
+            for (column, cell) in row.iter().enumerate() {
+                let side = if self.is_words(column) { "left" } else { "right" };
+                let cell = escaped(cell);
+                out += &format!("<{element} style=\"text-align:{side}\">{cell}</{element}>");
+            }
+            out += "</tr>";
+        }
+        out + "</table>"
+    }
+
+    /// Returns the table as text and as HTML.
+    pub fn bundle(&self) -> Bundle {
+        Bundle::text(self.to_string().trim_end()).with_html(self.html())
+    }
+
+    fn is_words(&self, column: usize) -> bool {
+        WORDS.contains(&&*self.rows[0][column])
+    }
+}
+
 impl fmt::Display for Table {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         let columns = self.rows[0].len();
@@ -33,7 +72,7 @@ impl fmt::Display for Table {
                 let gap = if column == 0 { "" } else { "  " };
                 let width = widths[column];
                 line += gap;
-                line += &if matches!(&*self.rows[0][column], "name" | "type") {
+                line += &if self.is_words(column) {
                     format!("{cell:<width$}")
                 } else {
                     format!("{cell:>width$}")

@@ -9,6 +9,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use nesl_engine::session::{Precision, Strategy, Version};
 use nesl_engine::{Settings, ShownValues, Stage};
 use nesl_interactive::commands::bytes;
+use nesl_interactive::growth::size;
 use nesl_interactive::runtimes::{self, RuntimeRow};
 use nesl_runtime::runtime::{self, Runtime};
 use std::io::IsTerminal;
@@ -444,13 +445,16 @@ impl Global {
     /// Fails if this machine does not have it.
     pub fn runtime(&self, interrupt: Arc<AtomicBool>) -> anyhow::Result<Option<Box<dyn Runtime>>> {
         let options = runtime::Options { interrupt, ..self.options() };
+        (self.runtime.make)(options).map_err(|missing| self.missing(&missing))
+    }
+
+    /// The error for a runtime that this machine does not have.
+    pub fn missing(&self, missing: &str) -> anyhow::Error {
         let name = self.runtime.name;
-        (self.runtime.make)(options).map_err(|missing| {
-            anyhow!(
-                "--runtime {name}: {missing}; `nesl devices` tells what was looked for, and \
-                 --runtime cpu runs on this machine"
-            )
-        })
+        anyhow!(
+            "--runtime {name}: {missing}; `nesl devices` tells what was looked for, and \
+             --runtime cpu runs on this machine"
+        )
     }
 
     /// Returns true if output to `stream` is coloured.
@@ -496,18 +500,6 @@ fn print_length(text: &str) -> Result<Length, String> {
     }
 }
 
-/// A size may be written `1000`, `1_000`, `1e3` or `2.5e3`.
-fn size(text: &str) -> Result<u64, String> {
-    let plain = text.trim().replace('_', "");
-    if let Ok(size) = plain.parse() {
-        return Ok(size);
-    }
-    match plain.parse::<f64>() {
-        Ok(size) if (0.0..=1e15).contains(&size) && size.fract() == 0.0 => Ok(size as u64),
-        _ => Err("give whole numbers, such as 1000 or 1e3".to_string()),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -516,15 +508,5 @@ mod tests {
     #[test]
     fn the_definition_is_consistent() {
         Cli::command().debug_assert();
-    }
-
-    #[test]
-    fn sizes_are_read_in_several_spellings() {
-        assert_eq!(size("1e3"), Ok(1000));
-        assert_eq!(size("2.5e3"), Ok(2500));
-        assert_eq!(size("1_000"), Ok(1000));
-        assert!(size("1.5").is_err());
-        assert!(size("-1").is_err());
-        assert!(size("many").is_err());
     }
 }

@@ -1,13 +1,13 @@
-//! Commands that change the session: `:set`, `:load`, `:reset`.
+//! Commands that change the session: `:set`, `:devices`, `:reset`.
 
 use super::{Command, Operand};
 use crate::assist::{Completion, Completions};
 use crate::bundle::Bundle;
 use crate::output::{Outcome, Output, Problem};
-use crate::runtimes::named;
+use crate::runtimes::{Runtimes, named};
 use crate::state::State;
-use nesl_engine::{Precision, decode};
-use std::path::Path;
+use crate::table::Table;
+use nesl_engine::Precision;
 
 /// A setting: its name, its values in words, and what it is.
 struct Setting {
@@ -47,7 +47,12 @@ static SETTINGS: &[Setting] = &[
                 let names: Vec<&str> = runtimes.iter().map(|row| row.name).collect();
                 format!("the runtimes are {}", names.join(", "))
             })?;
-            state.set_runtime(row)
+            state.set_runtime(row).map_err(|missing| {
+                format!(
+                    "{value}: {missing}; `:devices` tells what there is; programs still run on {}",
+                    state.setup.runtime.name
+                )
+            })
         },
         current: |state| state.setup.runtime.name.to_owned(),
     },
@@ -111,20 +116,22 @@ static SETTINGS: &[Setting] = &[
 
 pub(super) static SET: Command = Command {
     name: ":set",
-    operand: Operand::OptionalWord,
+    operand: Operand::Setting,
     usage: "[NAME VALUE]",
     about: "the settings, or change one",
-    doc: "`:set` lists the settings with their values; `:set precision 32` changes one. Values already \
-          computed keep their precision.",
+    doc: "`:set` lists the settings with their values, `:set seed` shows one, `:set precision 32` changes \
+          one. All values are kept: those computed keep their precision, and another runtime, number of \
+          threads or limit of memory gets copies of the values when it first needs them.",
     run: |state, call| {
         let mut words = call.operand.trim_end_matches(';').split_whitespace();
         let (name, value) = (words.next(), words.next());
         let Some(name) = name else {
-            let rows = SETTINGS.iter().map(|setting| {
+            let mut table = Table::new(&["setting", "value", "about"]);
+            for setting in SETTINGS {
                 let value = (setting.current)(state);
-                format!("{:<14}{:<12}{}", setting.name, value, setting.about)
-            });
-            state.show(Output::Answer(Bundle::text(rows.collect::<Vec<_>>().join("\n"))));
+                table.row([setting.name.to_owned(), value, setting.about.to_owned()]);
+            }
+            state.show(Output::Answer(table.bundle()));
             return Outcome::Done;
         };
         let Some(setting) = SETTINGS.iter().find(|setting| setting.name == name) else {
@@ -144,31 +151,22 @@ pub(super) static SET: Command = Command {
     },
 };
 
-pub(super) static LOAD: Command = Command {
-    name: ":load",
-    operand: Operand::File,
-    usage: "FILE",
-    about: "run a file in this session",
-    doc: "The name may lack its `.nesl`. Relative names are looked for in the current folder.",
-    run: |state, call| {
-        let name = call.operand.trim_end_matches(';').trim().trim_matches('"');
-        let with_ending = format!("{name}.nesl");
-        let path = if !Path::new(name).is_file() && Path::new(&with_ending).is_file() {
-            &with_ending
-        } else {
-            name
-        };
-        match std::fs::read(path) {
-            Ok(bytes) => {
-                let text = decode(bytes);
-                state.enter_text(path, &text, &text)
-            }
-            Err(error) => {
-                let folder = std::env::current_dir().unwrap_or_default();
-                let message = format!("cannot read `{name}` in {}: {error}", folder.display());
-                state.fail(Problem::of_command(message))
-            }
+pub(super) static DEVICES: Command = Command {
+    name: ":devices",
+    operand: Operand::None,
+    usage: "",
+    about: "the runtimes, and the device of each",
+    doc: "A runtime that this machine does not have says what was looked for. `:set runtime NAME` chooses \
+          one; the one that programs run on is marked.",
+    run: |state, _| {
+        let mut table = Table::new(&["", "runtime", "device", "about"]);
+        for row in state.setup.runtimes {
+            let mark = if row.name == state.setup.runtime.name { "→" } else { "" };
+            let device = (row.device)();
+            table.row([mark.to_owned(), row.name.to_owned(), device, row.about.to_owned()]);
         }
+        state.show(Output::Answer(table.bundle()));
+        Outcome::Done
     },
 };
 
@@ -185,13 +183,18 @@ pub(super) static RESET: Command = Command {
 };
 
 /// Returns the completions of the operand of `:set`, which begins in a line at `start`.
-pub(super) fn complete(text: &str, start: usize, cursor: usize) -> Completions {
+pub(super) fn complete(runtimes: Runtimes, text: &str, start: usize, cursor: usize) -> Completions {
     let typed = &text[start..cursor];
     let mut words = typed.split_whitespace().skip(1);
     let word = typed.rfind(char::is_whitespace).map_or(cursor, |at| start + at + 1);
     let prefix = &text[word..cursor];
     let name = words.next().filter(|name| !typed.ends_with(name));
-    let all = match name {
+    let all: Vec<(String, &str)> = match name {
+        Some("runtime") => runtimes
+            .iter()
+            .filter(|row| row.name.starts_with(prefix))
+            .map(|row| (row.name.to_owned(), row.about))
+            .collect(),
         None => SETTINGS
             .iter()
             .filter(|setting| setting.name.starts_with(prefix))

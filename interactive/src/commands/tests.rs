@@ -1,6 +1,20 @@
-//! Tests of the table of commands.
+//! Tests of the table of commands, and of what they answer.
+
+mod answers;
 
 use super::*;
+
+fn first(entry: &str, start: usize) -> Option<(Parsed<'_>, usize)> {
+    Commands::default().first(entry, start)
+}
+
+fn complete(text: &str, cursor: usize) -> Option<Completions> {
+    Commands::default().complete(text, cursor)
+}
+
+fn help_at(text: &str, cursor: usize) -> Option<String> {
+    Commands::default().help_at(text, cursor)
+}
 
 #[test]
 fn an_entry_begins_with_commands() {
@@ -45,6 +59,7 @@ fn every_command_is_described() {
     for command in COMMANDS {
         assert!(command.name.starts_with(':') && !command.about.is_empty(), "{command:?}");
         assert!(command.doc.ends_with('.') || command.doc.is_empty(), "{command:?}");
+        assert!(!command.doc.is_empty(), "{command:?}");
         assert_eq!(command.usage.is_empty(), command.operand == Operand::None, "{command:?}");
     }
 }
@@ -59,8 +74,28 @@ fn commands_and_their_operands_are_completed() {
     assert_eq!(texts("x = 3;\n:st"), [":stats"]);
     assert_eq!(texts(":set pre"), ["precision"]);
     assert_eq!(texts(":set precision "), ["32", "64"]);
+    assert_eq!(texts(":help :fl"), [":flatten"]);
+    assert!(texts(":ir ").contains(&"kir".to_owned()));
+    assert_eq!(texts(":ir fus"), ["fused"]);
+    assert_eq!(complete(":ir kir fus", 11), None);
     assert_eq!(complete(":type pre", 9), None);
     assert_eq!(complete("pre", 3), None);
     assert!(help_at(":type x", 3).is_some_and(|help| help.starts_with("```\n:type EXPR\n```\n")));
     assert_eq!(help_at(":type x", 7), None);
+}
+
+#[test]
+fn a_stage_may_stand_before_the_rest_of_the_entry() {
+    let (command, after) = first(":ir flat\nsum([1]);", 0).expect("a command");
+    assert_eq!((command.expect("known").operand, after), ("flat\nsum([1]);", 18));
+    let (command, after) = first(":ir dot\nsum([1]);", 0).expect("a command");
+    assert_eq!((command.expect("known").operand, after), ("dot", 7));
+}
+
+#[test]
+fn what_commands_take_is_all_that_is_left_of_them() {
+    let blanked = |text| Commands::default().blanked(text).into_owned();
+    assert_eq!(blanked(":doc plus"), "     plus");
+    assert_eq!(blanked("x : y\n:ir kir f\n:"), "x : y\n        f\n ");
+    assert_eq!(blanked("sum(x)"), "sum(x)");
 }

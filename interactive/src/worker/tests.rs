@@ -4,7 +4,7 @@ use super::*;
 use crate::display::Style;
 use crate::output::Output;
 use crate::runtimes::RuntimeRow;
-use nesl_engine::{Settings, ShownValues};
+use nesl_engine::{Settings, ShownValues, Stages};
 use nesl_runtime::runtime::Options;
 use std::time::Duration;
 
@@ -26,6 +26,8 @@ fn worker() -> Worker {
         runtime: &RUNTIMES[0],
         options: Options::default(),
         display: Style { html: false },
+        stages: Stages::default(),
+        extra: &[],
     })
     .expect("the direct interpreter is everywhere")
 }
