@@ -3,6 +3,7 @@
 
 use super::address::{AddressSpace, AddressSpaces};
 use super::assembly::{Assembly, Class, Operand, Reg, emit};
+use super::bounds::Bounds;
 use super::collective::ThreadIds;
 use super::failure;
 use super::plan::{Pass, Plan, Role};
@@ -12,6 +13,7 @@ use super::traps::may_fail;
 use nesl_runtime::bug::OrBug;
 use nesl_runtime::kir::liveness::live_insts;
 use nesl_runtime::kir::{Inst, Kernel, Op, Space, Stage, Ty, Value, ValueTy, walk};
+use std::collections::HashMap;
 
 /// The parameters that the launcher passes first, each of 8 bytes; the areas of the plan follow, and
 /// then the parameters of the kernel.
@@ -57,6 +59,10 @@ pub struct Frame {
     pub ids: ThreadIds,
     /// The operand of each parameter of the kernel, by value.
     pub operands: Vec<Option<Operand>>,
+    /// How bounds checks are emitted.
+    pub bounds: Bounds,
+    /// The parameters that limit indices and may be below 0, raised to 0.
+    pub limits: HashMap<Value, Operand>,
 }
 
 impl Frame {
@@ -69,9 +75,13 @@ impl Frame {
             [record, words, ticket].map(|address| to_global(asm, address));
         let areas = areas.into_iter().map(|address| to_global(asm, address)).collect();
         let mut operands = vec![None; kernel.types.len()];
+        let (bounds, mut limits) = (Bounds::find(kernel), HashMap::new());
         for (at, param) in kernel.params.iter().enumerate() {
             let reg = load_param(asm, at, kernel.types[param.0 as usize]);
             operands[param.0 as usize] = Some(reg.into());
+            if bounds.may_be_negative(*param) {
+                limits.insert(*param, asm.at_least_zero(reg.into()));
+            }
         }
         let ids = ["%tid.x", "%ctaid.x", "%nctaid.x"].map(|special| {
             let d = asm.register(Class::B32);
@@ -88,7 +98,7 @@ impl Frame {
             scratch::Registers::load(asm, &ids, BLOCK_THREADS, params, is_checked)
         });
         let failure = failure::Registers { record, launch, words };
-        Frame { scratch, failure, ticket, areas, ids, operands }
+        Frame { scratch, failure, ticket, areas, ids, operands, bounds, limits }
     }
 
     /// Emits the beginning of the next work items of the thread: the memory of those before is free.
