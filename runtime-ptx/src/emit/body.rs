@@ -110,6 +110,14 @@ impl<'a> WorkItem<'a> {
         }
     }
 
+    /// The operand of a value: a bool is in a register.
+    pub fn plain_operand(&mut self, value: Value) -> Operand {
+        match self.operand(value) {
+            Operand::Constant(Literal::Bool(_)) => self.register(value).into(),
+            operand => operand,
+        }
+    }
+
     /// Gives a value an operand.
     pub fn define(&mut self, value: Value, operand: impl Into<Operand>) {
         self.operands[value.0 as usize] = Some(operand.into());
@@ -119,7 +127,7 @@ impl<'a> WorkItem<'a> {
     /// and `index` are the number of the stage and the index of the work item. Returns the operands
     /// of its values.
     pub fn finish(self, stage: usize, index: Operand, failed: Label) -> Vec<Option<Operand>> {
-        let WorkItem { asm, exits, operands, frame, .. } = self;
+        let WorkItem { asm, exits, operands, .. } = self;
         asm.out_of_line(|asm| {
             for exit in exits {
                 asm.place(exit.from);
@@ -129,7 +137,7 @@ impl<'a> WorkItem<'a> {
                     emit!(asm, "@{inside} bra {back}");
                 }
                 if let Some(details) = &exit.details {
-                    failure::record(asm, &frame.failure, stage, index, details);
+                    failure::record(asm, stage, index, details);
                 }
                 emit!(asm, "bra {failed}");
             }
@@ -557,7 +565,7 @@ impl WorkItem<'_> {
         emit!(asm, "and.b32 {low}, {count}, {}", INTERRUPT_POLL_ITERATIONS - 1);
         emit!(asm, "setp.ne.s32 {not_now}, {low}, 0");
         emit!(asm, "@{not_now} bra {go_on}");
-        let interrupted = failure::is_interrupted(asm, &self.frame.failure);
+        let interrupted = failure::is_interrupted(asm);
         let from = asm.label();
         emit!(asm, "@{interrupted} bra {from}");
         asm.place(go_on);

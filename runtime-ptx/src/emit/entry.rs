@@ -13,7 +13,9 @@ use super::assembly::{Assembly, emit};
 use super::collective::WARP_THREADS;
 use super::failure;
 use super::finish::{Finish, finish};
-use super::frame::{BLOCK_THREADS, Entry, Frame, HIDDEN_PARAMS, SCRATCH_PARAMS, param_type};
+use super::frame::{
+    BLOCK_THREADS, Entry, Frame, HIDDEN_PARAMS, SCRATCH_PARAMS, area_name, param_type,
+};
 use super::plan::{Pass, Plan, Role};
 use super::scratch::Scratch;
 use super::{elements, tiles};
@@ -39,11 +41,13 @@ pub fn entry(kernel: &Kernel, plan: &Plan, pass: Pass, name: &str) -> Result<Str
     let mut asm = Assembly::new(name);
     let frame = Frame::load(&mut asm, kernel, plan, pass);
     let end = asm.label();
-    failure::skip_if_failed(&mut asm, &frame.failure, end);
     let entry = Entry { kernel, plan, pass, spaces: &spaces, frame: &frame };
+    if !entry.looks_back() {
+        failure::skip_if_failed(&mut asm, end);
+    }
     let finishes = grid_reductions(&entry, &mut asm);
     if entry.is_tiled() {
-        tiles::each_tile(&mut asm, &entry, &finishes)?;
+        tiles::each_tile(&mut asm, &entry, &finishes, end)?;
     } else {
         elements::each_index(&entry, &mut asm, &finishes)?;
     }
@@ -52,14 +56,14 @@ pub fn entry(kernel: &Kernel, plan: &Plan, pass: Pass, name: &str) -> Result<Str
         scratch.report(&mut asm, &frame.ids, warps);
     }
     if !finishes.is_empty() {
-        finish(&mut asm, &frame.ids, warps, frame.ticket, &finishes);
+        finish(&mut asm, &frame.ids, warps, &finishes);
     }
     asm.place(end);
     emit!(asm, "ret");
     let (mut text, body) = asm.finish();
     write!(text, ".visible .entry {name}(").or_bug("writing to a string");
     let hidden = HIDDEN_PARAMS.iter().map(|param| format!("\n  .param .u64 {param}"));
-    let areas = (0..plan.areas.len()).map(|at| format!("\n  .param .u64 area{at}"));
+    let areas = (0..plan.areas.len()).map(|at| format!("\n  .param .u64 {}", area_name(at)));
     let scratch = SCRATCH_PARAMS.iter().filter(|_| plan.scratch != Scratch::None);
     let scratch = scratch.map(|param| format!("\n  .param .u64 {param}"));
     let params = kernel.params.iter().enumerate().map(|(at, param)| {
@@ -86,7 +90,7 @@ fn grid_reductions(entry: &Entry<'_>, asm: &mut Assembly) -> Vec<Finish> {
             let sum = asm.register(neutral.class);
             asm.move_to(sum, neutral.into());
             let (combine, out) = ((*combine, ty), entry.array(asm, *out));
-            all.push(Finish { combine, area: entry.frame.areas[area], sum, out });
+            all.push(Finish { combine, area: area_name(area), sum, out });
         }
     }
     all

@@ -6,6 +6,7 @@ use super::assembly::{Assembly, Class, Operand, Reg, emit};
 use super::bounds::Bounds;
 use super::collective::ThreadIds;
 use super::failure;
+use super::finish::TICKET;
 use super::plan::{Pass, Plan, Role};
 use super::scratch::{self, Scratch};
 pub use super::shape::BLOCK_THREADS;
@@ -17,7 +18,8 @@ use std::collections::HashMap;
 
 /// The parameters that the launcher passes first, each of 8 bytes; the areas of the plan follow, and
 /// then the parameters of the kernel.
-pub const HIDDEN_PARAMS: [&str; 4] = ["record", "launch", "words", "ticket"];
+pub const HIDDEN_PARAMS: [&str; 4] =
+    [failure::PARAMS[0], failure::PARAMS[1], failure::PARAMS[2], TICKET];
 
 /// The parameters of a kernel that needs scratch memory, behind the areas: the address of the rows,
 /// the length of a row in bytes, and the address of the `u64` for the bytes that were asked for.
@@ -49,12 +51,6 @@ pub struct Accesses {
 pub struct Frame {
     /// The registers that allocate scratch memory, if the kernel needs some.
     pub scratch: Option<scratch::Registers>,
-    /// The registers that failures need.
-    pub failure: failure::Registers,
-    /// The address of the ticket of the pass.
-    pub ticket: Reg,
-    /// The addresses of the plan's areas.
-    pub areas: Vec<Reg>,
     /// The registers that say which thread it is.
     pub ids: ThreadIds,
     /// The operand of each parameter of the kernel, by value.
@@ -68,12 +64,6 @@ pub struct Frame {
 impl Frame {
     /// Emits the registers.
     pub fn load(asm: &mut Assembly, kernel: &Kernel, plan: &Plan, pass: Pass) -> Frame {
-        let [record, launch, words, ticket] = HIDDEN_PARAMS.map(|name| load_hidden(asm, name));
-        let areas: Vec<Reg> =
-            (0..plan.areas.len()).map(|at| load_hidden(asm, &format!("area{at}"))).collect();
-        let [record, words, ticket] =
-            [record, words, ticket].map(|address| to_global(asm, address));
-        let areas = areas.into_iter().map(|address| to_global(asm, address)).collect();
         let mut operands = vec![None; kernel.types.len()];
         let (bounds, mut limits) = (Bounds::find(kernel), HashMap::new());
         for (at, param) in kernel.params.iter().enumerate() {
@@ -91,14 +81,14 @@ impl Frame {
         let [thread, block, blocks] = ids;
         let ids = ThreadIds { thread, block, blocks };
         let scratch = (plan.scratch != Scratch::None).then(|| {
-            let [rows, row, needed] = SCRATCH_PARAMS.map(|name| load_hidden(asm, name));
-            let (rows, needed) = (to_global(asm, rows), to_global(asm, needed));
+            let [rows, row, needed] = SCRATCH_PARAMS;
+            let (rows, row) = (asm.global_param(rows), asm.param(row));
+            let needed = asm.global_param(needed);
             let is_checked = plan.scratch == Scratch::Measured && pass != Pass::Final;
             let params = (rows, row, needed);
             scratch::Registers::load(asm, &ids, BLOCK_THREADS, params, is_checked)
         });
-        let failure = failure::Registers { record, launch, words };
-        Frame { scratch, failure, ticket, areas, ids, operands, bounds, limits }
+        Frame { scratch, ids, operands, bounds, limits }
     }
 
     /// Emits the beginning of the next work items of the thread: the memory of those before is free.
@@ -109,16 +99,9 @@ impl Frame {
     }
 }
 
-fn load_hidden(asm: &mut Assembly, name: &str) -> Reg {
-    let d = asm.register(Class::B64);
-    emit!(asm, "ld.param.u64 {d}, [{name}]");
-    d
-}
-
-fn to_global(asm: &mut Assembly, address: Reg) -> Reg {
-    let d = asm.register(Class::B64);
-    emit!(asm, "cvta.to.global.u64 {d}, {address}");
-    d
+/// The name of the parameter with the address of an area of the plan.
+pub fn area_name(number: usize) -> String {
+    format!("area{number}")
 }
 
 /// The type of a parameter of an entry.
@@ -145,11 +128,7 @@ fn load_param(asm: &mut Assembly, at: usize, ty: ValueTy) -> Reg {
             emit!(asm, "ld.param.{name} {d}, [p{at}]");
             d
         }
-        ValueTy::Array(_) | ValueTy::Mark => {
-            let d = asm.register(Class::B64);
-            emit!(asm, "ld.param.{name} {d}, [p{at}]");
-            to_global(asm, d)
-        }
+        ValueTy::Array(_) | ValueTy::Mark => asm.global_param(&format!("p{at}")),
     }
 }
 
@@ -210,6 +189,11 @@ impl Entry<'_> {
         })
     }
 
+    /// Returns true if a sink takes its work items one by one, by their indices.
+    pub fn is_by_work_item(&self) -> bool {
+        self.roles().any(|role| matches!(role, Role::Free | Role::Tag(_) | Role::Tagged(_)))
+    }
+
     /// Finds the array parameters that are accessed at the index of the work item, and finds out if
     /// nothing else needs that index.
     pub fn accesses_at_index(&self) -> Accesses {
@@ -238,10 +222,9 @@ impl Entry<'_> {
                 }
             });
         }
-        let by_itself = |role| matches!(role, Role::Free | Role::Tag(_) | Role::Tagged(_));
         let is_flat = matches!(kernel.space, Space::Flat { .. });
         let others = reads > accesses || (!is_flat && self.reads(kernel.indices[1]));
-        let all = !others && !fails && !self.roles().any(by_itself);
+        let all = !others && !fails && !self.is_by_work_item();
         Accesses { arrays, all }
     }
 
