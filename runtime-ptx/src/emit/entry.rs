@@ -18,12 +18,17 @@ use super::frame::{
 };
 use super::plan::{Pass, Plan, Role};
 use super::scratch::Scratch;
+use super::shape::{MAX_ROWS, is_short};
 use super::{elements, tiles};
 use nesl_runtime::bug::OrBug;
 use nesl_runtime::kir::written::reads_written;
-use nesl_runtime::kir::{Kernel, Sink};
+use nesl_runtime::kir::{Kernel, Scope, Sink, Space};
 use nesl_runtime::runtime::Reason;
 use std::fmt::Write;
+
+/// The number of tiles that a multiprocessor is to work on at a time if they have one ordered sink, and
+/// need no indices and no offsets: 80 registers are enough for that.
+const SIMPLE_TILES_AT_ONCE: u32 = 3;
 
 /// Emits a pass of a kernel without calls, under a name that PTX accepts: the declarations of the
 /// module, and the entry itself. Fails if the kernel contains something that a device cannot
@@ -71,8 +76,34 @@ pub fn entry(kernel: &Kernel, plan: &Plan, pass: Pass, name: &str) -> Result<Str
     });
     text.push_str(&hidden.chain(areas).chain(scratch).chain(params).collect::<Vec<_>>().join(","));
     writeln!(text, "\n)\n.maxntid {BLOCK_THREADS}, 1, 1").or_bug("writing to a string");
+    if let Some(blocks) = blocks_at_once(&entry) {
+        writeln!(text, ".minnctapersm {blocks}").or_bug("writing to a string");
+    }
     text.push_str(&body);
     Ok(text)
+}
+
+/// The number of blocks that a multiprocessor is to hold at least, if that is said: it limits the
+/// registers of a thread. If nothing is said, or more than one, the assembler keeps registers in
+/// memory to make room for another block, unless the code needs few.
+fn blocks_at_once(entry: &Entry<'_>) -> Option<u32> {
+    if !entry.is_tiled() && is_short(entry.kernel) {
+        return None;
+    }
+    let mut sinks = entry.stages().iter().flat_map(|stage| &stage.sinks);
+    let is_simple = match (sinks.next(), sinks.next()) {
+        (Some(Sink::Pack { columns, scope: Scope::All, .. }), None) => columns.len() == 1,
+        (Some(Sink::Reduce { result: None, .. } | Sink::Scan { scope: Scope::All, .. }), None) => {
+            true
+        }
+        _ => false,
+    };
+    let is_short = entry.plan.tile.rows == MAX_ROWS && entry.accesses_at_index().all;
+    let has_offsets = matches!(entry.kernel.space, Space::Segmented { .. });
+    match entry.looks_back() && is_short && is_simple && !has_offsets {
+        true => Some(SIMPLE_TILES_AT_ONCE),
+        false => Some(1),
+    }
 }
 
 /// Emits the neutral elements of the reductions over the grid, in the order of the sinks.
