@@ -71,11 +71,11 @@ struct Exit {
 
 /// A bounds check that is made out of line: if it holds, the work item goes on after all.
 pub struct LateRange {
-    /// The index.
+    /// The index that is compared.
     pub index: Operand,
-    /// What it is to be below; not below 0.
+    /// The limit that it is to be below; the limit is at least 0.
     pub limit: Operand,
-    /// Where the work item goes on.
+    /// The place at which the work item goes on.
     pub back: Label,
 }
 

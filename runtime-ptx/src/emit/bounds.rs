@@ -1,4 +1,4 @@
-//! How bounds checks are emitted: by one unsigned comparison, or by less.
+//! The plan of how bounds checks are emitted: by one unsigned comparison, or by less.
 //!
 //! "At least 0, and below a limit" is one comparison without sign, because a negative number is then
 //! above every limit that is not below 0. A limit that may be below 0 is raised to 0 where it is
@@ -24,7 +24,7 @@ use std::collections::HashMap;
 pub struct Range {
     /// The index; an `i64`.
     pub index: Value,
-    /// What it is to be below; an `i64`.
+    /// The limit that it is to be below; an `i64`.
     pub limit: Value,
 }
 
@@ -35,11 +35,11 @@ pub struct Span {
     pub cond: Value,
     /// The distance of the index from the number of the iteration; none is 0.
     pub from: Option<Value>,
-    /// What the index is to be below.
+    /// The limit that the index is to be below.
     pub limit: Value,
 }
 
-/// What is done before a loop for the checks in it.
+/// The comparisons that are made before a loop for the checks in it.
 #[derive(Debug, Default)]
 pub struct Hoisted {
     /// The ranges that are the same in all iterations, by their conditions.
@@ -48,7 +48,7 @@ pub struct Hoisted {
     pub spans: Vec<Span>,
 }
 
-/// How the comparisons of a kernel are emitted.
+/// The plan of how the comparisons of a kernel are emitted.
 #[derive(Debug, Default)]
 pub struct Bounds {
     ranges: Vec<Option<Range>>,
@@ -106,7 +106,8 @@ impl Bounds {
         self.may_be_negative[limit.0 as usize]
     }
 
-    /// What is done before a loop, of which some value that its head names is given.
+    /// Returns the comparisons that are made before a loop, of which some value that its head names is
+    /// given.
     pub fn before_loop(&self, head: Option<Value>) -> &Hoisted {
         const NOTHING: &Hoisted = &Hoisted { ranges: Vec::new(), spans: Vec::new() };
         head.and_then(|head| self.loops.get(&head)).unwrap_or(NOTHING)
@@ -161,7 +162,7 @@ impl Bounds {
     }
 }
 
-/// What the search looks things up in.
+/// The tables that the search looks things up in.
 struct Search<'k> {
     /// The instruction that defines a value, if one does.
     made_by: Vec<Option<&'k Inst>>,

@@ -55,7 +55,7 @@ pub struct Frame {
     pub ids: ThreadIds,
     /// The operand of each parameter of the kernel, by value.
     pub operands: Vec<Option<Operand>>,
-    /// How bounds checks are emitted.
+    /// The plan of how bounds checks are emitted.
     pub bounds: Bounds,
     /// The parameters that limit indices and may be below 0, raised to 0.
     pub limits: HashMap<Value, Operand>,

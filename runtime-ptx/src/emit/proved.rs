@@ -50,7 +50,7 @@ pub fn remove_proved_checks(kernel: &mut Kernel) {
     }
 }
 
-/// What is known at a place of the code.
+/// The facts that are known at a place of the code.
 struct Proof {
     /// For each value the first one that is the same.
     same: Vec<Value>,

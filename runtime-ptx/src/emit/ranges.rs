@@ -1,4 +1,4 @@
-//! What is known of ints without executing anything: which are never below 0.
+//! The facts that are known of ints without executing anything: which are never below 0.
 
 use nesl_runtime::kir::{
     Binary, Block, Inst, Kernel, Literal, Op, Space, Ty, Value, ValueTy, walk,

@@ -105,7 +105,7 @@ pub struct Marked {
     own: Reg,
 }
 
-/// What a row of a chunk knows of the rows before it: their last head, and its own heads.
+/// The heads that a row of a chunk knows: the last one of the rows before it, and its own.
 pub struct LastRow {
     head: Reg,
     word: Reg,

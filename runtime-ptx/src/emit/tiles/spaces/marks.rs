@@ -31,7 +31,7 @@ const GUESSED_OFFSETS: i64 = 4;
 /// and its first index; in bytes.
 const MORE: usize = 16;
 
-/// What the marking of a tile needs.
+/// The registers that the marking of a tile needs.
 struct Marks<'a> {
     place: &'a Place,
     /// The address of the offsets, and the number of segments.
@@ -46,7 +46,7 @@ struct Marks<'a> {
     numbers: Reg,
     /// The number of elements of a chunk.
     chunk: u32,
-    /// What is stored for segments without elements.
+    /// The results that are stored for segments without elements.
     neutrals: &'a [Neutral],
 }
 
