@@ -12,7 +12,7 @@ pub struct Bundle {
     pub ansi: Option<String>,
     /// A fragment of HTML, without scripts; all text in it is escaped.
     pub html: Option<String>,
-    /// A picture.
+    /// The SVG of a picture.
     pub svg: Option<String>,
     /// A plot, as a specification of Vega-Lite 5.
     pub plot: Option<Value>,

@@ -14,10 +14,10 @@ use serde_json::{Value, json};
 /// The number of runs at a size, each with a seed of its own, where random numbers are drawn.
 const SEEDS_PER_SIZE: u64 = 5;
 
-/// What was measured at one size.
+/// The measurements at one size.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Point {
-    /// The size.
+    /// The size that was measured.
     pub n: u64,
     /// The mean of the work of the runs.
     pub work: Sample,
@@ -27,10 +27,10 @@ pub struct Point {
     pub runs: usize,
 }
 
-/// How work and depth grow: the points in the order of the sizes asked for, and the laws.
+/// The growth of work and depth: the points in the order of the sizes asked for, and the laws.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CostGrowth {
-    /// What was measured.
+    /// The measurements of all sizes.
     pub points: Vec<Point>,
     /// The growth of the work.
     pub work: Growth,

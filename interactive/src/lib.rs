@@ -1,4 +1,4 @@
-//! What an interactive front end needs besides a session: the prompt and the Jupyter kernel share it.
+//! Provides what an interactive front end needs besides a session; the prompt and the Jupyter kernel share it.
 //!
 //! | module | contents |
 //! |---|---|

@@ -1,4 +1,4 @@
-//! What comes of an entry, as it happens.
+//! The outputs of an entry, as they happen.
 
 use crate::bundle::Bundle;
 
@@ -33,9 +33,9 @@ pub enum Stream {
 /// An error, as front ends need it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Problem {
-    /// What kind of error it is: `Type error`.
+    /// The kind of error: `Type error`.
     pub kind: String,
-    /// What is wrong, in one line.
+    /// The message, in one line.
     pub message: String,
     /// The whole message, with its place.
     pub shown: Bundle,
@@ -50,7 +50,7 @@ impl Problem {
     }
 }
 
-/// How an entry ended.
+/// The way in which an entry ended.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Outcome {
     /// All of it ran.

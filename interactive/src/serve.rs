@@ -29,7 +29,7 @@ use std::io::{BufRead, Read, Write};
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Where answers go, from any thread.
+/// The writer of answers, for all threads.
 #[derive(Clone)]
 struct Answers(Arc<Mutex<dyn Write + Send>>);
 

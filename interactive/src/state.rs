@@ -24,7 +24,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 /// The number of problems of one entry that are shown, at most.
 const MAX_PROBLEMS_SHOWN: usize = 50;
 
-/// How a session begins.
+/// The way in which a session begins.
 #[derive(Clone, Debug)]
 pub struct Setup {
     /// The settings of the session.
@@ -35,7 +35,7 @@ pub struct Setup {
     pub runtime: &'static RuntimeRow,
     /// The limits of the runtime; its interrupt flag is the session's.
     pub options: Options,
-    /// How values are shown.
+    /// The style in which values are shown.
     pub display: display::Style,
     /// The commands that the front end adds to the table.
     pub extra: &'static [&'static Command],
@@ -57,10 +57,10 @@ pub trait Front {
     fn command(&mut self, state: &mut State, call: &Call<'_>) -> Outcome;
 }
 
-/// What came of a text that a [`Front`] has entered and shown.
+/// The outcome of a text that a [`Front`] has entered and shown.
 #[derive(Debug)]
 pub struct Entered {
-    /// How it ended.
+    /// The summary of the text.
     pub summary: Summary,
     /// The forms that were evaluated or defined.
     pub forms: Vec<FormRun>,
@@ -77,7 +77,7 @@ pub struct FormRun {
 
 /// A session with all that its commands may change.
 pub struct State {
-    /// The session.
+    /// The session that runs the forms.
     pub session: Session,
     /// The setup that the session began with; commands change it.
     pub setup: Setup,
@@ -373,7 +373,7 @@ impl State {
         outcome
     }
 
-    /// Shows something.
+    /// Sends an output to whoever receives the entry's.
     pub(crate) fn show(&self, output: Output) {
         self.receiver.send(output);
     }

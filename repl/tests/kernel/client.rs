@@ -16,7 +16,7 @@ use std::time::Duration;
 use tokio::runtime::Runtime;
 use zeromq::{SocketRecv, ZmqMessage};
 
-/// What takes longer has failed.
+/// The time after which an answer counts as missing.
 pub const MAX_WAIT: Duration = Duration::from_secs(30);
 
 /// The session that the client says it is.
@@ -44,12 +44,12 @@ pub struct Client {
     published: VecDeque<Message>,
 }
 
-/// What came of a cell.
+/// The answer to a cell.
 #[derive(Debug)]
 pub struct Done {
-    /// The reply.
+    /// The content of the reply.
     pub reply: Value,
-    /// What was published, from `busy` to `idle`: the kinds of messages, and their contents.
+    /// The kinds and contents of the messages that were published, from `busy` to `idle`.
     pub published: Vec<(String, Value)>,
 }
 
@@ -59,7 +59,7 @@ impl Done {
         self.published.iter().filter(|(each, _)| each == kind).map(|(_, content)| content).collect()
     }
 
-    /// What was published besides statuses and the text itself, in a short form.
+    /// Returns what was published besides statuses and the text itself, in a short form.
     pub fn said(&self) -> Vec<String> {
         let said = self.published.iter().filter_map(|(kind, content)| match kind.as_str() {
             "status" | "execute_input" => None,

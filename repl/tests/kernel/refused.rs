@@ -1,11 +1,11 @@
-//! What is malformed, unsigned or incomplete.
+//! Tests that malformed, unsigned and incomplete messages are refused.
 
 use crate::client::{start, start_with};
 use serde_json::json;
 use std::io::Read;
 use std::process::Stdio;
 
-/// What stands between the addresses of a message and its parts.
+/// The part of a message between its addresses and its content.
 const DELIMITER: &[u8] = b"<IDS|MSG>";
 
 #[test]

@@ -163,7 +163,7 @@ fn rate(bytes: u64, seconds: f64, bandwidth: Option<u64>) -> String {
     format!("{:.decimals$} GB/s{}", rate / 1e9, part.unwrap_or_default())
 }
 
-/// When each kernel ran.
+/// The times at which each kernel ran.
 struct Timeline {
     /// The names, and when each began and ended, in seconds since the first launch.
     rows: Vec<(String, Vec<(f64, f64)>)>,

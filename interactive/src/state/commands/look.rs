@@ -11,7 +11,7 @@ use crate::unknown::unknown;
 use nesl_engine::{Definition, Earlier, FileRange};
 use std::path::Path;
 
-/// What the help says before the list of the commands.
+/// The text before the list of the commands.
 const INTRODUCTION: &str = "\
 Type an expression; `it` is the last result. The closing `;` of the last form may be left out.
 

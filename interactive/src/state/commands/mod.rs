@@ -46,21 +46,21 @@ use std::ops::Range;
 pub struct Command {
     /// The name, with its colon.
     pub name: &'static str,
-    /// What it takes.
+    /// The kind of operand that it takes.
     pub operand: Operand,
     /// The operand as help writes it: `EXPR`.
     pub usage: &'static str,
-    /// What it does, in a line.
+    /// The effect, in a line.
     pub about: &'static str,
-    /// What it does in full, as Markdown: meaning, forms of the operand, an example.
+    /// The description in full, as Markdown: meaning, forms of the operand, an example.
     pub doc: &'static str,
     run: fn(&mut State, &Call<'_>) -> Outcome,
 }
 
-/// What a command takes.
+/// The kind of operand that a command takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Operand {
-    /// Nothing.
+    /// The command takes nothing.
     None,
     /// A name, or another word.
     Word,
@@ -89,7 +89,7 @@ pub struct Commands {
     pub extra: &'static [&'static Command],
     /// The stages of the compiler.
     pub stages: Stages,
-    /// The runtimes.
+    /// The runtimes that can be chosen.
     pub runtimes: Runtimes,
 }
 

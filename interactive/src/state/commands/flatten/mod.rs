@@ -24,7 +24,7 @@ use nesl_core::syntax::{RawKind, split};
 use nesl_engine::FileRange;
 use std::fmt::Write;
 
-/// What the pictures mean.
+/// The legend of the pictures.
 const LEGEND: &str = "Boxes are the flat data. A bar above is a segment, with its length; each level of \
                       nesting is a row of bars. A dashed bar is an empty segment: it takes part, and takes \
                       no data.";

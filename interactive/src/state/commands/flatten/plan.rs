@@ -1,4 +1,4 @@
-//! Where the bars and the data of a segmented value stand.
+//! The places of the bars and the data of a segmented value.
 //!
 //! The same plan serves for pictures, in pixels, and for text, in characters: [`Units`] says how wide
 //! things are. Empty segments have a place, too: that they exist is half of the lesson.
@@ -8,7 +8,7 @@ use nesl_core::explain::{Level, SegmentedValue};
 /// The number of data above which nothing is drawn: pictures are for small values.
 const MAX_DATA: usize = 48;
 
-/// How wide things are.
+/// The widths of the parts of a picture.
 #[derive(Clone, Copy)]
 pub(super) struct Units {
     /// The width between two data.

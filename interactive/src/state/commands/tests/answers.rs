@@ -1,4 +1,4 @@
-//! What commands answer, through a session as front ends have it.
+//! Tests of the answers of commands, through a session as front ends have it.
 
 use crate::display::Style;
 use crate::output::{Outcome, Output};
