@@ -411,7 +411,7 @@ pub struct CostArgs {
 /// The arguments of `nesl kernel`.
 #[derive(Args, Debug)]
 pub struct KernelArgs {
-    /// What to do besides serving
+    /// The action besides serving
     #[command(subcommand)]
     pub action: Option<KernelAction>,
     /// The file in which Jupyter says where to listen
@@ -419,7 +419,7 @@ pub struct KernelArgs {
     pub connection_file: Option<PathBuf>,
 }
 
-/// What `nesl kernel` does besides serving.
+/// An action of `nesl kernel` besides serving.
 #[derive(Debug, Subcommand)]
 pub enum KernelAction {
     /// Serve the clients of a connection file
@@ -430,7 +430,7 @@ pub enum KernelAction {
     },
     /// Tell Jupyter about the kernel: its kernelspec, and the colours for JupyterLab
     Install {
-        /// Where to install
+        /// The place to install to
         #[command(flatten)]
         place: KernelPlace,
         /// The name shown to people [default: NESL]
@@ -439,7 +439,7 @@ pub enum KernelAction {
     },
     /// Take away what `install` has written
     Uninstall {
-        /// Where it was installed
+        /// The place that it was installed to
         #[command(flatten)]
         place: KernelPlace,
     },

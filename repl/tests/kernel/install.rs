@@ -1,4 +1,4 @@
-//! What `install` writes, what `uninstall` takes away, and what the doctor says in between.
+//! The files that `install` writes, what `uninstall` takes away, and what the doctor says in between.
 
 use assert_cmd::Command;
 use serde_json::Value;

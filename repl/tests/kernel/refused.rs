@@ -1,11 +1,11 @@
-//! What is malformed, unsigned or incomplete.
+//! Messages that are malformed, unsigned or incomplete.
 
 use crate::client::{start, start_with};
 use serde_json::json;
 use std::io::Read;
 use std::process::Stdio;
 
-/// What stands between the addresses of a message and its parts.
+/// The part between the addresses of a message and its parts.
 const DELIMITER: &[u8] = b"<IDS|MSG>";
 
 #[test]
