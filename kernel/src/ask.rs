@@ -31,11 +31,11 @@ struct Question {
 /// A question about a text.
 #[derive(Debug)]
 pub enum Ask {
-    /// What may stand at the cursor.
+    /// Asks for the texts that may stand at the cursor.
     Complete(At),
-    /// What is known about the name at the cursor.
+    /// Asks for the documentation of the name at the cursor.
     Inspect(At),
-    /// Is the text a whole cell?
+    /// Asks if the text is a whole cell.
     IsComplete(At),
 }
 

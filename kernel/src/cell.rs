@@ -25,7 +25,7 @@ const MAX_HELD_AGE: Duration = Duration::from_millis(50);
 /// Cells that take longer show how far they are.
 const PROGRESS_AFTER: Duration = Duration::from_millis(500);
 
-/// How far a cell is is shown again after this.
+/// The line that says how far a cell is changes after each of these.
 const PROGRESS_EVERY: Duration = Duration::from_millis(500);
 
 /// The windows that were shown since the kernel began, by the ids of their displays.
@@ -35,7 +35,7 @@ pub type Windows = Arc<Mutex<HashSet<String>>>;
 pub struct Cell {
     publisher: Publisher,
     parent: Arc<Header>,
-    /// How the cell is asked to behave.
+    /// The manner in which the cell is asked to behave.
     manner: Manner,
     /// The number of the cell, once it has begun.
     count: Option<usize>,
@@ -51,7 +51,7 @@ pub struct Cell {
     finished: bool,
 }
 
-/// How a cell is asked to behave.
+/// The manner in which a cell is asked to behave.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Manner {
     /// Nothing is shown.
@@ -104,7 +104,7 @@ impl Cell {
         self.progress.began = now;
     }
 
-    /// Shows something.
+    /// Shows something that came of the cell.
     pub fn show(&mut self, output: Output) {
         if let Output::Error(problem) = &output {
             self.first_problem.get_or_insert_with(|| problem.clone());

@@ -17,9 +17,9 @@ const RETRY_AFTER: Duration = Duration::from_millis(5);
 
 /// A kernel's process. It is killed when this is dropped.
 pub struct Started {
-    /// The process.
+    /// The process of the kernel.
     pub child: Child,
-    /// Where it listens.
+    /// The addresses on which it listens.
     pub info: ConnectionInfo,
     file: PathBuf,
 }

@@ -16,9 +16,9 @@ const MAX_WAIT: Duration = Duration::from_secs(20);
 /// Something that was looked at.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Finding {
-    /// What was found.
+    /// The state that was found.
     pub what: String,
-    /// What to do about it, if it is a problem.
+    /// The advice, if it is a problem.
     pub remedy: Option<String>,
 }
 

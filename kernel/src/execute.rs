@@ -55,7 +55,7 @@ struct Run {
     request: Request,
     cell: Arc<Mutex<Cell>>,
     stop_on_error: bool,
-    /// How the cell ended, and the content of its reply.
+    /// The end of the cell, and the content of its reply.
     ended: Mutex<Option<(Outcome, Value)>>,
     /// The values that the request asks for, by name.
     expressions: Mutex<Map<String, Value>>,

@@ -1,4 +1,4 @@
-//! What the kernel says about itself.
+//! The reply in which the kernel says what it is.
 
 use crate::wire::{self, PROTOCOL_VERSION};
 use jupyter_protocol::JupyterMessageContent;

@@ -15,7 +15,7 @@ use tokio::sync::mpsc::UnboundedSender;
 /// An interrupt is noticed after at most this.
 const POLL_EVERY: Duration = Duration::from_millis(20);
 
-/// What the answers to questions go through.
+/// The way of answers from the socket to the program that waits.
 #[derive(Clone, Default)]
 pub struct Answers(Arc<Mutex<Option<Question>>>);
 
@@ -30,7 +30,7 @@ struct Question {
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 pub struct Answer {
-    /// The line.
+    /// The line that was typed.
     pub value: String,
 }
 
@@ -62,9 +62,9 @@ pub struct Asker {
     pub cell: Arc<Mutex<Cell>>,
     /// The request that the cell came with.
     pub request: crate::wire::Request,
-    /// Where questions go.
+    /// The queue of questions to people.
     pub questions: UnboundedSender<JupyterMessage>,
-    /// Where answers come from.
+    /// The way back of their answers.
     pub answers: Answers,
     /// The number of interrupts so far.
     pub interrupts: Arc<AtomicU64>,

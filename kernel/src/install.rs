@@ -1,4 +1,4 @@
-//! What Jupyter must know of the kernel: its kernelspec, and the colours for JupyterLab.
+//! Tells Jupyter about the kernel: its kernelspec, and the colours for JupyterLab.
 
 use serde_json::{Value, json};
 use std::fs;

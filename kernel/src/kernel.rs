@@ -30,13 +30,13 @@ use tokio::sync::mpsc::UnboundedSender;
 
 /// The kernel between its sockets and its session.
 pub struct Kernel {
-    /// What everybody sees.
+    /// The queue of the messages that everybody sees.
     pub publisher: Publisher,
-    /// Where questions to people go.
+    /// The queue of questions to people.
     pub questions: UnboundedSender<JupyterMessage>,
-    /// Where their answers come from.
+    /// The way back of their answers.
     pub answers: Answers,
-    /// The session.
+    /// The session of the kernel.
     pub worker: Worker,
     /// The cells that were run.
     pub history: Mutex<History>,
@@ -60,7 +60,7 @@ pub struct Kernel {
     count: AtomicUsize,
 }
 
-/// Where replies go.
+/// The queues of replies.
 pub struct Replies {
     /// To requests on the shell channel.
     pub shell: UnboundedSender<JupyterMessage>,

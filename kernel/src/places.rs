@@ -67,7 +67,7 @@ fn python_prefix() -> Option<PathBuf> {
     })
 }
 
-/// What Jupyter says about its folders.
+/// The folders that Jupyter names.
 pub struct Folders {
     /// The folders of data, in the order in which they are searched.
     pub data: Vec<PathBuf>,

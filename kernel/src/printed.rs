@@ -1,4 +1,4 @@
-//! What a cell prints: bytes → text, and a limit on how much of it a notebook is sent.
+//! The text that a cell prints: bytes → characters, and a limit on how much a notebook is sent.
 
 use std::time::Instant;
 
@@ -11,7 +11,7 @@ const BYTES_PER_SECOND: f64 = 100_000.0;
 /// A cell may print so many bytes in all.
 const MAX_BYTES: u64 = 10 << 20;
 
-/// What is said once the limit is reached for the first time.
+/// The notice for the first time that the limit is reached.
 pub const NOTICE: &str = "\n[A cell shows 1 MB of what it prints at once, 100 kB a second after that, \
                           and 10 MB in all. The rest is left out.]\n";
 
@@ -58,7 +58,7 @@ pub struct Decoder {
 /// A part of what was printed.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Part {
-    /// Text.
+    /// Text that was printed.
     Text(String),
     /// The screen was cleared.
     Clear,

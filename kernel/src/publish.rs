@@ -1,4 +1,4 @@
-//! What everybody sees: a queue of messages from any thread to the socket that publishes them.
+//! The messages that everybody sees: a queue from any thread to the socket that publishes them.
 //!
 //! Nothing ever waits for a client. What programs print is joined: a text goes out once something
 //! follows it, or after [`MAX_TEXT_AGE`]. If clients do not take what is sent, the queue stops growing
@@ -17,7 +17,7 @@ const MAX_TEXT_AGE: Duration = Duration::from_millis(30);
 /// Printed text is sent in messages of about so many bytes, at most.
 const MAX_TEXT_BYTES: usize = 1 << 16;
 
-/// What the clients do not take is kept up to so many bytes.
+/// The queue keeps so many bytes that clients do not take.
 const MAX_QUEUED_BYTES: usize = 1 << 26;
 
 /// The end of the queue that messages are put into. Clones put into the same queue.
@@ -50,7 +50,7 @@ enum Body {
     Content(Box<JupyterMessageContent>),
 }
 
-/// What the sending task does next.
+/// The next step of the sending task.
 pub enum Next {
     /// Sends a message.
     Send(Box<JupyterMessage>),
@@ -148,7 +148,7 @@ impl Item {
 
 /// Returns about how many bytes a message takes.
 fn size(content: &JupyterMessageContent) -> usize {
-    /// What a message takes besides its data.
+    /// The bytes of a message besides its data.
     const FRAME_BYTES: usize = 512;
     match content {
         JupyterMessageContent::Status(_) => 0,

@@ -41,7 +41,7 @@ const MAX_STOP_TIME: Duration = Duration::from_millis(500);
 /// The cell that runs is looked at after each of these.
 const TICK: Duration = Duration::from_millis(50);
 
-/// What a kernel cannot start for.
+/// A reason why a kernel cannot start.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// The connection file cannot be used.

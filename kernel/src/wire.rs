@@ -29,11 +29,11 @@ pub enum Channel {
 pub struct Request {
     /// The channel that it arrived on.
     pub channel: Channel,
-    /// Where its reply goes.
+    /// The addresses to which its reply goes.
     pub identities: Vec<Bytes>,
     /// Its header, which everything that comes of it names as its parent.
     pub header: Arc<Header>,
-    /// What is asked.
+    /// The question itself.
     pub content: Value,
 }
 

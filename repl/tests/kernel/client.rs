@@ -16,7 +16,7 @@ use std::time::Duration;
 use tokio::runtime::Runtime;
 use zeromq::{SocketRecv, ZmqMessage};
 
-/// The time after which an answer counts as missing.
+/// A wait that takes longer has failed.
 pub const MAX_WAIT: Duration = Duration::from_secs(30);
 
 /// The session that the client says it is.
@@ -44,12 +44,12 @@ pub struct Client {
     published: VecDeque<Message>,
 }
 
-/// The answer to a cell.
+/// The messages that came of a cell.
 #[derive(Debug)]
 pub struct Done {
     /// The content of the reply.
     pub reply: Value,
-    /// The kinds and contents of the messages that were published, from `busy` to `idle`.
+    /// Everything published, from `busy` to `idle`: the kinds of messages, and their contents.
     pub published: Vec<(String, Value)>,
 }
 
@@ -59,7 +59,7 @@ impl Done {
         self.published.iter().filter(|(each, _)| each == kind).map(|(_, content)| content).collect()
     }
 
-    /// Returns what was published besides statuses and the text itself, in a short form.
+    /// Everything published besides statuses and the text itself, in a short form.
     pub fn said(&self) -> Vec<String> {
         let said = self.published.iter().filter_map(|(kind, content)| match kind.as_str() {
             "status" | "execute_input" => None,

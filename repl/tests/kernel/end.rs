@@ -6,7 +6,7 @@ use serde_json::json;
 use std::time::{Duration, Instant};
 
 /// A kernel that was asked to has ended after this.
-const MAX_END_TIME: Duration = Duration::from_secs(3);
+const MAX_SHUTDOWN: Duration = Duration::from_secs(3);
 
 fn ends_within(client: &mut Client, longest: Duration) -> bool {
     let end = Instant::now() + longest;
@@ -35,7 +35,7 @@ fn a_shutdown_is_answered_and_done() {
         let published = client.published(&id);
         let kinds: Vec<&str> = published.iter().map(|message| message.kind.as_str()).collect();
         assert_eq!(kinds, ["status", "shutdown_reply", "status"]);
-        assert!(ends_within(&mut client, MAX_END_TIME));
+        assert!(ends_within(&mut client, MAX_SHUTDOWN));
         let status = client.kernel.child.wait().expect("it has ended");
         assert!(status.success(), "{status}");
     }

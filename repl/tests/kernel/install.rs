@@ -1,4 +1,4 @@
-//! Tests of `install`, `uninstall` and the doctor.
+//! The files that `install` writes, what `uninstall` takes away, and what the doctor says in between.
 
 use assert_cmd::Command;
 use serde_json::Value;

@@ -5,7 +5,7 @@ use crate::interrupts::ENDLESS;
 use serde_json::json;
 use std::time::{Duration, Instant};
 
-/// The time within which an immediate answer arrives, even while other tests compute.
+/// A request that is answered at once takes no longer, even while other tests compute.
 const AT_ONCE: Duration = Duration::from_millis(500);
 
 #[test]

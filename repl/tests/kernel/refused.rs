@@ -1,11 +1,11 @@
-//! Tests that malformed, unsigned and incomplete messages are refused.
+//! Messages that are malformed, unsigned or incomplete.
 
 use crate::client::{start, start_with};
 use serde_json::json;
 use std::io::Read;
 use std::process::Stdio;
 
-/// The part of a message between its addresses and its content.
+/// The part between the addresses of a message and its parts.
 const DELIMITER: &[u8] = b"<IDS|MSG>";
 
 #[test]

@@ -1,4 +1,4 @@
-//! Tests of what cells show: every form of it, pictures that are drawn on again, cleared output.
+//! The outputs of cells: every form of it, pictures that are drawn on again, cleared output.
 
 use crate::client::start;
 use serde_json::json;
