@@ -4,8 +4,8 @@
 //! message for a long text.
 
 use crate::cursor;
-use crate::execute::asked_about;
 use crate::media;
+use crate::question::asked_about;
 use crate::wire;
 use jupyter_protocol::{IsCompleteReply, JupyterMessageContent};
 use nesl_engine::Outlook;

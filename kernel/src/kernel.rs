@@ -8,14 +8,16 @@
 //!
 //! Everything that comes of a request is between its `busy` and its `idle`.
 
+mod execute;
+
 use crate::ask::{Ask, Asked};
 use crate::cell::{Cell, Windows};
-use crate::execute::execute;
 use crate::history::{self, History};
 use crate::info;
 use crate::input::Answers;
 use crate::publish::Publisher;
 use crate::wire::{self, Channel, Request};
+use execute::execute;
 use jupyter_protocol::{
     CommClose, CommId, CommInfoReply, JupyterMessage, JupyterMessageContent, Status,
 };

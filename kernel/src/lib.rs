@@ -10,9 +10,9 @@
 //! |---|---|
 //! | [`serve`] | the process: sockets, signals, the end |
 //! | `kernel` | who answers which request |
-//! | `execute`, `cell` | a request to run a cell; what comes of it → messages |
+//! | `kernel::execute`, `cell` | a request to run a cell; what comes of it → messages |
 //! | `printed`, `media` | what a cell prints, and a limit on it; what it shows, in every form |
-//! | `ask`, `cursor` | completion, inspection, is it complete; characters and bytes |
+//! | `ask`, `cursor`, `question` | completion, inspection, is it complete; characters and bytes; `name?` |
 //! | `history`, `info`, `input` | the cells so far; what the kernel is; lines that programs read |
 //! | `publish`, `wire` | the queue of what everybody sees; requests and replies as messages |
 //! | `parent` | the process that started the kernel |
@@ -24,7 +24,6 @@ mod cell;
 pub mod client;
 mod cursor;
 pub mod doctor;
-mod execute;
 mod history;
 mod info;
 mod input;
@@ -35,5 +34,6 @@ mod parent;
 pub mod places;
 mod printed;
 mod publish;
+mod question;
 pub mod serve;
 mod wire;
