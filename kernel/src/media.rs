@@ -7,10 +7,15 @@ use nesl_interactive::bundle::{Bundle, escaped};
 pub fn media(bundle: Bundle) -> Media {
     let Bundle { plain, ansi: _, html, svg, plot } = bundle;
     let mut all = vec![MediaType::Plain(plain)];
-    all.extend(html.map(MediaType::Html));
+    all.extend(html.map(|html| MediaType::Html(framed(html))));
     all.extend(svg.map(MediaType::Svg));
     all.extend(plot.map(MediaType::VegaLiteV5));
     Media::new(all)
+}
+
+/// JupyterLab indents a `pre` that stands alone like a quotation.
+fn framed(html: String) -> String {
+    if html.starts_with("<pre") { format!("<div>{html}</div>") } else { html }
 }
 
 /// Returns definitions as one thing to show, less conspicuous than values.

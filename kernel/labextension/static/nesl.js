@@ -19,11 +19,12 @@
   const CONSTANTS = /^(?:true|false|t|f)\b/i;
   const TYPES = /^(?:int|float|bool|char|stream|number|ordinal|logical|any)\b/i;
 
-  // A tokenizer that goes line by line. The state is what lines share: an open comment or string, and
-  // the brackets, definitions and `let`s that are open, for the indentation.
+  // A tokenizer that goes line by line. The state is what lines share: an open comment or string; for
+  // the indentation the brackets and `let`s that are open, a letter for each, and whether the text ends
+  // with the `=` of a definition.
   const nesl = {
     name: "nesl",
-    startState: () => ({ inside: null, depth: 0, body: false, first: true }),
+    startState: () => ({ inside: null, open: "", body: false, first: true }),
 
     token(stream, state) {
       if (stream.sol()) {
@@ -66,9 +67,9 @@
       if (stream.match(KEYWORDS)) {
         const word = stream.current().toLowerCase();
         if (word === "let") {
-          state.depth += 1;
-        } else if (word === "in") {
-          state.depth = Math.max(0, state.depth - 1);
+          state.open += "l";
+        } else if (word === "in" && state.open.endsWith("l")) {
+          state.open = state.open.slice(0, -1);
         }
         return "keyword";
       }
@@ -88,16 +89,16 @@
         return "variableName";
       }
       if (stream.match(/^[([{]/)) {
-        state.depth += 1;
+        state.open += "b";
         return "bracket";
       }
       if (stream.match(/^[)\]}]/)) {
-        state.depth = Math.max(0, state.depth - 1);
+        state.open = state.open.slice(0, Math.max(0, state.open.lastIndexOf("b")));
         return "bracket";
       }
       if (stream.match(/^(?:->|<-|=>|:=|::|==|\/=|<=|>=|\+\+|\|\||[-+*/=<>:$#^@|])/)) {
         // A definition goes on after its `=`.
-        state.body = stream.current() === "=" && state.depth === 0;
+        state.body = stream.current() === "=" && state.open === "";
         return "operator";
       }
       if (!stream.eat(";")) {
@@ -109,7 +110,7 @@
 
     indent(state, after, context) {
       const closes = /^\s*(?:[)\]}]|in\b)/.test(after) ? 1 : 0;
-      const open = state.depth + (state.body ? 1 : 0) - closes;
+      const open = state.open.length + (state.body ? 1 : 0) - closes;
       return Math.max(0, open) * context.unit;
     },
 

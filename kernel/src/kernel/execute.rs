@@ -246,7 +246,8 @@ impl Run {
 /// Answers a request to run a cell that is not run.
 fn abort(kernel: &Kernel, request: &Request) {
     kernel.publisher.send(Some(&request.header), Status::busy());
-    let content = json!({ "status": "aborted", "execution_count": kernel.count() });
+    // A number would be shown as that of the cell.
+    let content = json!({ "status": "aborted" });
     reply(kernel, request, content);
 }
 
