@@ -9,6 +9,7 @@ use crate::arrays::{ArrayState, Memory};
 use crate::exec;
 use crate::frame::{FlatProgram, RunError, RunResult};
 use crate::kernels::KernelCache;
+use crate::progress::Progress;
 use crate::resident::ResidentValue;
 use crate::unsupported::{Unsupported, UnsupportedCounts};
 use nesl_core::interp::Failure as ProgramFailure;
@@ -19,14 +20,19 @@ use nesl_core::strategy::eligibility::worth_compiling;
 use nesl_core::strategy::{Strategy, Thresholds};
 use nesl_runtime::bug;
 use nesl_runtime::kir::Literal;
+use nesl_runtime::profile::{Profile, Profiled};
 use nesl_runtime::runtime::{Arg, Failure, Runtime};
 use nesl_runtime::scalar::Precision;
 use std::cell::{Cell, OnceCell};
+use std::rc::Rc;
 use std::time::{Duration, Instant};
 
 /// Runs programs on a runtime.
 pub(crate) struct Executor {
-    pub(crate) runtime: Box<dyn Runtime>,
+    pub(crate) runtime: Rc<dyn Runtime>,
+    /// The same without the times of its kernels, while they are recorded.
+    plain: Option<Rc<dyn Runtime>>,
+    progress: Progress,
     /// The thresholds for the runtime's machine.
     pub(crate) limits: Thresholds,
     /// The state of the runtime's arrays.
@@ -96,15 +102,32 @@ impl Inputs<'_> {
 }
 
 impl Executor {
-    pub(crate) fn new(runtime: Box<dyn Runtime>) -> Executor {
+    pub(crate) fn new(runtime: Box<dyn Runtime>, progress: Progress) -> Executor {
         Executor {
+            progress,
             limits: Thresholds::for_machine(runtime.caps()),
-            runtime,
+            runtime: runtime.into(),
+            plain: None,
             arrays: ArrayState::default(),
             translating: Cell::default(),
             unsupported: UnsupportedCounts::default(),
             fuel: Cell::default(),
         }
+    }
+
+    /// Records the times of kernels from now on; without a profile, none. Arrays and compiled modules
+    /// stay.
+    pub(crate) fn set_profile(&mut self, profile: Option<Profile>) {
+        let plain = self.plain.take().unwrap_or_else(|| self.runtime.clone());
+        self.runtime = match profile {
+            Some(profile) => {
+                self.plain = Some(plain.clone());
+                // Kernels are known by the modules loaded since.
+                self.arrays.forget_modules();
+                Rc::new(Profiled::new(plain, profile))
+            }
+            None => plain,
+        };
     }
 
     /// Sets the number of fusion steps of programs prepared from now on.
@@ -193,7 +216,13 @@ impl Executor {
         for id in globals {
             args.push(inputs.globals[id.0 as usize].parts(runtime, precision)?);
         }
-        let memory = Memory { runtime, precision, limits: &self.limits, state: &self.arrays };
+        let memory = Memory {
+            runtime,
+            precision,
+            limits: &self.limits,
+            state: &self.arrays,
+            progress: &self.progress,
+        };
         let parts = exec::run(memory, program, kernels, inputs.strategy, inputs.max_depth, args);
         self.translated(kernels.take_lowering_time());
         Ok(ResidentValue::resident(parts?, prepared.result.clone(), precision))

@@ -6,27 +6,36 @@
 
 mod arrays;
 pub mod cost;
+pub mod data;
+pub mod exchange;
 mod exec;
 mod execute;
 mod frame;
 pub mod host;
 mod interpret_first;
 mod kernels;
+mod outlook;
 mod preview;
+mod progress;
 mod resident;
 mod runner;
 pub mod session;
+mod shape;
 pub mod show;
 mod sources;
 mod trace;
 mod unsupported;
 
+pub use host::LineInput;
 pub use host::picture::Picture;
 pub use host::text::decode;
 pub use nesl_core::pipeline::{Stage, Stages};
+pub use outlook::{Entry, Outlook, View};
+pub use progress::{Progress, Report};
 pub use session::{
-    Binding, CheckReport, Completion, Event, FileId, FileRange, Precision, Session, Settings,
-    Stats, Summary, Usage, Variable,
+    Binding, CheckReport, Completion, Cost, Definition, Earlier, Event, FileId, FileRange, Known,
+    Precision, Session, Settings, ShownValues, StageText, Stats, Summary, Usage, Variable,
 };
+pub use shape::Extent;
 pub use sources::Sources;
 pub use unsupported::Unsupported;

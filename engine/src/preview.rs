@@ -18,34 +18,44 @@ pub(crate) enum Preview {
     Whole(Value),
     /// The previews of both components of a pair.
     Pair(Box<(Preview, Preview)>),
-    /// The previews of the first elements of a sequence, and its length.
-    Sequence(Vec<Preview>, usize),
+    /// The previews of the first and the last elements of a sequence, and the number of all.
+    Sequence { head: Vec<Preview>, tail: Vec<Preview>, length: usize },
+}
+
+/// The elements of a sequence that are read.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Ends {
+    /// The number of elements at the beginning.
+    pub(crate) head: usize,
+    /// The number of elements at the end.
+    pub(crate) tail: usize,
+    /// A value of at most so many bytes is read whole, and then kept.
+    pub(crate) whole_bytes: u64,
 }
 
 impl ResidentValue {
-    /// Returns the part of the value that is shown: of every sequence but strings, the first
-    /// `print_length` elements. A value of at most `max_bytes` is read whole, and then kept.
+    /// Returns the part of the value that is shown: of every sequence but strings, the elements at
+    /// its `ends`; all of them if there are none.
     pub(crate) fn preview(
         &self,
-        print_length: Option<usize>,
-        runtime: Option<(&dyn Runtime, u64)>,
+        ends: Option<Ends>,
+        runtime: Option<&dyn Runtime>,
     ) -> Result<Preview, Failure> {
-        if let (Some(max_elements), Some((runtime, max_bytes))) = (print_length, runtime)
+        if let (Some(ends), Some(runtime)) = (ends, runtime)
             && self.host_bytes().is_none()
-            && self.runtime_bytes() > Some(max_bytes)
+            && self.runtime_bytes() > Some(ends.whole_bytes)
             && let Some((parts, precision)) = self.parts_there()
         {
-            let reader = Reader { runtime, max_elements, precision };
+            let reader = Reader { runtime, ends, precision };
             return reader.value(self.ty(), &mut parts.iter());
         }
-        self.value(runtime.map(|(runtime, _)| runtime)).map(|value| Preview::Whole(value.clone()))
+        self.value(runtime).map(|value| Preview::Whole(value.clone()))
     }
 }
 
 struct Reader<'a> {
     runtime: &'a dyn Runtime,
-    /// The number of elements that are shown of each sequence.
-    max_elements: usize,
+    ends: Ends,
     precision: Precision,
 }
 
@@ -83,10 +93,16 @@ impl Reader<'_> {
             let text = self.elements(&columns[0], start, length)?.1;
             return Ok(Preview::Whole(Value::Sequence(Sequence::Chars(Arc::new(text)))));
         }
-        let shown = length.min(self.max_elements);
+        let Ends { head, tail, .. } = self.ends;
+        let (head, tail) = if length <= head + tail { (length, 0) } else { (head, tail) };
         let mut rest = columns;
-        let first = self.rows(element, &mut rest, start, shown)?;
-        Ok(Preview::Sequence(first, length))
+        let first = self.rows(element, &mut rest, start, head)?;
+        let mut rest = columns;
+        let last = match tail {
+            0 => Vec::new(),
+            _ => self.rows(element, &mut rest, start + length - tail, tail)?,
+        };
+        Ok(Preview::Sequence { head: first, tail: last, length })
     }
 
     /// Returns the previews of `shown` elements from `start` on, and advances behind their columns.

@@ -81,6 +81,11 @@ impl ResidentValue {
         Ok(self.0.value.get_or_init(|| value))
     }
 
+    /// Returns the value on the host, if it is there.
+    pub(crate) fn value_there(&self) -> Option<&Value> {
+        self.0.value.get()
+    }
+
     /// Returns the parts on the runtime and their precision, if they are there.
     pub(crate) fn parts_there(&self) -> Option<(Vec<Arg>, Precision)> {
         let resident = self.0.resident.borrow();

@@ -1,33 +1,45 @@
 //! A session: a growing sequence of entries, which are checked and run, and report events.
 
 mod command;
+mod cost;
 mod define;
+mod exchange;
 mod forget;
 mod inspect;
 mod lazy;
 mod measure;
+mod names;
+mod publish;
 mod run;
 mod shown;
 mod stored;
 mod watch;
 
 use crate::Sources;
+use crate::data::{DataLimits, Shown};
 use crate::execute::Executor;
-use crate::host::System;
 use crate::host::picture::Picture;
+use crate::host::{LineInput, System};
 use crate::interpret_first::InterpretFirst;
+use crate::outlook::{Entry, Outlook};
+use crate::preview::Ends;
+use crate::progress::Progress;
 use nesl_core::base::{Diagnostic, ItemId, Name, Severity};
 use nesl_core::db::{Before, Database};
 use nesl_core::names::Resolution;
 use nesl_core::syntax::RawKind;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::AtomicBool;
 
 pub use crate::sources::FileRange;
+pub use cost::Cost;
+pub use inspect::StageText;
 pub use measure::{Stats, Usage, Variable};
+pub use names::{Definition, Earlier, Known};
 pub use nesl_core::db::FileId;
 pub use nesl_core::strategy::{Strategy, Version};
+use nesl_runtime::profile::Profile;
 use nesl_runtime::runtime::Runtime;
 pub use nesl_runtime::scalar::Precision;
 
@@ -46,8 +58,10 @@ pub struct Settings {
     pub max_length: usize,
     /// Charge scans a depth of log₂ n.
     pub log_scan: bool,
-    /// Show sequences. Without it they stay unread where they are, and [`Binding::value`] is empty.
-    pub show_sequences: bool,
+    /// The values that are shown.
+    pub shown: ShownValues,
+    /// The parts of values that are read for [`Binding::data`]; `None` if nobody wants them.
+    pub data: Option<DataLimits>,
     /// With a runtime: definitions of sequences that are not shown are computed when somebody asks,
     /// and together with what asks.
     pub lazy: bool,
@@ -71,13 +85,26 @@ impl Default for Settings {
             max_depth: 2_000_000,
             max_length: 1 << 28,
             log_scan: false,
-            show_sequences: true,
+            shown: ShownValues::All,
+            data: None,
             lazy: true,
             interpret_first: true,
             strategy: Strategy::Auto,
             fuel: None,
         }
     }
+}
+
+/// The values that are shown. Others stay unread where they are, and definitions of sequences among
+/// them are computed when somebody asks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ShownValues {
+    /// Those of all forms.
+    All,
+    /// Those of expressions, and none of definitions.
+    Expressions,
+    /// Those without sequences.
+    Scalars,
 }
 
 /// Something that happened while an entry ran.
@@ -97,8 +124,10 @@ pub struct Binding {
     /// `it`, `x`, `(a, b)`, `qsort`.
     pub name: String,
     /// The value as the original prints it, abbreviated by the session's settings; `fn` for
-    /// functions. Empty where it was not to be shown ([`Settings::show_sequences`]).
+    /// functions. Empty where it was not to be shown ([`Settings::shown`]).
     pub value: String,
+    /// The value as data, if it was to be shown and the settings ask for data.
+    pub data: Option<Shown>,
     /// The type as printed: `[int]`, `(a, a) -> a :: (a in number)`.
     pub ty: String,
     /// True for a top-level expression.
@@ -150,6 +179,10 @@ pub struct Session {
     host: System,
     settings: Settings,
     interrupt: Arc<AtomicBool>,
+    progress: Progress,
+    outlook: Outlook,
+    /// The entries as they were published last.
+    published: FxHashMap<FileId, Arc<Entry>>,
     /// The runtime that programs run on, if not the direct interpreter.
     executor: Option<Executor>,
     interpret_first: InterpretFirst,
@@ -210,6 +243,9 @@ impl Session {
             seed: settings.seed,
             settings,
             interrupt,
+            progress: Progress::default(),
+            outlook: Outlook::default(),
+            published: FxHashMap::default(),
             executor: None,
             interpret_first: InterpretFirst::default(),
             last: None,
@@ -228,6 +264,19 @@ impl Session {
             again: false,
             loading: Vec::new(),
         }
+    }
+
+    /// Forgets all entries, values and pictures, and where the standard streams go. The settings, the
+    /// runtime and the handles stay.
+    pub fn reset(&mut self) {
+        let mut fresh = Session::new(self.settings.clone());
+        fresh.host.set_interrupt(self.interrupt.clone());
+        fresh.interrupt = self.interrupt.clone();
+        fresh.progress = self.progress.clone();
+        fresh.outlook = self.outlook.clone();
+        fresh.outlook.publish(Vec::new());
+        fresh.executor = self.executor.take();
+        *self = fresh;
     }
 
     /// Seeds the random numbers: what is drawn from now on depends on the seed only, not on what was
@@ -255,7 +304,15 @@ impl Session {
                 let _ = value.leave_runtime(self.runtime());
             }
         }
-        self.executor = runtime.map(Executor::new);
+        self.executor = runtime.map(|runtime| Executor::new(runtime, self.progress.clone()));
+    }
+
+    /// Records the times of kernels in a profile from now on; without one, no more. Values stay where
+    /// they are. Returns false if programs run on the direct interpreter, which has no kernels.
+    pub fn time_kernels(&mut self, profile: Option<Profile>) -> bool {
+        let Some(executor) = &mut self.executor else { return false };
+        executor.set_profile(profile);
+        true
     }
 
     /// Returns the runtime that programs run on, if not the direct interpreter.
@@ -263,10 +320,18 @@ impl Session {
         self.executor.as_ref().map(|executor| &*executor.runtime)
     }
 
-    /// Returns the runtime, and the size in bytes up to which a value to be shown is read whole.
-    fn preview_limit(&self) -> Option<(&dyn Runtime, u64)> {
-        let executor = self.executor.as_ref()?;
-        Some((&*executor.runtime, executor.limits.max_preview_bytes))
+    /// Returns the elements of a sequence that are read to show it; `None` for all of them.
+    fn shown_ends(&self) -> Option<Ends> {
+        let (executor, head) = (self.executor.as_ref()?, self.settings.print_length?);
+        let whole_bytes = executor.limits.max_preview_bytes;
+        Some(match self.settings.data {
+            None => Ends { head, tail: 0, whole_bytes },
+            Some(data) => Ends {
+                head: head.max(data.head_elements),
+                tail: data.tail_elements,
+                whole_bytes: whole_bytes.max(data.whole_bytes),
+            },
+        })
     }
 
     /// Checks and runs a text; `name` is what messages call it. What the program prints goes to
@@ -274,7 +339,6 @@ impl Session {
     ///
     /// A form that fails defines nothing; those after it still run.
     pub fn enter(&mut self, name: &str, text: &str, sink: Sink<'_>) -> Summary {
-        self.interrupt.store(false, Ordering::Relaxed);
         self.host.pictures_mut().settle();
         let again = self.same_again(name, text);
         self.again = again.is_some();
@@ -290,9 +354,12 @@ impl Session {
         self.sources.set(file, name, text);
         self.find_loads(file);
         let mut summary = Summary::default();
+        self.progress.begin();
         self.run_file(file, false, sink, &mut summary);
+        self.progress.end();
         self.last = Some(Before::all(file));
         self.again = false;
+        self.publish(Before::all(file));
         summary
     }
 
@@ -349,14 +416,36 @@ impl Session {
         self.sources.clone()
     }
 
-    /// Set this to stop a running computation. The session goes on.
+    /// Returns the flag that ends the entry that runs, or the next one: its forms fail, and the session
+    /// goes on. The session never clears it: who takes the entries does, when it begins to wait for
+    /// one, so that an interrupt is not lost that arrives between an entry and its first form.
     pub fn interrupt_handle(&self) -> Arc<AtomicBool> {
         self.interrupt.clone()
+    }
+
+    /// Returns a handle that says how far an entry is, from any thread.
+    pub fn progress(&self) -> Progress {
+        self.progress.clone()
+    }
+
+    /// Returns a handle to what the next entry would see, from any thread.
+    pub fn outlook(&self) -> Outlook {
+        self.outlook.clone()
     }
 
     /// Sends what programs print elsewhere.
     pub fn set_output(&mut self, output: Box<dyn std::io::Write + Send>) {
         self.host.set_output(output);
+    }
+
+    /// Sends elsewhere what programs write to the standard stream for errors.
+    pub fn set_error_output(&mut self, output: Box<dyn std::io::Write + Send>) {
+        self.host.set_error_output(output);
+    }
+
+    /// Asks somebody for the lines that programs read from the standard input.
+    pub fn set_input(&mut self, input: Box<dyn LineInput>) {
+        self.host.set_input(input);
     }
 
     /// The settings of the session.

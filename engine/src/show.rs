@@ -112,11 +112,13 @@ impl Printer<'_> {
                 self.seen_tuple(seen, &ty);
             }
             (Preview::Pair(_), _) => self.seen_tuple(seen, ty),
-            (Preview::Sequence(first, total), Ty::Sequence(element)) => {
-                self.elements(*total, |printer, index| printer.seen(&first[index], element));
-            }
-            (Preview::Sequence(first, total), _) => {
-                self.elements(*total, |printer, index| printer.seen(&first[index], &Ty::Error));
+            (Preview::Sequence { head, length, .. }, ty) => {
+                let element = match ty {
+                    Ty::Sequence(element) => element,
+                    _ => &Ty::Error,
+                };
+                // Never more is shown than the head: at least `print_length` elements were read.
+                self.elements(*length, |printer, index| printer.seen(&head[index], element));
             }
         });
     }

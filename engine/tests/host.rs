@@ -3,8 +3,9 @@
 use nesl_core::interp::{Host, Value};
 use nesl_core::ir::Ty;
 use nesl_core::prim::HostOp;
+use nesl_engine::LineInput;
 use nesl_engine::host::System;
-use std::io::{Cursor, Write};
+use std::io::Write;
 use std::sync::{Arc, Mutex};
 
 /// Collects the output of a system.
@@ -44,8 +45,22 @@ fn read(value: Ty) -> Ty {
     pair(value, pair(Ty::Bool, text()))
 }
 
+/// Two lines, and the questions that they answer.
+struct Lines {
+    lines: std::vec::IntoIter<&'static str>,
+    questions: Printed,
+}
+
+impl LineInput for Lines {
+    fn line(&mut self, question: &str) -> std::io::Result<Option<String>> {
+        self.questions.write_all(question.as_bytes())?;
+        Ok(self.lines.next().map(str::to_owned))
+    }
+}
+
 struct Machine {
     system: System,
+    questions: Printed,
     printed: Printed,
     folder: tempfile::TempDir,
 }
@@ -55,8 +70,9 @@ impl Machine {
         let mut system = System::new(0);
         let printed = Printed::default();
         system.set_output(Box::new(printed.clone()));
-        system.set_input(Box::new(Cursor::new(b"first line\nsecond".to_vec())));
-        Machine { system, printed, folder: tempfile::tempdir().unwrap() }
+        let (lines, questions) = (vec!["first line", "second"].into_iter(), Printed::default());
+        system.set_input(Box::new(Lines { lines, questions: questions.clone() }));
+        Machine { system, questions, printed, folder: tempfile::tempdir().unwrap() }
     }
 
     fn path(&self, name: &str) -> Value {
@@ -284,9 +300,9 @@ fn standard_input() {
     let mut m = Machine::new();
     let asked = m.call(HostOp::Prompt, &[Value::text("name? ")], &[text()], &text());
     assert_eq!(asked, Value::text("first line"));
-    assert_eq!(m.printed.text(), "name? ");
+    assert_eq!((m.questions.text().as_str(), m.printed.text().as_str()), ("name? ", ""));
     let read = m.read(HostOp::ReadWord, &[Value::Int(0)]);
-    let rest = Value::pair(Value::Char(0), Value::Bool(true));
+    let rest = Value::pair(Value::Char(b'\n'), Value::Bool(false));
     assert_eq!(read, good(Value::pair(Value::text("second"), rest)));
     assert_eq!(m.call(HostOp::Prompt, &[Value::text("")], &[text()], &text()), Value::text(""));
 }

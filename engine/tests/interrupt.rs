@@ -51,6 +51,7 @@ fn stop(text: &str) {
     assert!(summary.interrupted, "{said:?}");
     assert_eq!(said, ["Interrupted."]);
     // The session can still be used.
+    session.interrupt_handle().store(false, Ordering::SeqCst);
     let summary = session.enter("text", "shell_command(\"cat\", \"ab\") ++ \"c\";", &mut |event| {
         if let Event::Bound(binding) = event {
             assert_eq!(binding.value, "\"abc\"");

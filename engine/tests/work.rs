@@ -4,7 +4,7 @@
 //! which is only read would exceed the bound.
 
 use nesl_engine::session::{Strategy, Version};
-use nesl_engine::{Binding, Event, Session, Settings};
+use nesl_engine::{Binding, Event, Session, Settings, ShownValues};
 use nesl_runtime::kir::reference::Reference;
 use nesl_runtime::runtime::Options;
 use std::path::Path;
@@ -41,7 +41,7 @@ fn last(session: &mut Session, text: &str) -> Option<Binding> {
 
 fn session(strategy: Strategy) -> Session {
     let settings = Settings {
-        show_sequences: false,
+        shown: ShownValues::Scalars,
         lazy: false,
         interpret_first: false,
         strategy,

@@ -1,13 +1,18 @@
 //! The arguments of the command line.
 
 use crate::folders;
-use crate::runtimes::{RUNTIMES, RuntimeRow};
+use crate::runtimes::RUNTIMES;
 use crate::stages::STAGES;
 use anyhow::anyhow;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use nesl_engine::session::{Precision, Strategy, Version};
-use nesl_engine::{Settings, Stage};
+use nesl_engine::{Settings, ShownValues, Stage};
+use nesl_interactive::display::{Style, limits};
+use nesl_interactive::growth::size;
+use nesl_interactive::runtimes::{self, RuntimeRow};
+use nesl_interactive::state::Setup;
+use nesl_interactive::state::commands::bytes;
 use nesl_runtime::runtime::{self, Runtime};
 use std::io::IsTerminal;
 use std::path::PathBuf;
@@ -86,11 +91,17 @@ pub struct Global {
         long,
         global = true,
         value_name = "NAME",
-        default_value = RUNTIMES[0].choice.name,
+        default_value = RUNTIMES[0].name,
         value_parser = runtime(),
         hide_possible_values = true
     )]
     pub runtime: &'static RuntimeRow,
+    /// Compute on at most N threads [default: one for each core]
+    #[arg(long, global = true, value_name = "N", value_parser = threads)]
+    pub threads: Option<usize>,
+    /// Let arrays take at most so many bytes, such as 500M or 4G [default: most of the memory]
+    #[arg(long, global = true, value_name = "BYTES", value_parser = bytes)]
+    pub memory: Option<u64>,
     /// Use at most so many bytes of a GPU's memory, such as 500M or 20G [default: all it has]
     #[arg(long, global = true, value_name = "BYTES", value_parser = bytes)]
     pub device_memory: Option<u64>,
@@ -337,6 +348,25 @@ the book's page \"What the language server speaks\" says beyond that.")]
         #[arg(long, hide = true)]
         stdio: bool,
     },
+    /// Serve another program: a session on standard input and output, in JSON
+    #[command(after_help = "\
+The Python module `nesl` uses this. Requests and answers are objects, one a line; the head of
+interactive/src/serve.rs describes them.")]
+    Serve,
+    /// Serve a notebook: a Jupyter kernel; install it for Jupyter
+    #[command(
+        args_conflicts_with_subcommands = true,
+        after_help = "\
+Jupyter starts kernels by itself, with a connection file, once `nesl kernel install` has told it how.
+The options of every command that are given to `install` are those that the kernel starts with.
+
+Examples:
+  nesl kernel install                          for the user who runs it
+  nesl kernel install --sys-prefix             into the active Python environment
+  nesl kernel install --name nesl-gpu --display-name 'NESL on the GPU' --runtime ptx
+  nesl kernel doctor                           what is wrong, and what to do"
+    )]
+    Kernel(KernelArgs),
     /// List the devices that programs can run on, and what was looked for
     #[command(after_help = "\
 Examples:
@@ -378,6 +408,66 @@ pub struct CostArgs {
     pub json: bool,
 }
 
+/// The arguments of `nesl kernel`.
+#[derive(Args, Debug)]
+pub struct KernelArgs {
+    /// The action besides serving
+    #[command(subcommand)]
+    pub action: Option<KernelAction>,
+    /// The file in which Jupyter says where to listen
+    #[arg(long, short = 'f', value_name = "FILE")]
+    pub connection_file: Option<PathBuf>,
+}
+
+/// The actions of `nesl kernel` besides serving.
+#[derive(Debug, Subcommand)]
+pub enum KernelAction {
+    /// Serve the clients of a connection file
+    Start {
+        /// The file in which Jupyter says where to listen
+        #[arg(long, short = 'f', value_name = "FILE")]
+        connection_file: PathBuf,
+    },
+    /// Tell Jupyter about the kernel: its kernelspec, and the colours for JupyterLab
+    Install {
+        /// The place to install to
+        #[command(flatten)]
+        place: KernelPlace,
+        /// The name shown to people [default: NESL]
+        #[arg(long, value_name = "TEXT")]
+        display_name: Option<String>,
+    },
+    /// Take away what `install` has written
+    Uninstall {
+        /// The place that it was installed to
+        #[command(flatten)]
+        place: KernelPlace,
+    },
+    /// Find out why the kernel does not work, and what to do
+    Doctor {
+        /// The name of the kernel, as in `install`
+        #[arg(long, value_name = "NAME", default_value = "nesl")]
+        name: String,
+    },
+}
+
+/// A place where Jupyter looks for kernels.
+#[derive(Args, Clone, Debug)]
+pub struct KernelPlace {
+    /// For the user only; this is the default
+    #[arg(long, conflicts_with_all = ["prefix", "sys_prefix"])]
+    pub user: bool,
+    /// Below this folder, in share/jupyter
+    #[arg(long, value_name = "FOLDER", conflicts_with = "sys_prefix")]
+    pub prefix: Option<PathBuf>,
+    /// In the Python environment that is active
+    #[arg(long)]
+    pub sys_prefix: bool,
+    /// The name that programs know the kernel by
+    #[arg(long, value_name = "NAME", default_value = "nesl")]
+    pub name: String,
+}
+
 impl Measures {
     /// The measures that either asks for.
     pub fn or(self, other: Measures) -> Measures {
@@ -410,7 +500,7 @@ impl Global {
                 StrategyName::Flattened => Strategy::Always(Version::Flattened),
             },
             fuel: self.fuel,
-            show_sequences: !self.quiet,
+            shown: if self.quiet { ShownValues::Scalars } else { ShownValues::All },
             interpret_first: self.runtime.interpret_first && !self.always_compile,
             ..Settings::default()
         };
@@ -420,22 +510,73 @@ impl Global {
         settings
     }
 
-    /// Makes the runtime that the programs of a session run on; none for the direct interpreter.
-    /// Fails if this machine does not have it.
-    pub fn runtime(&self, interrupt: Arc<AtomicBool>) -> anyhow::Result<Option<Box<dyn Runtime>>> {
-        let options = runtime::Options {
-            interrupt,
+    /// Returns the way in which a session begins that another program shows.
+    pub fn served(&self) -> Setup {
+        Setup {
+            settings: Settings {
+                shown: ShownValues::Expressions,
+                data: Some(limits()),
+                ..self.settings()
+            },
+            runtimes: &RUNTIMES,
+            runtime: self.runtime,
+            options: self.options(),
+            display: Style { html: true },
+            extra: &[],
+        }
+    }
+
+    /// The limits of the runtime; its interrupt flag is to be set.
+    pub fn options(&self) -> runtime::Options {
+        let mut options = runtime::Options {
             device_memory: self.device_memory,
             cache: folders::cache(),
             ..runtime::Options::default()
         };
-        let name = self.runtime.choice.name;
-        self.runtime.make(options).map_err(|missing| {
-            anyhow!(
-                "--runtime {name}: {missing}; `nesl devices` tells what was looked for, and \
-                 --runtime cpu runs on this machine"
-            )
-        })
+        options.memory = self.memory.unwrap_or(options.memory);
+        options.threads = self.threads.unwrap_or(options.threads);
+        options
+    }
+
+    /// Returns the options that were given of those that matter to a session of its own, as arguments
+    /// of a command line.
+    pub fn as_arguments(&self) -> Vec<String> {
+        let mut all = Vec::new();
+        let mut add = |name: &str, value: Option<String>| {
+            if let Some(value) = value {
+                all.extend([format!("--{name}"), value]);
+            }
+        };
+        let given = |given: bool, value: String| given.then_some(value);
+        add("runtime", given(self.runtime.name != RUNTIMES[0].name, self.runtime.name.to_owned()));
+        add("threads", self.threads.map(|threads| threads.to_string()));
+        add("memory", self.memory.map(|bytes| bytes.to_string()));
+        add("device-memory", self.device_memory.map(|bytes| bytes.to_string()));
+        add("precision", given(self.precision == Bits::Single, "32".to_owned()));
+        add("seed", given(self.seed != 0, self.seed.to_string()));
+        add(
+            "print-length",
+            self.print_length.map(|Length(length)| {
+                length.map_or_else(|| "all".to_owned(), |length| length.to_string())
+            }),
+        );
+        all
+    }
+
+    /// Makes the runtime that the programs of a session run on; none for the direct interpreter.
+    /// Fails if this machine does not have it.
+    pub fn runtime(&self, interrupt: Arc<AtomicBool>) -> anyhow::Result<Option<Box<dyn Runtime>>> {
+        let options = runtime::Options { interrupt, ..self.options() };
+        (self.runtime.make)(options).map_err(|missing| self.missing(&missing))
+    }
+
+    /// The error for a runtime that this machine does not have.
+    pub fn missing(&self, missing: &str) -> anyhow::Error {
+        let name = self.runtime.name;
+        anyhow!(
+            "--runtime {name}: {missing}; `nesl devices` tells what was looked for, and \
+             --runtime cpu runs on this machine"
+        )
     }
 
     /// Returns true if output to `stream` is coloured.
@@ -460,24 +601,15 @@ fn stage() -> impl TypedValueParser<Value = Stage> {
 
 /// A runtime, by name.
 fn runtime() -> impl TypedValueParser<Value = &'static RuntimeRow> {
-    let names = RUNTIMES.iter().map(|row| PossibleValue::new(row.choice.name).help(row.about));
+    let names = RUNTIMES.iter().map(|row| PossibleValue::new(row.name).help(row.about));
     PossibleValuesParser::new(names)
-        .try_map(|name| RuntimeRow::of(&name).ok_or("there is no such runtime"))
+        .try_map(|name| runtimes::named(&RUNTIMES, &name).ok_or("there is no such runtime"))
 }
 
-/// A size in bytes: a number, with K, M, G or T behind it for powers of 1024.
-fn bytes(text: &str) -> Result<u64, String> {
-    let digits = text.trim_end_matches(|c: char| !c.is_ascii_digit());
-    let power = match text[digits.len()..].to_ascii_uppercase().as_str() {
-        "" => Some(0),
-        "K" => Some(1),
-        "M" => Some(2),
-        "G" => Some(3),
-        "T" => Some(4),
-        _ => None,
-    };
-    let size = || digits.parse::<u64>().ok()?.checked_mul(1 << (10 * power?));
-    size().ok_or_else(|| "give a number of bytes, such as 500M or 20G".to_string())
+/// A number of threads.
+fn threads(text: &str) -> Result<usize, String> {
+    let threads = text.parse().ok().filter(|threads| *threads > 0);
+    threads.ok_or_else(|| "give a number of threads, 1 or more".to_string())
 }
 
 fn print_length(text: &str) -> Result<Length, String> {
@@ -490,18 +622,6 @@ fn print_length(text: &str) -> Result<Length, String> {
     }
 }
 
-/// A size may be written `1000`, `1_000`, `1e3` or `2.5e3`.
-fn size(text: &str) -> Result<u64, String> {
-    let plain = text.trim().replace('_', "");
-    if let Ok(size) = plain.parse() {
-        return Ok(size);
-    }
-    match plain.parse::<f64>() {
-        Ok(size) if (0.0..=1e15).contains(&size) && size.fract() == 0.0 => Ok(size as u64),
-        _ => Err("give whole numbers, such as 1000 or 1e3".to_string()),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -510,15 +630,5 @@ mod tests {
     #[test]
     fn the_definition_is_consistent() {
         Cli::command().debug_assert();
-    }
-
-    #[test]
-    fn sizes_are_read_in_several_spellings() {
-        assert_eq!(size("1e3"), Ok(1000));
-        assert_eq!(size("2.5e3"), Ok(2500));
-        assert_eq!(size("1_000"), Ok(1000));
-        assert!(size("1.5").is_err());
-        assert!(size("-1").is_err());
-        assert!(size("many").is_err());
     }
 }

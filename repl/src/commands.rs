@@ -7,8 +7,10 @@ mod doc;
 mod eval;
 mod fmt;
 mod ir;
+mod kernel;
 mod lsp;
 mod run;
+mod serve;
 
 use crate::cli::{Cli, Command, Measures};
 use crate::prompt;
@@ -39,6 +41,8 @@ pub fn run(arguments: &Cli) -> Result<u8> {
         }
         Some(Command::Cost(asked)) => cost::run(global, asked),
         Some(Command::Lsp { .. }) => lsp::run(),
+        Some(Command::Serve) => serve::run(global),
+        Some(Command::Kernel(asked)) => kernel::run(global, asked),
         Some(Command::Devices { json }) => Ok(devices::run(*json)),
         Some(Command::Doc { names }) => doc::run(global, names),
     }

@@ -5,11 +5,14 @@
 
 use nesl_engine::Session;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, OnceLock};
 
 /// The number of computations under way that can be stopped.
 static RUNNING: AtomicUsize = AtomicUsize::new(0);
 /// True once Ctrl-C was pressed during the computation under way.
 static PRESSED: AtomicBool = AtomicBool::new(false);
+/// The flag that the session polls.
+static WISHED: OnceLock<Arc<AtomicBool>> = OnceLock::new();
 /// True in an interactive session, which Ctrl-C never ends.
 static INTERACTIVE: AtomicBool = AtomicBool::new(false);
 
@@ -17,6 +20,7 @@ static INTERACTIVE: AtomicBool = AtomicBool::new(false);
 /// program, as it does without this, unless the session is interactive.
 pub fn install(session: &Session) {
     let handle = session.interrupt_handle();
+    let _ = WISHED.set(handle.clone());
     let result = ctrlc::set_handler(move || {
         let interactive = INTERACTIVE.load(Ordering::SeqCst);
         let running = RUNNING.load(Ordering::SeqCst) > 0;
@@ -54,6 +58,9 @@ pub fn during<T>(compute: impl FnOnce() -> T) -> T {
         fn drop(&mut self) {
             if RUNNING.fetch_sub(1, Ordering::SeqCst) == 1 {
                 PRESSED.store(false, Ordering::SeqCst);
+                if let Some(wished) = WISHED.get() {
+                    wished.store(false, Ordering::SeqCst);
+                }
             }
         }
     }

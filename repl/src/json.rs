@@ -1,8 +1,8 @@
 //! Diagnostics → JSON for programs. The fields are described by `nesl check --help`.
 
-use crate::source::Lines;
 use nesl_core::base::{Diagnostic, DiagnosticKind, Severity};
 use nesl_engine::{FileRange, Sources};
+use nesl_interactive::text::Lines;
 use serde::Serialize;
 use std::rc::Rc;
 

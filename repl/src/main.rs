@@ -9,18 +9,14 @@
 //! | [`commands`] | a file per subcommand |
 //! | [`prompt`] | the interactive session, and forms read from a pipe |
 //! | [`report`] | events of a session → lines on standard output and messages on standard error |
-//! | [`render`] | diagnostics → text for people |
-//! | [`measure`] | times and memory of forms → lines and JSON |
 //! | [`json`] | diagnostics → JSON for programs |
-//! | [`source`] | files → text; offsets → lines and columns |
-//! | [`table`] | columns of text |
+//! | [`source`] | files → text |
 //! | [`output`] | standard output, which remembers whether a line is begun |
 //! | [`interrupt`] | Ctrl-C |
 //! | [`runtimes`], [`stages`] | the runtimes and stages that this program is built with |
 //! | [`exit`] | exit codes |
 //! | [`folders`] | the folders for what is kept between runs |
 //! | [`bug_report`] | panics → bug reports |
-//! | [`unknown`] | messages for undefined names |
 //! | [`allocator`] | settings of the memory allocator |
 
 mod allocator;
@@ -31,16 +27,12 @@ mod exit;
 mod folders;
 mod interrupt;
 mod json;
-mod measure;
 mod output;
 mod prompt;
-mod render;
 mod report;
 mod runtimes;
 mod source;
 mod stages;
-mod table;
-mod unknown;
 
 use std::process::ExitCode;
 

@@ -1,7 +1,7 @@
 //! The interactive session, and forms read from a pipe.
 
-pub mod complete;
 mod definitions;
+mod front;
 mod helper;
 mod history;
 mod meta;
@@ -11,15 +11,19 @@ use crate::cli::{Global, Measures};
 use crate::exit::OK;
 use crate::interrupt;
 use crate::report::Reporter;
+use crate::runtimes::RUNTIMES;
 use anyhow::Result;
-use complete::close;
 use definitions::{Files, Shown};
+use front::{PromptFront, Shared};
 use helper::Helper;
-use nesl_engine::Session;
+use nesl_engine::Settings;
+use nesl_interactive::display::Style;
+use nesl_interactive::output::Outcome;
+use nesl_interactive::state::{Setup, State};
 use rustyline::error::ReadlineError;
 use rustyline::history::DefaultHistory;
 use rustyline::{Behavior, ColorMode, CompletionType, Config, Editor};
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::io::IsTerminal;
 use std::path::PathBuf;
 use std::rc::Rc;
@@ -36,23 +40,49 @@ enum Flow {
 
 /// Reads forms and runs them until there are no more. What the files define is known from the start.
 pub fn run(global: &Global, measures: Measures, files: &[PathBuf]) -> Result<u8> {
-    let (mut reporter, mut session) = Reporter::new(global)?;
-    reporter.measure(&mut session, global, measures)?;
-    let files = Files::new(files)?;
+    let mut state = State::new(setup(global)).map_err(|missing| global.missing(&missing))?;
+    interrupt::install(&state.session);
+    let mut reporter = Reporter::without_session(global);
+    reporter.measure(&mut state.session, measures);
+    if let Some(profile) = reporter.profile() {
+        state.time_all_kernels(profile);
+    }
+    let shared = Rc::new(Shared {
+        reporter: RefCell::new(reporter),
+        files: Files::new(files)?,
+        lines: Cell::new(0),
+        code: Cell::new(OK),
+        json: measures.json,
+        colors: (global.colors(&std::io::stdout()), global.colors(&std::io::stderr())),
+    });
+    state.set_front(Box::new(PromptFront(shared.clone())));
     if std::io::stdin().is_terminal() && std::io::stdout().is_terminal() {
-        interact(global, reporter, session, &files)
+        interact(global, &shared, state)
     } else {
-        let code = files.enter(&mut reporter, &mut session, Shown::Nothing);
-        piped::run(reporter, session, code)
+        let code = {
+            let mut reporter = shared.reporter.borrow_mut();
+            shared.files.enter(&mut reporter, &mut state.session, Shown::Nothing)
+        };
+        shared.code.set(code);
+        piped::run(&shared, state)
     }
 }
 
-fn interact(
-    global: &Global,
-    mut reporter: Reporter,
-    mut session: Session,
-    files: &Files,
-) -> Result<u8> {
+/// Returns how the session begins.
+fn setup(global: &Global) -> Setup {
+    let settings = global.settings();
+    Setup {
+        // It depends on the runtime, too, which may change.
+        settings: Settings { interpret_first: !global.always_compile, ..settings },
+        runtimes: &RUNTIMES,
+        runtime: global.runtime,
+        options: global.options(),
+        display: Style { html: false },
+        extra: meta::EXTRA,
+    }
+}
+
+fn interact(global: &Global, shared: &Shared, mut state: State) -> Result<u8> {
     interrupt::keep_session();
     if !global.quiet {
         println!(
@@ -61,9 +91,7 @@ fn interact(
         );
     }
     let shown = if global.quiet { Shown::Nothing } else { Shown::Names };
-    files.enter(&mut reporter, &mut session, shown);
-    let session = Rc::new(RefCell::new(session));
-    let colors = global.colors(&std::io::stdout());
+    shared.files.enter(&mut shared.reporter.borrow_mut(), &mut state.session, shown);
     let config = Config::builder()
         .auto_add_history(false)
         .history_ignore_dups(true)?
@@ -71,10 +99,10 @@ fn interact(
         .completion_type(CompletionType::List)
         .bracketed_paste(true)
         .behavior(Behavior::Stdio)
-        .color_mode(if colors { ColorMode::Enabled } else { ColorMode::Disabled })
+        .color_mode(if shared.colors.0 { ColorMode::Enabled } else { ColorMode::Disabled })
         .build();
     let mut editor: Editor<Helper, DefaultHistory> = Editor::with_config(config)?;
-    editor.set_helper(Some(Helper::new(session.clone())));
+    editor.set_helper(Some(Helper::new(state.session.outlook(), state.commands())));
     let history = history::path();
     if let Some(path) = &history {
         // There is none the first time.
@@ -98,34 +126,27 @@ fn interact(
             let _ = history::save(&mut editor, path);
         }
         entries += 1;
-        let mut session = session.borrow_mut();
-        let flow = enter(&mut reporter, &mut session, files, &text, entries);
-        if flow == Flow::Leave {
+        if enter(shared, &mut state, &text, entries) == Flow::Leave {
             break;
         }
     }
-    reporter.stats(&session.borrow());
+    shared.reporter.borrow().stats(&state.session);
     Ok(OK)
 }
 
 /// Runs one entry. A bug of ours must not cost a person the session.
-fn enter(
-    reporter: &mut Reporter,
-    session: &mut Session,
-    files: &Files,
-    text: &str,
-    number: usize,
-) -> Flow {
+fn enter(shared: &Shared, state: &mut State, text: &str, number: usize) -> Flow {
     let entered = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
-        if let Some(command) = meta::parse(text) {
-            return meta::run(reporter, session, files, command);
+        match shared.enter(state, &format!("<entry {number}>"), text) {
+            Outcome::Exit => Flow::Leave,
+            Outcome::Done | Outcome::Failed(_) | Outcome::Interrupted | Outcome::Aborted => {
+                Flow::Go
+            }
         }
-        let name = format!("<entry {number}>");
-        let summary = reporter.enter(session, &name, &close(text));
-        if summary.exit { Flow::Leave } else { Flow::Go }
     }));
+    let mut reporter = shared.reporter.borrow_mut();
     reporter.output.settle();
-    if let Err(error) = reporter.write_pictures(session) {
+    if let Err(error) = reporter.write_pictures(&state.session) {
         eprintln!("nesl: {error:#}");
     }
     entered.unwrap_or_else(|_| {

@@ -3,13 +3,13 @@
 use crate::cli::{Global, Measures};
 use crate::interrupt;
 use crate::json;
-use crate::measure;
 use crate::output::Output;
-use crate::render::Renderer;
 use anyhow::{Context, Result};
 use nesl_core::base::Diagnostic;
 use nesl_engine::{Binding, Event, FileRange, Session, Sources, Summary};
-use nesl_runtime::profile::{Profile, Profiled};
+use nesl_interactive::measure;
+use nesl_interactive::message::Renderer;
+use nesl_runtime::profile::Profile;
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 
@@ -38,39 +38,51 @@ pub struct Reporter {
 impl Reporter {
     /// A reporter, and a session whose programs print through it.
     pub fn new(global: &Global) -> Result<(Reporter, Session)> {
-        let output = Output::stdout();
+        let reporter = Reporter::without_session(global);
         let mut session = Session::new(global.settings());
-        session.set_output(Box::new(output.clone()));
         session.set_runtime(global.runtime(session.interrupt_handle())?);
         interrupt::install(&session);
-        let renderer = Renderer::new(global.colors(&std::io::stderr()));
-        let (quiet, folder) = (global.quiet, global.pictures.clone());
-        let (measures, drawn) = (Measures::default(), BTreeSet::new());
-        let profile = Profile::default();
-        let reporter =
-            Reporter { output, renderer, quiet, measures, profile, drawn, folder, problems: 0 };
+        reporter.connect(&mut session);
         Ok((reporter, session))
     }
 
+    /// A reporter for a session that somebody else makes.
+    pub fn without_session(global: &Global) -> Reporter {
+        Reporter {
+            output: Output::stdout(),
+            renderer: Renderer::new(global.colors(&std::io::stderr())),
+            quiet: global.quiet,
+            measures: Measures::default(),
+            profile: Profile::default(),
+            drawn: BTreeSet::new(),
+            folder: global.pictures.clone(),
+            problems: 0,
+        }
+    }
+
     /// Tells from now on what forms take.
-    pub fn measure(
-        &mut self,
-        session: &mut Session,
-        global: &Global,
-        measures: Measures,
-    ) -> Result<()> {
+    pub fn measure(&mut self, session: &mut Session, measures: Measures) {
         self.measures = measures;
-        if measures.profile
-            && let Some(runtime) = global.runtime(session.interrupt_handle())?
-        {
-            session.set_runtime(Some(Box::new(Profiled::new(runtime, self.profile.clone()))));
+        if measures.profile {
+            session.time_kernels(Some(self.profile.clone()));
         }
         // What a form takes is known if each does its own work.
         session.settings_mut().lazy = !measures.time && !measures.json;
-        if measures.json {
+        self.connect(session);
+    }
+
+    /// Lets programs print through this reporter: to standard output, if that is not for objects.
+    pub fn connect(&self, session: &mut Session) {
+        if self.measures.json {
             session.set_output(Box::new(std::io::stderr()));
+        } else {
+            session.set_output(Box::new(self.output.clone()));
         }
-        Ok(())
+    }
+
+    /// Returns the times of kernels, if they are asked for.
+    pub fn profile(&self) -> Option<Profile> {
+        self.measures.profile.then(|| self.profile.clone())
     }
 
     /// Tells what a session did, if that is wanted.
@@ -94,34 +106,26 @@ impl Reporter {
         }
     }
 
-    /// Enters a text and tells how long its forms took.
-    pub fn enter_timed(&mut self, session: &mut Session, name: &str, text: &str) -> Summary {
-        let before = self.measures;
-        self.measures.time = true;
-        let lazy = std::mem::replace(&mut session.settings_mut().lazy, false);
-        let summary = self.enter(session, name, text);
-        session.settings_mut().lazy = lazy;
-        self.measures = before;
-        summary
-    }
-
     /// Enters a text and shows what comes of it.
     pub fn enter(&mut self, session: &mut Session, name: &str, text: &str) -> Summary {
-        self.enter_at(session, name, text, 0)
+        self.enter_at(session, name, text, 0, &mut |_| {})
     }
 
-    /// The same for a text that stands below `line` others in what people think of as its file.
+    /// The same for a text that stands below `line` others in what people think of as its file; what
+    /// is evaluated and defined is handed on, too.
     pub fn enter_at(
         &mut self,
         session: &mut Session,
         name: &str,
         text: &str,
         line: usize,
+        seen: &mut dyn FnMut(&Binding),
     ) -> Summary {
         let output = self.output.clone();
         let quiet = self.quiet;
         let (measures, sources) = (self.measures, session.sources());
         self.entered(session, name, text, line, &mut |binding| {
+            seen(&binding);
             if measures.json {
                 if let Some(object) = measure::form_object(&sources, &binding, line) {
                     output.line(&object);

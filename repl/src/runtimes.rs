@@ -2,39 +2,19 @@
 //! language server offers to editors, too.
 
 use crate::stages::{DEVICE_STAGES, GPU, STAGES};
-use nesl_engine::Stages;
+use nesl_interactive::runtimes::{Made, RuntimeRow};
 use nesl_runtime::kir::reference::Reference;
 use nesl_runtime::runtime::{Options, Runtime};
 use nesl_runtime_composite::Composite;
 use nesl_runtime_cpu::Cpu;
 use nesl_runtime_ptx::Ptx;
 use nesl_runtime_ptx::driver::device;
-use nesl_server::options::RuntimeChoice;
-
-/// A runtime as the command line and editors know it.
-#[derive(Debug)]
-pub struct RuntimeRow {
-    /// Its name, and the device that it runs on.
-    pub choice: RuntimeChoice,
-    /// One line for `--help`.
-    pub about: &'static str,
-    /// True if small programs are interpreted first. Someone who asks for the interpreter of kernels wants
-    /// to see kernels run.
-    pub interpret_first: bool,
-    /// The stages of programs for it, as `nesl ir` prints them.
-    pub stages: Stages,
-    /// Makes the runtime; none for the direct interpreter. Fails with the reason why this machine does
-    /// not have it.
-    make: fn(Options) -> Made,
-}
-
-/// A runtime, none for the direct interpreter, or the reason why this machine does not have it.
-pub type Made = Result<Option<Box<dyn Runtime>>, String>;
 
 /// All runtimes; the first is the default.
 pub static RUNTIMES: [RuntimeRow; 4] = [
     RuntimeRow {
-        choice: RuntimeChoice { name: "cpu", device: cpu_device },
+        name: "cpu",
+        device: cpu_device,
         about: "Compiled, on all cores",
         interpret_first: true,
         stages: STAGES,
@@ -42,40 +22,30 @@ pub static RUNTIMES: [RuntimeRow; 4] = [
         make: |options| Ok(Cpu::new(options).ok().map(boxed)),
     },
     RuntimeRow {
-        choice: RuntimeChoice { name: "ptx", device: gpu_device },
+        name: "ptx",
+        device: gpu_device,
         about: "Compiled, on an NVIDIA GPU; what it cannot execute on the CPU",
         interpret_first: true,
         stages: DEVICE_STAGES,
         make: gpu,
     },
     RuntimeRow {
-        choice: RuntimeChoice { name: "reference", device: || "direct interpreter".to_owned() },
+        name: "reference",
+        device: || "direct interpreter".to_owned(),
         about: "The direct interpreter",
         interpret_first: false,
         stages: STAGES,
         make: |_| Ok(None),
     },
     RuntimeRow {
-        choice: RuntimeChoice { name: "kir", device: || "interpreter of kernels".to_owned() },
+        name: "kir",
+        device: || "interpreter of kernels".to_owned(),
         about: "The interpreter of kernels",
         interpret_first: false,
         stages: STAGES,
         make: |options| Ok(Some(boxed(Reference::new(options)))),
     },
 ];
-
-impl RuntimeRow {
-    /// Returns the runtime of a name.
-    pub fn of(name: &str) -> Option<&'static RuntimeRow> {
-        RUNTIMES.iter().find(|row| row.choice.name == name)
-    }
-
-    /// Makes the runtime; none for the direct interpreter. Fails with the reason why this machine does
-    /// not have it.
-    pub fn make(&self, options: Options) -> Made {
-        (self.make)(options)
-    }
-}
 
 fn boxed(runtime: impl Runtime + 'static) -> Box<dyn Runtime> {
     Box::new(runtime)

@@ -1,14 +1,8 @@
-//! Files → text, and offsets → lines and columns.
-//!
-//! A text is shown to people with nothing in it that a terminal would obey: every control
-//! character is replaced by a visible one *of the same count of characters*, so that character
-//! offsets into the shown text are those of the text itself.
+//! Files → text.
 
 use anyhow::{Context, Result};
 use std::io::Read;
-use std::ops::Range;
 use std::path::Path;
-use std::sync::Arc;
 
 /// The name of standard input.
 pub const STDIN: &str = "-";
@@ -53,118 +47,6 @@ pub fn encode(text: &str, latin1: bool) -> Vec<u8> {
     bytes.unwrap_or_else(|| text.as_bytes().to_vec())
 }
 
-/// The byte at which a form's own text begins, past the blanks and comments before it.
-pub fn own_start(text: &str, range: &Range<usize>) -> usize {
-    let form = text.get(range.clone()).unwrap_or("");
-    let mut skipped = 0;
-    loop {
-        let rest = &form[skipped..];
-        let blank = rest.len() - rest.trim_start().len();
-        let comment = match rest[blank..].strip_prefix('%') {
-            Some(inside) => inside.find('%').map_or(rest.len() - blank, |end| end + 2),
-            None => 0,
-        };
-        skipped += blank + comment;
-        if comment == 0 || skipped >= form.len() {
-            break;
-        }
-    }
-    range.start + skipped
-}
-
-/// A text with its line starts, which convert byte offsets to lines and columns.
-pub struct Lines {
-    text: Arc<str>,
-    /// Byte and character offset of each line's start.
-    starts: Vec<(usize, usize)>,
-}
-
-/// A line and column as messages show them.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Position {
-    /// The number of the line, from 1.
-    pub line: usize,
-    /// The number of the column, from 1, in characters.
-    pub column: usize,
-}
-
-impl Lines {
-    /// Finds the lines of a text.
-    pub fn new(text: Arc<str>) -> Lines {
-        let mut starts = vec![(0, 0)];
-        let mut chars = 0;
-        let mut rest = text.char_indices().peekable();
-        while let Some((at, c)) = rest.next() {
-            chars += 1;
-            let lone_return = c == '\r' && rest.peek().is_none_or(|(_, next)| *next != '\n');
-            if c == '\n' || lone_return {
-                starts.push((at + c.len_utf8(), chars));
-            }
-        }
-        Lines { text, starts }
-    }
-
-    /// Returns true if these are the lines of a text; immediate if the two share their storage.
-    pub fn is_of(&self, text: &Arc<str>) -> bool {
-        Arc::ptr_eq(&self.text, text) || self.text == *text
-    }
-
-    /// The number of characters before a byte; an offset past the end is the end, one inside a
-    /// character is its start.
-    pub fn char_of(&self, byte: usize) -> usize {
-        let (start, chars, byte) = self.line_of(byte);
-        chars + self.text[start..byte].chars().count()
-    }
-
-    /// The line and column of a byte.
-    pub fn position(&self, byte: usize) -> Position {
-        let (start, chars, clamped) = self.line_of(byte);
-        let line = self.starts.partition_point(|(_, c)| *c <= chars);
-        Position { line, column: self.text[start..clamped].chars().count() + 1 }
-    }
-
-    /// The text of the line that holds a byte, without its end, and the byte it starts at.
-    pub fn line_text(&self, byte: usize) -> (&str, usize) {
-        let (start, _, _) = self.line_of(byte);
-        let line = &self.text[start..];
-        let end = line.find(['\n', '\r']).unwrap_or(line.len());
-        (&line[..end], start)
-    }
-
-    fn line_of(&self, byte: usize) -> (usize, usize, usize) {
-        let mut byte = byte.min(self.text.len());
-        while !self.text.is_char_boundary(byte) {
-            byte -= 1;
-        }
-        let line = self.starts.partition_point(|(start, _)| *start <= byte) - 1;
-        let (start, chars) = self.starts[line];
-        (start, chars, byte)
-    }
-}
-
-/// The text with every character that a terminal would obey replaced by a visible one. Line ends
-/// and tabs stay.
-pub fn visible(text: &str) -> String {
-    let mut shown = String::with_capacity(text.len());
-    for c in text.chars() {
-        shown.push(match c {
-            '\n' | '\t' => c,
-            '\r' => c,
-            '\0'..='\x1f' => char::from_u32(0x2400 + c as u32).unwrap_or('\u{fffd}'),
-            '\x7f' => '\u{2421}',
-            // The other control characters, line separators that only some programs honour, and
-            // the marks that reorder text.
-            '\u{80}'..='\u{9f}'
-            | '\u{2028}'..='\u{202e}'
-            | '\u{2066}'..='\u{2069}'
-            | '\u{200e}'
-            | '\u{200f}' => '\u{fffd}',
-            _ => c,
-        });
-    }
-    shown
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -175,27 +57,5 @@ mod tests {
         let (text, latin1) = decode(bytes.clone());
         assert_eq!((text.as_str(), latin1), ("\"é\"", true));
         assert_eq!(encode(&text, latin1), bytes);
-    }
-
-    #[test]
-    fn positions_count_characters_from_one() {
-        let lines = Lines::new("aé\r\nb\n\nc".into());
-        let at = |byte| {
-            let p = lines.position(byte);
-            (p.line, p.column)
-        };
-        assert_eq!(at(0), (1, 1));
-        assert_eq!(at(1), (1, 2));
-        assert_eq!(at(2), (1, 2)); // inside é
-        assert_eq!(at(3), (1, 3));
-        assert_eq!(at(5), (2, 1));
-        assert_eq!(at(7), (3, 1));
-        assert_eq!(at(8), (4, 1));
-        assert_eq!(at(99), (4, 2));
-    }
-
-    #[test]
-    fn what_a_terminal_would_obey_is_made_visible() {
-        assert_eq!(visible("a\x1b[31m\tb\u{202e}"), "a␛[31m\tb\u{fffd}");
     }
 }

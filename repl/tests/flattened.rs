@@ -1,7 +1,7 @@
 //! Every example and every benchmark runs in flattened form: none is left to one thread because a
 //! kernel has no kir. The recorded cases are held to the same by `runtimes.rs`, which runs them all.
 
-use nesl_engine::{Event, Session, Settings};
+use nesl_engine::{Event, Session, Settings, ShownValues};
 use nesl_runtime::runtime::Options;
 use nesl_runtime_cpu::Cpu;
 use std::path::{Path, PathBuf};
@@ -41,7 +41,7 @@ fn read(path: &Path) -> String {
 /// A session in which everything that can be compiled is compiled.
 fn session() -> Session {
     let settings =
-        Settings { interpret_first: false, show_sequences: false, ..Settings::default() };
+        Settings { interpret_first: false, shown: ShownValues::Scalars, ..Settings::default() };
     let mut session = Session::new(settings);
     session.set_output(Box::new(std::io::sink()));
     let options =

@@ -3,7 +3,7 @@
 //! stored, and arrays are read once.
 
 use nesl_engine::session::{Strategy, Version};
-use nesl_engine::{Binding, Event, Session, Settings, Usage};
+use nesl_engine::{Binding, Event, Session, Settings, ShownValues, Usage};
 use nesl_runtime::runtime::Options;
 use nesl_runtime_cpu::Cpu;
 use std::path::Path;
@@ -22,7 +22,7 @@ const DATA: &str = "
 /// Makes a session with these definitions.
 fn session(n: usize, definitions: &str, strategy: Strategy) -> Session {
     let settings = Settings {
-        show_sequences: false,
+        shown: ShownValues::Scalars,
         lazy: false,
         interpret_first: false,
         strategy,

@@ -15,9 +15,18 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+/// The number of launches that are recorded one by one, at most; kernels are added up without limit.
+const MAX_RECORDED_LAUNCHES: usize = 10_000;
+
 /// The times of kernels so far; clones share them.
 #[derive(Clone, Debug, Default)]
-pub struct Profile(Rc<RefCell<HashMap<String, KernelTime>>>);
+pub struct Profile(Rc<RefCell<Recorded>>);
+
+#[derive(Debug, Default)]
+struct Recorded {
+    kernels: HashMap<String, KernelTime>,
+    launches: Vec<LaunchTime>,
+}
 
 /// The time of one kernel.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -28,16 +37,38 @@ pub struct KernelTime {
     pub launches: u64,
     /// The number of its work items, over all launches.
     pub work_items: u64,
+    /// The size of the arrays that the launches were given and made, in bytes: what they read and
+    /// write at most once.
+    pub bytes: u64,
     /// The time of the launches.
     pub time: Duration,
     /// The time spent on compiling the modules that contain it.
     pub compiling: Duration,
 }
 
+/// The time of one launch.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LaunchTime {
+    /// The name of the kernel.
+    pub name: String,
+    /// The time at which it began, since some moment before the first launch.
+    pub begin: Duration,
+    /// The time that it took.
+    pub time: Duration,
+    /// The number of work items.
+    pub work_items: u64,
+    /// The size of the arrays that it was given and made, in bytes.
+    pub bytes: u64,
+}
+
 /// A runtime whose launches are timed.
 pub struct Profiled {
-    inner: Box<dyn Runtime>,
+    inner: Rc<dyn Runtime>,
     profile: Profile,
+    /// The moment since which a runtime without marks counts.
+    began: Instant,
+    /// The mark since which a runtime with marks counts: that before its first launch.
+    first: RefCell<Option<Mark>>,
     /// The kernels of the loaded modules, by the address of the module. If the address of a freed module is used
     /// again, the new module replaces it here.
     modules: RefCell<HashMap<usize, Vec<KernelInfo>>>,
@@ -47,7 +78,7 @@ pub struct Profiled {
 
 /// A launch between two marks.
 struct MarkedLaunch {
-    name: String,
+    launch: LaunchTime,
     begin: Mark,
     end: Mark,
 }
@@ -69,32 +100,60 @@ enum WorkItemCount {
 impl Profile {
     /// The kernels, the one that took the most time first.
     pub fn kernels(&self) -> Vec<KernelTime> {
-        let mut all: Vec<KernelTime> = self.0.borrow().values().cloned().collect();
+        let mut all: Vec<KernelTime> = self.0.borrow().kernels.values().cloned().collect();
         all.sort_by(|a, b| b.time.cmp(&a.time).then_with(|| a.name.cmp(&b.name)));
         all
+    }
+
+    /// Returns the launches in order, as far as they were recorded one by one: the first ten
+    /// thousand.
+    pub fn launches(&self) -> Vec<LaunchTime> {
+        self.0.borrow().launches.clone()
+    }
+
+    /// Forgets what was recorded.
+    pub fn clear(&self) {
+        *self.0.borrow_mut() = Recorded::default();
     }
 
     fn note(&self, name: &str, note: impl FnOnce(&mut KernelTime)) {
         let mut all = self.0.borrow_mut();
         note(
-            all.entry(name.to_string())
+            all.kernels
+                .entry(name.to_string())
                 .or_insert_with(|| KernelTime { name: name.to_string(), ..KernelTime::default() }),
         );
+    }
+
+    /// Adds a launch whose time is known.
+    fn record(&self, launch: LaunchTime) {
+        self.note(&launch.name, |kernel_time| kernel_time.time += launch.time);
+        let launches = &mut self.0.borrow_mut().launches;
+        if launches.len() < MAX_RECORDED_LAUNCHES {
+            launches.push(launch);
+        }
     }
 }
 
 impl Profiled {
     /// A runtime that delegates to `inner`, and records times in `profile`.
-    pub fn new(inner: Box<dyn Runtime>, profile: Profile) -> Profiled {
-        let (modules, under_way) = Default::default();
-        Profiled { inner, profile, modules, under_way }
+    pub fn new(inner: impl Into<Rc<dyn Runtime>>, profile: Profile) -> Profiled {
+        let (modules, under_way, first) = Default::default();
+        Profiled { inner: inner.into(), profile, began: Instant::now(), first, modules, under_way }
     }
 
     /// Adds the times of the launches under way, all of which are done.
     fn measure(&self) -> Result<(), Failure> {
-        for MarkedLaunch { name, begin, end } in self.under_way.take() {
-            let took = Duration::from_nanos(self.inner.nanoseconds_between(&begin, &end)?);
-            self.profile.note(&name, |kernel_time| kernel_time.time += took);
+        for MarkedLaunch { launch, begin, end } in self.under_way.take() {
+            let between = |from: &Mark, to: &Mark| {
+                self.inner.nanoseconds_between(from, to).map(Duration::from_nanos)
+            };
+            let since = match &*self.first.borrow() {
+                Some(first) => between(first, &begin)?,
+                None => Duration::ZERO,
+            };
+            let time = between(&begin, &end)?;
+            self.profile.record(LaunchTime { begin: since, time, ..launch });
         }
         Ok(())
     }
@@ -165,18 +224,22 @@ impl Runtime for Profiled {
             Some(count) => count as u64,
             None => self.count(kernel.work_items, launch.args)?,
         };
-        let name = kernel.name;
+        let (name, bytes) = (kernel.name, bytes(launch.args, &outputs));
         self.profile.note(&name, |kernel_time| {
             kernel_time.launches += 1;
             kernel_time.work_items += work_items;
+            kernel_time.bytes += bytes;
         });
+        let since = began.duration_since(self.began);
+        let launch = LaunchTime { name, begin: since, time: Duration::ZERO, work_items, bytes };
         match (begin, end) {
             (Some(begin), Some(end)) => {
-                self.under_way.borrow_mut().push(MarkedLaunch { name, begin, end });
+                self.first.borrow_mut().get_or_insert_with(|| begin.clone());
+                self.under_way.borrow_mut().push(MarkedLaunch { launch, begin, end });
             }
             _ => {
                 self.inner.sync()?;
-                self.profile.note(&name, |kernel_time| kernel_time.time += began.elapsed());
+                self.profile.record(LaunchTime { time: began.elapsed(), ..launch });
             }
         }
         Ok(outputs)
@@ -226,6 +289,22 @@ impl Runtime for Profiled {
     }
 }
 
+/// Returns the size of the arrays of a launch in bytes, each counted once.
+fn bytes(args: &[Arg], outputs: &[Buffer]) -> u64 {
+    let mut arrays: Vec<(&Buffer, usize)> = outputs.iter().map(|buffer| (buffer, 0)).collect();
+    for arg in args {
+        if let Arg::Array(buffer, at) = arg
+            && !arrays.iter().any(|(known, _)| known.is_same(buffer))
+        {
+            arrays.push((buffer, *at));
+        }
+    }
+    let size = |(buffer, at): &(&Buffer, usize)| {
+        (buffer.len().saturating_sub(*at) * buffer.ty().size()) as u64
+    };
+    arrays.iter().map(size).sum()
+}
+
 fn address(module: &Loaded) -> usize {
     Arc::as_ptr(&module.0).cast::<()>() as usize
 }
@@ -263,7 +342,8 @@ mod tests {
     #[test]
     fn launches_and_work_items_of_a_kernel_are_added_up() {
         let profile = Profile::default();
-        let runtime = Profiled::new(Box::new(Reference::new(Options::default())), profile.clone());
+        let reference: Rc<dyn Runtime> = Rc::new(Reference::new(Options::default()));
+        let runtime = Profiled::new(reference, profile.clone());
         let mut kernel = KernelBuilder::new("indices");
         let count = kernel.param(ValueTy::Scalar(Ty::I64));
         let to = kernel.param(ValueTy::Array(Ty::I64));
@@ -290,5 +370,11 @@ mod tests {
             (&*kernels[0].name, kernels[0].launches, kernels[0].work_items),
             ("indices", 2, 8)
         );
+        assert_eq!(kernels[0].bytes, 8 * 8);
+        let launches = profile.launches();
+        assert_eq!(launches.iter().map(|launch| launch.work_items).collect::<Vec<_>>(), [3, 5]);
+        assert!(launches[0].begin + launches[0].time <= launches[1].begin);
+        profile.clear();
+        assert!(profile.kernels().is_empty() && profile.launches().is_empty());
     }
 }

@@ -205,7 +205,7 @@ impl LanguageServer for Backend {
         {
             let mut world = self.world();
             for cell in params.cell_text_documents {
-                world.open(cell.uri, cell.version, cell.text);
+                world.open_cell(cell.uri, cell.version, cell.text);
             }
             world.set_cells(params.notebook_document.uri, cells.clone());
         }
@@ -220,7 +220,7 @@ impl LanguageServer for Backend {
             let Some(change) = params.change.cells else { return };
             if let Some(structure) = change.structure {
                 for cell in structure.did_open.unwrap_or_default() {
-                    world.open(cell.uri, cell.version, cell.text);
+                    world.open_cell(cell.uri, cell.version, cell.text);
                 }
                 let array = structure.array;
                 let start = (array.start as usize).min(cells.len());

@@ -1,6 +1,7 @@
 //! Processes of `nesl` that a document is given to: to run it, and to measure it.
 
-use crate::world::path_of;
+use crate::world::{Snapshot, path_of};
+use nesl_core::syntax::RawKind;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use tokio::process::Command;
@@ -28,4 +29,18 @@ pub fn add_form(program: &mut String, form: &str, needed: bool) {
     } else {
         program.extend(form.chars().filter(|c| *c == '\n'));
     }
+}
+
+/// Returns the definitions of the cells above a cell of a notebook, whole lines; none for other
+/// documents.
+pub fn definitions_above(snapshot: &Snapshot) -> String {
+    let mut text = String::new();
+    for file in &snapshot.above {
+        for form in &snapshot.db.outline(*file).forms {
+            let needed = form.kind != RawKind::Expr && !snapshot.db.is_disabled(form.id());
+            add_form(&mut text, &snapshot.db.item_text(form.id()), needed);
+        }
+        text.push('\n');
+    }
+    text
 }

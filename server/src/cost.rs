@@ -1,6 +1,6 @@
 //! Work and depth of a form, measured by the direct interpreter in a process of its own.
 
-use crate::child::{self, add_form};
+use crate::child::{self, add_form, definitions_above};
 use crate::protocol::CostResult;
 use crate::world::Snapshot;
 use nesl_core::base::ItemId;
@@ -77,16 +77,17 @@ pub fn asked(snapshot: &Snapshot, position: Position) -> Option<Asked> {
         subject: subject(db, &form),
         folder: child::folder_of(&snapshot.uri),
         form: (cursor.item, db.item_text(cursor.item)),
-        text: String::new(),
+        text: definitions_above(snapshot),
         line: 0,
     };
+    let above = asked.text.matches('\n').count();
     let own = snapshot.lines.position(db.whole(cursor.item).range.start()).line as usize;
     for form in &db.outline(snapshot.file).forms {
         let text = db.item_text(form.id());
         let needed = form.kind != RawKind::Expr || form.id() == cursor.item;
         add_form(&mut asked.text, &text, needed);
         if form.id() == cursor.item && form.kind != RawKind::Function {
-            asked.line = own + 1;
+            asked.line = above + own + 1;
             return Some(asked);
         }
     }

@@ -5,7 +5,7 @@
 //! edited loses its value, one that moves takes it along. A run ends when it is done, when it is
 //! stopped, when the same document is run again or is closed.
 
-use crate::child::{self, add_form};
+use crate::child::{self, add_form, definitions_above};
 use crate::convert;
 use crate::cost::Costs;
 use crate::lines::Lines;
@@ -353,12 +353,14 @@ fn append(output: &mut String, text: &str) {
     }
 }
 
-/// The text to run: the document up to the end of the range, without expressions outside the range. Line numbers
-/// stay the same.
+/// The text to run: the document up to the end of the range, without expressions outside the range, behind the
+/// definitions of the cells above it.
 fn plan(snapshot: &Snapshot, params: &RunParams) -> Plan {
     let (db, lines) = (&snapshot.db, &snapshot.lines);
     let range = params.range.map(|range| lines.range(range));
-    let mut plan = Plan { text: String::new(), wanted: Vec::new(), beyond: None };
+    let text = definitions_above(snapshot);
+    let above = text.matches('\n').count() as u32;
+    let mut plan = Plan { text, wanted: Vec::new(), beyond: None };
     for form in &db.outline(snapshot.file).forms {
         let text = db.item_text(form.id());
         let own = db.whole(form.id()).range;
@@ -371,7 +373,7 @@ fn plan(snapshot: &Snapshot, params: &RunParams) -> Plan {
         add_form(&mut plan.text, &text, wanted || form.kind != RawKind::Expr);
         if wanted {
             let (first, last) = (lines.position(own.start()).line, lines.position(own.end()).line);
-            plan.wanted.push((first + 1, last + 1, form.id(), text.clone()));
+            plan.wanted.push((above + first + 1, above + last + 1, form.id(), text.clone()));
         }
     }
     if let Some(expression) = &params.expression {

@@ -10,6 +10,7 @@ use crate::options::Options;
 use nesl_core::base::ItemId;
 use nesl_core::db::{Before, Database, FileId};
 use nesl_core::ide;
+use nesl_core::syntax::entry::as_program;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -43,6 +44,8 @@ struct Document {
     file: FileId,
     version: i32,
     lines: Arc<Lines>,
+    /// True for a cell of a notebook.
+    cell: bool,
 }
 
 /// An immutable view of a document and its program.
@@ -59,6 +62,8 @@ pub struct Snapshot {
     pub lines: Arc<Lines>,
     /// All files of the user, this one first.
     pub files: Vec<FileId>,
+    /// The files of the cells above this one, if it is a cell of a notebook.
+    pub above: Vec<FileId>,
     /// The options that the client has chosen.
     pub options: Arc<Options>,
     /// The capabilities of the client.
@@ -90,28 +95,39 @@ impl World {
         self.encoding = encoding;
     }
 
+    /// A cell of a notebook is open from now on.
+    pub fn open_cell(&mut self, uri: Uri, version: i32, text: String) {
+        self.open_as(uri, version, text, true);
+    }
+
     /// A document is open from now on.
     pub fn open(&mut self, uri: Uri, version: i32, text: String) {
+        // Some clients open cells as documents, too.
+        let cell = self.documents.get(&uri).is_some_and(|document| document.cell);
+        self.open_as(uri, version, text, cell);
+    }
+
+    fn open_as(&mut self, uri: Uri, version: i32, text: String, cell: bool) {
         let name = name_of(&uri);
         let known = self.documents.get(&uri).map(|document| document.file);
         let on_disk = path_of(&uri).and_then(|path| self.loaded.get(&path).copied());
         let file = match known.or(on_disk) {
             Some(file) => {
-                self.db.set_text(file, text.as_str());
+                self.db.set_text(file, program(&text, cell));
                 file
             }
             None => match self.free.pop() {
                 Some(file) => {
                     self.db.rename(file, &name, None);
-                    self.db.set_text(file, text.as_str());
+                    self.db.set_text(file, program(&text, cell));
                     file
                 }
-                None => self.db.add_file(&name, &text, None),
+                None => self.db.add_file(&name, &program(&text, cell), None),
             },
         };
         Arc::make_mut(&mut self.uris).insert(file, uri.clone());
         let lines = Arc::new(Lines::new(text, self.encoding));
-        self.documents.insert(uri, Document { file, version, lines });
+        self.documents.insert(uri, Document { file, version, lines, cell });
         self.find_loads(file, 0);
     }
 
@@ -122,7 +138,7 @@ impl World {
             document.lines = Arc::new(document.lines.changed(change));
         }
         document.version = version;
-        let (file, text) = (document.file, document.lines.text.clone());
+        let (file, text) = (document.file, program(&document.lines.text, document.cell));
         self.db.set_text(file, text);
         self.find_loads(file, 0);
     }
@@ -200,6 +216,13 @@ impl World {
         all
     }
 
+    /// The files of the cells above a cell, in order; none for other documents.
+    fn above(&self, uri: &Uri) -> Vec<FileId> {
+        let notebook = self.notebooks.values().find(|cells| cells.contains(uri));
+        let above = notebook.into_iter().flatten().take_while(|cell| *cell != uri);
+        above.filter_map(|cell| Some(self.documents.get(cell)?.file)).collect()
+    }
+
     /// A document as it is now; `None` if it is not open.
     pub fn snapshot(&self, uri: &Uri) -> Option<Snapshot> {
         let document = self.documents.get(uri)?;
@@ -214,6 +237,7 @@ impl World {
             version: document.version,
             lines: document.lines.clone(),
             files,
+            above: self.above(uri),
             options: self.options.clone(),
             client: self.client,
             uris: self.uris.clone(),
@@ -331,6 +355,11 @@ fn read(path: &Path) -> Option<String> {
 /// The path of an address, if it is that of a file.
 pub fn path_of(uri: &Uri) -> Option<PathBuf> {
     uri.to_file_path().map(|path| path.into_owned())
+}
+
+/// Returns a document's text as a program: a cell may have commands, and lack its last terminator.
+fn program(text: &str, cell: bool) -> Arc<str> {
+    if cell { as_program(text).into() } else { text.into() }
 }
 
 fn name_of(uri: &Uri) -> String {

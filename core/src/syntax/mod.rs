@@ -13,10 +13,12 @@
 //! | `ast` | the abstract syntax as data |
 //! | `lower` | nodes → abstract syntax, with all syntax errors |
 //! | `format` | the formatter |
+//! | `entry` | entries of a prompt or a notebook: are they complete, and what program they are |
 //! | `dump` | tokens, tree and abstract syntax as text |
 
 pub mod ast;
 mod dump;
+pub mod entry;
 mod format;
 mod grammar;
 mod lexer;

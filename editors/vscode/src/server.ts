@@ -27,6 +27,8 @@ export type CommandListener = (command: string, args: unknown[], answer: unknown
 const SELECTOR = [
   { language: 'nesl', scheme: 'file' },
   { language: 'nesl', scheme: 'untitled' },
+  // Cells of notebooks; the library sends them by the notebook, so that each sees those above it.
+  { language: 'nesl', scheme: 'vscode-notebook-cell' },
 ];
 
 export class Server implements vscode.Disposable {

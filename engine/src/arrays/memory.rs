@@ -4,6 +4,7 @@ use super::arguments::{array, int, slice};
 use super::builtin::Builtin;
 use super::facts::Contents;
 use super::{ArrayState, Stepped};
+use crate::progress::Progress;
 use nesl_core::ir;
 use nesl_core::lower;
 use nesl_core::strategy::Thresholds;
@@ -26,6 +27,8 @@ pub(crate) struct Memory<'r> {
     pub(crate) limits: &'r Thresholds,
     /// The compiled built-in kernels, and the facts about descriptors.
     pub(crate) state: &'r ArrayState,
+    /// Counts the launches.
+    pub(crate) progress: &'r Progress,
 }
 
 impl Memory<'_> {

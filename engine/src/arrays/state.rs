@@ -20,6 +20,11 @@ pub(crate) struct ArrayState {
 }
 
 impl ArrayState {
+    /// Forgets the compiled built-in kernels, which are loaded again when they are needed.
+    pub(crate) fn forget_modules(&self) {
+        self.modules.borrow_mut().clear();
+    }
+
     /// Returns the compiled module of a built-in kernel.
     pub(super) fn module(
         &self,

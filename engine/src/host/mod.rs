@@ -35,12 +35,20 @@ use nesl_runtime::fault::{Fault, FaultCode};
 use nesl_runtime::scalar::Precision;
 use output::Output;
 use picture::Pictures;
-use std::io::{BufRead, Write};
+use std::io::Write;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 use stream::Streams;
 use wait::Interrupt;
+
+/// Gives programs the lines that they read from the standard input.
+pub trait LineInput: Send {
+    /// Returns the next line, without its end, after asking a question (often none); `None` if there
+    /// are no more lines. An error is what the program is told; the session's interrupt ends the
+    /// wait with any error.
+    fn line(&mut self, question: &str) -> std::io::Result<Option<String>>;
+}
 
 /// The machine a session runs on.
 pub struct System {
@@ -73,8 +81,13 @@ impl System {
         self.output = Output::given(output);
     }
 
-    /// Takes the standard input from elsewhere.
-    pub fn set_input(&mut self, input: Box<dyn BufRead + Send>) {
+    /// Sends elsewhere what programs write to the standard stream for errors.
+    pub fn set_error_output(&mut self, output: Box<dyn Write + Send>) {
+        self.streams.set_error_output(output);
+    }
+
+    /// Asks somebody for the lines of the standard input.
+    pub fn set_input(&mut self, input: Box<dyn LineInput>) {
         self.streams.set_input(input);
     }
 

@@ -140,7 +140,9 @@ impl System {
     }
 
     fn prompt(&mut self, question: &Value) -> Result<Value, String> {
-        self.output.print(question.bytes());
+        if !self.streams.ask(&text::decode(question.bytes().to_vec())) {
+            self.output.print(question.bytes());
+        }
         self.output.flush();
         let (line, _) = self.streams.read_line(0)?;
         Ok(Value::text(line))

@@ -2,6 +2,7 @@
 //! what is written to it is gone), the others were opened. A number is never used twice, so a
 //! stream that was closed cannot be taken for another.
 
+use super::LineInput;
 use super::file::{MAX_FILE_BYTES, complaint, path, reason, too_large};
 use super::process;
 use super::wait::{Interrupt, Pump};
@@ -16,7 +17,9 @@ pub(super) struct Streams {
     open: BTreeMap<i64, Stream>,
     next: i64,
     /// Standard input; the process's if there is no other.
-    input: Option<Box<dyn BufRead + Send>>,
+    input: Option<Asked>,
+    /// The standard stream for errors; the process's if there is no other.
+    errors: Option<Box<dyn Write + Send>>,
     /// True if some of the line that the terminal gave last is still to be read.
     line_left: bool,
     /// Something was written that may not have gone out.
@@ -44,6 +47,7 @@ impl Streams {
             open: BTreeMap::new(),
             next: 3,
             input: None,
+            errors: None,
             line_left: false,
             dirty: false,
             children: Vec::new(),
@@ -55,8 +59,20 @@ impl Streams {
         self.interrupt = interrupt;
     }
 
-    pub(super) fn set_input(&mut self, input: Box<dyn BufRead + Send>) {
-        self.input = Some(input);
+    pub(super) fn set_input(&mut self, input: Box<dyn LineInput>) {
+        self.input = Some(Asked { input, line: Vec::new(), taken: 0, question: String::new() });
+    }
+
+    pub(super) fn set_error_output(&mut self, output: Box<dyn Write + Send>) {
+        self.errors = Some(output);
+    }
+
+    /// Hands a question to whoever gives the next line; false if nobody is there to show it.
+    pub(super) fn ask(&mut self, question: &str) -> bool {
+        self.input.as_mut().is_some_and(|asked| {
+            asked.question = question.to_owned();
+            true
+        })
     }
 
     /// Returns true if an operation is about to wait for standard input.
@@ -114,7 +130,10 @@ impl Streams {
     pub(super) fn write(&mut self, stream: i64, text: &[u8]) -> Result<(), String> {
         let written = match stream {
             -1 => Ok(()),
-            2 => io::stderr().lock().write_all(text),
+            2 => match &mut self.errors {
+                Some(writer) => writer.write_all(text),
+                None => io::stderr().lock().write_all(text),
+            },
             0 => return Err("standard input cannot be written to".to_owned()),
             _ => match self.open.get_mut(&stream) {
                 Some(Stream::Output(writer)) => {
@@ -262,6 +281,46 @@ impl io::Read for Terminal<'_> {
         let read = self.input.read(&mut into[..amount])?;
         *self.left = read == amount && amount == into.len();
         Ok(read)
+    }
+}
+
+/// Lines that somebody is asked for.
+struct Asked {
+    input: Box<dyn LineInput>,
+    /// The last line, with its end.
+    line: Vec<u8>,
+    /// The number of its bytes that were read.
+    taken: usize,
+    /// The question that the next line answers.
+    question: String,
+}
+
+impl BufRead for Asked {
+    fn fill_buf(&mut self) -> io::Result<&[u8]> {
+        if self.taken == self.line.len() {
+            self.taken = 0;
+            self.line.clear();
+            let question = std::mem::take(&mut self.question);
+            if let Some(line) = self.input.line(&question)? {
+                self.line.extend_from_slice(line.as_bytes());
+                self.line.push(b'\n');
+            }
+        }
+        Ok(&self.line[self.taken..])
+    }
+
+    fn consume(&mut self, amount: usize) {
+        self.taken = (self.taken + amount).min(self.line.len());
+    }
+}
+
+impl io::Read for Asked {
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        let available = self.fill_buf()?;
+        let amount = available.len().min(into.len());
+        into[..amount].copy_from_slice(&available[..amount]);
+        self.consume(amount);
+        Ok(amount)
     }
 }
 

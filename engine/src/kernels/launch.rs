@@ -55,6 +55,7 @@ impl<'p> Launcher<'p> {
         };
         let work_items = Some(frame.extent(kernel.space).count);
         let tag = self.log.record(&lowered, &frame.trace, frame.function.library);
+        self.memory.progress.launched();
         let outputs = runtime.launch(&Launch { module, kernel: 0, args: &args, tag, work_items });
         let outputs = outputs.map_err(|failure| at_call(failure, frame))?;
         bind_results(&self.memory, frame, kernel, code, &args, &outputs)?;

@@ -36,6 +36,7 @@ impl Session {
         sink(Event::Bound(Binding {
             name: name.to_string(),
             value: "fn".to_owned(),
+            data: None,
             ty: self.type_of_name(item, name),
             expression: false,
             cost: None,
@@ -145,7 +146,7 @@ impl Session {
         })
     }
 
-    fn same_type(&self, old: ItemId, new: ItemId, name: &Name) -> bool {
+    pub(super) fn same_type(&self, old: ItemId, new: ItemId, name: &Name) -> bool {
         match (&**self.db.signature(old), &**self.db.signature(new)) {
             (
                 Signature::Function { scheme: a, optional: x },

@@ -25,6 +25,8 @@ const MIN_ENTRIES: usize = 64;
 pub(super) struct Entries {
     /// The last file that is never forgotten; the first of `files` sees it.
     pinned: Option<FileId>,
+    /// The files that are never forgotten, in order.
+    kept: Vec<FileId>,
     /// The files after it; each sees the one before it.
     files: Vec<FileId>,
     /// The number of files that were reachable when they were last looked at.
@@ -39,7 +41,13 @@ impl Entries {
 
     /// Pins the files up to and including one.
     fn pin(&mut self, position: usize) {
-        self.pinned = self.files.drain(..=position).next_back();
+        self.kept.extend(self.files.drain(..=position));
+        self.pinned = self.kept.last().copied();
+    }
+
+    /// Returns all files, in order.
+    pub(super) fn all(&self) -> impl Iterator<Item = FileId> {
+        self.kept.iter().chain(&self.files).copied()
     }
 }
 

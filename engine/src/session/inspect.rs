@@ -1,11 +1,12 @@
 //! Inspection of programs without running them: types, documentation, completion, stages of the compiler.
 
-use super::{CheckReport, Completion, FileRange, Session, Settings, is_error, located, run};
-use nesl_core::base::{Diagnostic, DiagnosticKind, Name};
-use nesl_core::db::{Before, FileId};
+use super::{CheckReport, Completion, FileRange, Session, Settings, is_error, located, place, run};
+use nesl_core::base::{Diagnostic, DiagnosticKind, Loc, Name};
+use nesl_core::db::{Before, FileId, Form};
 use nesl_core::explain::{example, takes_functions};
+use nesl_core::ir::Site;
 use nesl_core::names::Resolution;
-use nesl_core::pipeline::dump::{dump_item, with_source_lines};
+use nesl_core::pipeline::dump::{Dump, dump_item, with_source_lines};
 use nesl_core::pipeline::{self, Options, Query, Run, Stage};
 use nesl_core::prelude::parse_doc;
 use nesl_core::syntax;
@@ -14,7 +15,21 @@ use nesl_core::syntax::ast::ItemKind;
 use nesl_core::types::{Signature, Ty};
 use rustc_hash::FxHashSet;
 use std::fmt::Write;
+use std::ops::Range;
 use std::sync::Arc;
+
+/// A text at a stage of the compiler.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct StageText {
+    /// The text of the stage.
+    pub text: String,
+    /// Pairs of a byte offset in the text and the place that the line comes from that begins there, in
+    /// order.
+    pub notes: Vec<(usize, FileRange)>,
+}
+
+/// The text between two functions of a core program.
+const BETWEEN_FUNCTIONS: &str = "\n\nfn ";
 
 impl Session {
     /// Checks a text without running or keeping it.
@@ -65,14 +80,25 @@ impl Session {
         stage: Stage,
         function: Option<&str>,
     ) -> Result<String, Vec<Diagnostic<FileRange>>> {
+        self.stage(name, text, stage, function).map(|stage| stage.text)
+    }
+
+    /// Returns what [`Session::dump`] does, with the places that lines come from.
+    pub fn stage(
+        &mut self,
+        name: &str,
+        text: &str,
+        stage: Stage,
+        function: Option<&str>,
+    ) -> Result<StageText, Vec<Diagnostic<FileRange>>> {
         if matches!(stage.pass().run, Run::Query(Query::Tokens)) && function.is_none() {
-            return Ok(syntax::dump_tokens(text));
+            return Ok(StageText { text: syntax::dump_tokens(text), notes: Vec::new() });
         }
         let file = self.look_at(name, text);
         // As in an entered text, a declared function is the one defined further down.
         let replaced = self.replaced.clone();
         for (position, form) in self.db.outline(file).forms.clone().iter().enumerate() {
-            self.redefine(file, position as u32, form, &mut |_| {});
+            self.stand_in(file, position as u32, form);
         }
         // A form that is not printed may have errors: functions that call it are left out, too.
         let broken = std::mem::take(&mut self.broken);
@@ -87,14 +113,31 @@ impl Session {
         shown
     }
 
+    /// Lets the names of a form that is only looked at stand for earlier definitions of the same type.
+    /// Unlike [`Session::redefine`], it touches no values.
+    fn stand_in(&mut self, file: FileId, position: u32, form: &Form) {
+        let item = form.id();
+        for name in form.names.iter() {
+            let found = self.db.lookup(Before { file, position }, name);
+            let Some(Resolution::Item(old, _)) = found else { continue };
+            if old == item || self.db.is_library(old) || !self.same_type(old, item, name) {
+                continue;
+            }
+            let old = self.current(old, name);
+            if old != item {
+                self.replaced.insert((old, name.clone()), item);
+            }
+        }
+    }
+
     fn dump_file(
         &self,
         file: FileId,
         stage: Stage,
         function: Option<&str>,
-    ) -> Result<String, Vec<Diagnostic<FileRange>>> {
+    ) -> Result<StageText, Vec<Diagnostic<FileRange>>> {
         let wanted = function.map(Name::new);
-        let mut out = String::new();
+        let mut out = StageText::default();
         let mut found = false;
         let mut printed = FxHashSet::default();
         for form in self.db.outline(file).forms.clone() {
@@ -105,21 +148,7 @@ impl Session {
                 continue;
             }
             found = true;
-            let item = form.id();
-            let query = match stage.pass().run {
-                Run::Query(query) => Some(query),
-                _ => None,
-            };
-            if matches!(query, None | Some(Query::Types)) {
-                let diagnostics = self.db.diagnostics(item);
-                if diagnostics.iter().any(is_error) {
-                    return Err(diagnostics.into_iter().map(located).collect());
-                }
-            }
-            match query {
-                Some(query) => out.push_str(&dump_item(&self.db, item, query).text),
-                None => self.dump_program(&form, stage, &mut printed, &mut out)?,
-            }
+            self.dump_form(&form, stage, &mut printed, &mut out)?;
         }
         if !found && let Some(function) = function {
             let at = FileRange { file, range: 0..0 };
@@ -129,12 +158,54 @@ impl Session {
         Ok(out)
     }
 
-    fn dump_program(
+    /// Returns the definition of a name at a stage of the compiler, as the session has it; `None` if the
+    /// name has none.
+    pub fn stage_of_definition(
         &self,
-        form: &nesl_core::db::Form,
+        name: &str,
+        stage: Stage,
+    ) -> Option<Result<StageText, Vec<Diagnostic<FileRange>>>> {
+        let Resolution::Item(item, name) = self.lookup(&Name::new(name))? else { return None };
+        let form = self.db.form(self.current(item, &name));
+        let mut out = StageText::default();
+        let shown = self.dump_form(&form, stage, &mut FxHashSet::default(), &mut out);
+        Some(shown.map(|()| out))
+    }
+
+    fn dump_form(
+        &self,
+        form: &Form,
         stage: Stage,
         printed: &mut FxHashSet<String>,
-        out: &mut String,
+        out: &mut StageText,
+    ) -> Result<(), Vec<Diagnostic<FileRange>>> {
+        let item = form.id();
+        let query = match stage.pass().run {
+            Run::Query(query) => Some(query),
+            _ => None,
+        };
+        if matches!(query, None | Some(Query::Types)) {
+            let diagnostics = self.db.diagnostics(item);
+            if diagnostics.iter().any(is_error) {
+                return Err(diagnostics.into_iter().map(located).collect());
+            }
+        }
+        match query {
+            Some(query) => {
+                let dump = dump_item(&self.db, item, query);
+                self.append(&dump, 0..dump.text.len(), out);
+                Ok(())
+            }
+            None => self.dump_program(form, stage, printed, out),
+        }
+    }
+
+    fn dump_program(
+        &self,
+        form: &Form,
+        stage: Stage,
+        printed: &mut FxHashSet<String>,
+        out: &mut StageText,
     ) -> Result<(), Vec<Diagnostic<FileRange>>> {
         let item = form.id();
         let program = match &self.db.ast(item).kind {
@@ -144,7 +215,7 @@ impl Session {
                 let Signature::Function { scheme, .. } = &*signature else { return Ok(()) };
                 if takes_functions(&scheme.ty) {
                     let _ = writeln!(
-                        out,
+                        out.text,
                         "% {} takes a function: it exists only where it is called %",
                         function.name.name
                     );
@@ -161,23 +232,38 @@ impl Session {
         let Settings { precision, seed, fuel, .. } = self.settings;
         let options = Options { seed, fuel, ..Options::at(precision) };
         let dump = pipeline::dump(&program, &options, stage);
-        let text = with_source_lines(&self.db, dump).text;
+        let dump = with_source_lines(&self.db, dump);
         if !stage.is_of_core() {
-            out.push_str(&text);
-            out.push('\n');
+            self.append(&dump, 0..dump.text.len(), out);
+            out.text.push('\n');
             return Ok(());
         }
         // A function that an earlier form needed, too, is printed once; each form has its own `main`.
-        let mut parts = text.split("\n\nfn ");
-        out.push_str(parts.next().unwrap_or(""));
-        for part in parts {
-            let part = part.trim_end();
-            if part.starts_with("\"main\"") || printed.insert(part.to_owned()) {
-                let _ = write!(out, "\n\nfn {part}");
+        let mut start = 0;
+        for (number, part) in dump.text.split(BETWEEN_FUNCTIONS).enumerate() {
+            if number == 0 {
+                self.append(&dump, 0..part.len(), out);
+            } else if part.starts_with("\"main\"") || printed.insert(part.trim_end().to_owned()) {
+                out.text.push_str(BETWEEN_FUNCTIONS);
+                self.append(&dump, start..start + part.trim_end().len(), out);
+            }
+            start += part.len() + BETWEEN_FUNCTIONS.len();
+        }
+        out.text.push_str("\n\n");
+        Ok(())
+    }
+
+    /// Appends a part of a dump, with the places of its lines; those of the library are left out.
+    fn append(&self, dump: &Dump, part: Range<usize>, out: &mut StageText) {
+        let before = out.text.len();
+        out.text.push_str(&dump.text[part.clone()]);
+        for (at, site) in &dump.notes {
+            let known = site.item != Site::NONE.item && !self.db.is_library(site.item);
+            if part.contains(at) && known {
+                let source = place(self.db.place(Loc { item: site.item, span: site.span }));
+                out.notes.push((before + at - part.start, source));
             }
         }
-        out.push_str("\n\n");
-        Ok(())
     }
 
     /// The documentation of a name: its type, text, examples and cost. `None` if it is unknown.
@@ -261,13 +347,13 @@ impl Session {
         syntax::is_complete(text)
     }
 
-    fn lookup(&self, name: &Name) -> Option<Resolution> {
+    pub(super) fn lookup(&self, name: &Name) -> Option<Resolution> {
         let from = self.last.unwrap_or_else(|| Before::all(self.db.library()[0]));
         self.db.lookup(from, name)
     }
 
     /// Adds a text that sees all entries and that no later text sees.
-    fn look_at(&mut self, name: &str, text: &str) -> FileId {
+    pub(super) fn look_at(&mut self, name: &str, text: &str) -> FileId {
         let file = match self.scratch {
             Some(file) => {
                 self.db.rename(file, name, self.last);

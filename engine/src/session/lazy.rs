@@ -12,6 +12,7 @@
 use super::{FileRange, Session, place};
 use crate::resident::ResidentValue;
 use crate::runner::FormError;
+use crate::shape::Extent;
 use nesl_core::base::{Diagnostic, ItemId, Name};
 use nesl_core::ir::{Effects, Global, GlobalId, Op, Program, Ty};
 use nesl_core::link::{self, Fact, LinkUnit, cannot_fail, link, only_iterates};
@@ -51,6 +52,15 @@ impl Value {
         match self {
             Value::Computed(resident) => Some(resident),
             Value::Deferred(deferred) => deferred.value.get(),
+        }
+    }
+
+    /// Returns the lengths that are known without computing or reading anything.
+    pub(super) fn shape(&self) -> Vec<Extent> {
+        match (self.computed(), self.fact()) {
+            (Some(resident), _) => resident.shape(),
+            (None, Fact::Length(length)) => vec![Extent::of_length(length)],
+            (None, Fact::Int(_) | Fact::Nothing) => Vec::new(),
         }
     }
 

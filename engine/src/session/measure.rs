@@ -6,6 +6,7 @@
 use super::Session;
 use crate::execute::Executor;
 use crate::resident::ResidentValue;
+use crate::shape::Extent;
 use crate::unsupported::Unsupported;
 use nesl_core::names::Resolution;
 use nesl_runtime::runtime::{Counters, Refusal, Share};
@@ -44,6 +45,8 @@ pub struct Usage {
 pub struct Stats {
     /// The runtime's name; none if programs run on the direct interpreter.
     pub runtime: Option<String>,
+    /// The bytes that the memory of its device moves in a second, at most, if that is known.
+    pub memory_bandwidth: Option<u64>,
     /// The runtime's counters since the session began.
     pub counters: Counters,
     /// The parts of the runtimes that share the work, if there are several.
@@ -68,6 +71,11 @@ pub struct Variable {
     /// Bytes of its arrays on the runtime, if they are there. Variables may share arrays: what
     /// they have in common counts for each.
     pub runtime_bytes: Option<u64>,
+    /// The lengths of its sequences, the outermost first, as far as they are known without computing or
+    /// reading anything; none for what is no sequence.
+    pub shape: Vec<Extent>,
+    /// True if it is not yet computed.
+    pub deferred: bool,
     /// A later definition of the name is what new forms see; earlier ones still hold this.
     pub shadowed: bool,
 }
@@ -89,6 +97,8 @@ impl Session {
                 ty: self.type_of_name(*item, name),
                 host_bytes: value.computed().and_then(ResidentValue::host_bytes),
                 runtime_bytes: value.computed().and_then(ResidentValue::runtime_bytes),
+                shape: value.shape(),
+                deferred: value.computed().is_none(),
                 shadowed: !matches!(
                     self.last.and_then(|last| self.db.lookup(last, name)),
                     Some(Resolution::Item(seen, _)) if self.current(seen, name) == *item
@@ -98,6 +108,7 @@ impl Session {
         variables.sort_by(|a, b| (&a.name, a.shadowed, &a.ty).cmp(&(&b.name, b.shadowed, &b.ty)));
         Stats {
             runtime: self.runtime().map(|runtime| runtime.caps().name.clone()),
+            memory_bandwidth: self.runtime().and_then(|runtime| runtime.caps().memory_bandwidth),
             counters: self.counters(),
             shares: self.runtime().map(|runtime| runtime.shares()).unwrap_or_default(),
             refusals: self.runtime().map(|runtime| runtime.refusals()).unwrap_or_default(),

@@ -2,7 +2,10 @@
 
 use super::shown::show_preview;
 use super::watch::Watcher;
-use super::{Binding, Event, Session, Settings, Sink, Summary, is_error, lazy, located, place};
+use super::{
+    Binding, Event, Session, Settings, ShownValues, Sink, Summary, is_error, lazy, located, place,
+};
+use crate::data::{Shown, ValueType};
 use crate::preview::Preview;
 use crate::resident::ResidentValue;
 use crate::runner::{Evaluated, FormError, Runner};
@@ -16,7 +19,7 @@ use nesl_core::prim::HostOp;
 use nesl_core::strategy::Strategy;
 use nesl_core::syntax::RawKind;
 use nesl_core::syntax::ast::{self, ItemKind};
-use nesl_core::types::{Scheme, Ty, print_scheme};
+use nesl_core::types::{Record, Scheme, Ty, print_scheme, record_content};
 use nesl_runtime::bug::OrBug;
 use nesl_runtime::fault::FaultCode;
 use nesl_runtime::runtime;
@@ -48,12 +51,17 @@ impl Session {
     ) {
         self.running.push(file);
         self.check_ahead(file);
+        if self.running.len() == 1 {
+            self.publish(Before::all(file));
+        }
         let forms = self.db.outline(file).forms.clone();
+        self.progress.more_forms(forms.len());
         for (position, form) in forms.iter().enumerate() {
             if summary.interrupted || summary.exit {
                 break;
             }
             self.run_form(file, position as u32, form, quiet, sink, summary);
+            self.progress.form_done();
             self.forget_unreachable(Before { file, position: position as u32 + 1 });
         }
         // The interrupt may have cut the last value short while it was shown. After another form, the
@@ -158,7 +166,13 @@ impl Session {
     ) {
         let item = form.id();
         let meter = self.meter();
-        let off = quiet || !self.settings.show_sequences;
+        let expression = matches!(ast.kind, ItemKind::Expr(_));
+        let unshown = match self.settings.shown {
+            ShownValues::All => false,
+            ShownValues::Expressions => !expression,
+            ShownValues::Scalars => true,
+        };
+        let off = quiet || unshown;
         let computed = self.compute(item, if off { deferrable(ast) } else { None });
         let (elaborated, computed) = match computed {
             Ok(done) => done,
@@ -183,15 +197,16 @@ impl Session {
         self.redefine(file, position, form, sink);
         summary.ok += 1;
         if !quiet {
-            let expression = matches!(ast.kind, ItemKind::Expr(_));
-            let value = computed.value.computed().map_or(Ok(None), |resident| {
-                let unread = !self.settings.show_sequences && resident.ty().has_sequence();
-                let seen = || resident.preview(self.settings.print_length, self.preview_limit());
+            let seen = computed.value.computed().map_or(Ok(None), |resident| {
+                let unread = unshown && resident.ty().has_sequence();
+                let seen = || resident.preview(self.shown_ends(), self.runtime());
                 (!unread).then(seen).transpose()
             });
-            let value = match value {
-                Ok(Some(seen)) => self.show(&seen, &elaborated.ty),
-                Ok(None) => String::new(),
+            let (value, data) = match seen {
+                Ok(Some(seen)) => {
+                    (self.show(&seen, &elaborated.ty), self.data(seen, &elaborated.ty))
+                }
+                Ok(None) => Default::default(),
                 Err(failure) => {
                     let diagnostic = self.runtime_failure(item, failure);
                     summary.errors += 1;
@@ -202,6 +217,7 @@ impl Session {
             sink(Event::Bound(Binding {
                 name: elaborate::form_name(ast),
                 value,
+                data,
                 ty: self.shown_type(item, &elaborated.ty),
                 expression,
                 cost: computed.cost,
@@ -265,9 +281,10 @@ impl Session {
             let computed = Computed { value, cost: None, translating, on_runtime };
             return Ok((elaborated, computed));
         }
-        let (linked, globals) = self.with_deferred(item, &elaborated.program, &values, lazy)?;
         let elaborating = started.elapsed();
         let before = self.translating();
+        // This may compute what was deferred.
+        let (linked, globals) = self.with_deferred(item, &elaborated.program, &values, lazy)?;
         let program = linked.as_ref().unwrap_or(&elaborated.program);
         let (done, on_runtime) = if !watching {
             let mut runner = self.runner();
@@ -347,7 +364,7 @@ impl Session {
     }
 
     /// The values of the top-level variables a program reads.
-    fn globals(
+    pub(super) fn globals(
         &self,
         item: ItemId,
         program: &ir::Program,
@@ -413,6 +430,14 @@ impl Session {
         show_preview(&self.db, &self.settings, &self.interrupt, seen, ty)
     }
 
+    /// A value as data, if somebody wants it.
+    fn data(&self, seen: Preview, ty: &Ty) -> Option<Shown> {
+        self.settings.data?;
+        let content =
+            |record: &Record, args: &[Ty]| record_content(self.db.signature(record.item), args);
+        Some(Shown::new(seen, ValueType::of(ty, &content), self.settings.precision))
+    }
+
     fn shown_type(&self, item: ItemId, ty: &Ty) -> String {
         let vars = self.db.types(item).vars.clone();
         print_scheme(&Scheme { vars, ty: ty.clone() })
@@ -462,7 +487,7 @@ pub(super) fn names_of(ast: &ast::Item) -> Vec<(Name, Vec<Projection>)> {
 }
 
 /// Returns the options of the direct interpreter, by the settings.
-fn options<'a>(settings: &Settings, interrupt: &'a AtomicBool) -> interp::Options<'a> {
+pub(super) fn options<'a>(settings: &Settings, interrupt: &'a AtomicBool) -> interp::Options<'a> {
     interp::Options {
         precision: settings.precision,
         max_depth: settings.max_depth,
@@ -473,7 +498,7 @@ fn options<'a>(settings: &Settings, interrupt: &'a AtomicBool) -> interp::Option
 }
 
 /// A failure of a runtime in words.
-fn words(failure: &runtime::Failure) -> String {
+pub(super) fn words(failure: &runtime::Failure) -> String {
     match failure {
         runtime::Failure::Machine(fault) => fault.to_string(),
         runtime::Failure::Program { .. } => "The program failed.".to_string(),

@@ -1,17 +1,19 @@
 //! `nesl cost`: work and depth of forms, and how they grow.
 
-mod growth;
-
 use crate::cli::{CostArgs, Global};
 use crate::exit::worse;
 use crate::exit::{FAILED, INTERRUPTED, OK};
-use crate::prompt::complete::close;
+use crate::interrupt;
 use crate::report::Reporter;
-use crate::source::{self, Lines, own_start};
-use crate::table::{Table, grouped, ratio};
+use crate::source;
 use anyhow::Result;
 use nesl_engine::{Binding, Session, Summary};
+use nesl_interactive::entry::close;
+use nesl_interactive::growth::{self, Point, parallelism};
+use nesl_interactive::table::{Table, grouped, ratio};
+use nesl_interactive::text::{Lines, own_start};
 use serde_json::json;
+use std::sync::atomic::Ordering;
 
 /// Measures a file, an expression, or an expression at several sizes.
 pub fn run(global: &Global, asked: &CostArgs) -> Result<u8> {
@@ -42,7 +44,7 @@ pub fn run(global: &Global, asked: &CostArgs) -> Result<u8> {
             show(&reporter, &session, &bound, asked.json);
             Ok(worse(OK, &summary))
         }
-        (None, Some(expr)) => growth::run(&mut reporter, &mut session, expr, asked),
+        (None, Some(expr)) => growth(&mut reporter, &mut session, expr, asked),
         (None, None) => Ok(FAILED),
     }
 }
@@ -91,11 +93,41 @@ fn show(reporter: &Reporter, session: &Session, bound: &[Binding], json: bool) {
     reporter.output.settle();
 }
 
-fn parallelism(work: u64, depth: u64) -> f64 {
-    work as f64 / depth.max(1) as f64
-}
-
-/// The exit code of a measurement that could not be finished.
-fn failed(summary: &Summary) -> u8 {
-    if summary.interrupted { INTERRUPTED } else { FAILED }
+/// Measures an expression at each of the sizes asked for.
+fn growth(
+    reporter: &mut Reporter,
+    session: &mut Session,
+    expr: &str,
+    asked: &CostArgs,
+) -> Result<u8> {
+    let output = reporter.output.clone();
+    let mut seen = |point: &Point| {
+        if asked.json {
+            output.line(&point.object().to_string());
+        }
+    };
+    let interrupt = session.interrupt_handle();
+    let measured = interrupt::during(|| {
+        let measured = growth::measure(session, "<expression>", expr, &asked.sizes, &mut seen);
+        measured.map_err(|diagnostics| (diagnostics, interrupt.load(Ordering::SeqCst)))
+    });
+    let growth = match measured {
+        Ok(growth) => growth,
+        Err((diagnostics, interrupted)) => {
+            for diagnostic in &diagnostics {
+                reporter.diagnostic(session, diagnostic);
+            }
+            return Ok(if interrupted { INTERRUPTED } else { FAILED });
+        }
+    };
+    if asked.json {
+        reporter.output.line(&growth.fit_object().to_string());
+    } else {
+        reporter.output.line(&growth.table().to_string());
+        for line in growth.sentences() {
+            reporter.output.line(&line);
+        }
+    }
+    reporter.output.settle();
+    Ok(OK)
 }

@@ -3,8 +3,8 @@
 use crate::cli::Global;
 use crate::exit::{FAILED, OK};
 use crate::report::Reporter;
-use crate::unknown::unknown;
 use anyhow::Result;
+use nesl_interactive::unknown::unknown;
 
 /// Prints the documentation of names.
 pub fn run(global: &Global, names: &[String]) -> Result<u8> {

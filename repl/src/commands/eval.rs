@@ -3,9 +3,9 @@
 use crate::cli::Global;
 use crate::exit::OK;
 use crate::exit::worse;
-use crate::prompt::complete::close;
 use crate::report::Reporter;
 use anyhow::Result;
+use nesl_interactive::entry::close;
 
 /// Evaluates texts in order in one session.
 pub fn run(global: &Global, texts: &[String]) -> Result<u8> {

@@ -10,7 +10,7 @@ use std::path::PathBuf;
 /// Runs files in order in one session.
 pub fn run(global: &Global, files: &[PathBuf], measures: Measures) -> Result<u8> {
     let (mut reporter, mut session) = Reporter::new(global)?;
-    reporter.measure(&mut session, global, measures)?;
+    reporter.measure(&mut session, measures);
     let mut code = OK;
     for path in files {
         let file = source::read(path)?;

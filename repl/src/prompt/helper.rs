@@ -1,30 +1,41 @@
 //! Answers to the line editor while a line is typed: whether it is complete, and its completions.
 
-use super::complete::{Typed, typed};
-use super::meta;
-use nesl_engine::Session;
-use rustyline::completion::{Completer, FilenameCompleter, Pair};
+use nesl_engine::Outlook;
+use nesl_interactive::assist::Assist;
+use nesl_interactive::completion::Completion;
+use nesl_interactive::entry::{Typed, typed};
+use nesl_interactive::state::commands::Commands;
+use rustyline::completion::{Completer, Pair};
 use rustyline::highlight::Highlighter;
 use rustyline::hint::Hinter;
 use rustyline::validate::{ValidationContext, ValidationResult, Validator};
 use rustyline::{Context, Result};
 use std::borrow::Cow;
-use std::cell::RefCell;
-use std::rc::Rc;
+use std::cell::{OnceCell, RefCell};
 
 /// The number of candidates for a completion that are shown, with their types, at most.
 const MAX_CANDIDATES: usize = 500;
 
-/// Answers the line editor from the session.
+/// Answers the line editor from what the next entry would see.
 pub struct Helper {
-    session: Rc<RefCell<Session>>,
-    files: FilenameCompleter,
+    outlook: Outlook,
+    commands: Commands,
+    /// Made when it is first asked: a session begins without it.
+    assist: OnceCell<RefCell<Assist>>,
 }
 
 impl Helper {
-    /// A helper for a session.
-    pub fn new(session: Rc<RefCell<Session>>) -> Helper {
-        Helper { session, files: FilenameCompleter::new() }
+    /// A helper for a session with these commands.
+    pub fn new(outlook: Outlook, commands: Commands) -> Helper {
+        Helper { outlook, commands, assist: OnceCell::new() }
+    }
+
+    fn pair(&self, Completion { text, kind, ty }: Completion) -> Pair {
+        let colon = if kind == "command" || ty.is_empty() { "  " } else { " : " };
+        let display = format!("{text}{colon}{ty}").trim_end().to_owned();
+        let takes_more =
+            kind == "command" && self.commands.expand(&text).is_some_and(|c| !c.usage.is_empty());
+        Pair { display, replacement: if takes_more { text + " " } else { text } }
     }
 }
 
@@ -44,28 +55,26 @@ impl Completer for Helper {
         &self,
         line: &str,
         pos: usize,
-        context: &Context<'_>,
+        _context: &Context<'_>,
     ) -> Result<(usize, Vec<Pair>)> {
         let before = &line[..pos];
-        if let Some(names) = meta::complete(before) {
-            return Ok((0, names.into_iter().map(plain).collect()));
+        let is_part = |c: char| c.is_ascii_alphanumeric() || c == '_';
+        let word = before.rfind(|c| !is_part(c)).map_or(0, |at| at + 1);
+        let in_name = before[word..].starts_with(|c: char| !c.is_ascii_digit());
+        if let Some(found) = self.commands.complete(line, pos) {
+            let all = found.all.into_iter().map(|completion| self.pair(completion));
+            return Ok((found.range.start, all.collect()));
         }
-        if meta::wants_file(before) {
-            return self.files.complete(line, pos, context);
-        }
-        let start = before.rfind(|c: char| !(c.is_ascii_alphanumeric() || c == '_'));
-        let start =
-            start.map_or(0, |at| at + before[at..].chars().next().map_or(1, char::len_utf8));
-        let prefix = &before[start..];
-        if prefix.is_empty() || prefix.starts_with(|c: char| c.is_ascii_digit()) {
+        // Where no name is begun, all names could stand.
+        if !in_name {
             return Ok((pos, Vec::new()));
         }
-        let found = self.session.borrow_mut().complete(&prefix.to_lowercase());
-        let candidates = found.into_iter().take(MAX_CANDIDATES).map(|known| Pair {
-            display: format!("{} : {}", known.name, known.ty),
-            replacement: known.name,
+        let assist = self.assist.get_or_init(|| {
+            RefCell::new(Assist::new(self.outlook.clone()).with_commands(self.commands))
         });
-        Ok((start, candidates.collect()))
+        let found = assist.borrow_mut().complete(line, pos);
+        let all = found.all.into_iter().take(MAX_CANDIDATES);
+        Ok((found.range.start, all.map(|completion| self.pair(completion)).collect()))
     }
 }
 
@@ -84,7 +93,3 @@ impl Hinter for Helper {
 }
 
 impl rustyline::Helper for Helper {}
-
-fn plain(text: String) -> Pair {
-    Pair { display: text.clone(), replacement: text }
-}

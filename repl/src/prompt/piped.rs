@@ -1,48 +1,66 @@
-//! Forms from a pipe: each is run as soon as it is whole, without banner or prompt.
+//! Forms and commands from a pipe: each is run as soon as it is whole, without banner or prompt.
 
-use crate::exit::worse;
-use crate::report::Reporter;
+use super::front::Shared;
 use crate::source::decode;
 use anyhow::{Context, Result};
 use nesl_core::syntax;
-use nesl_engine::Session;
+use nesl_interactive::output::Outcome;
+use nesl_interactive::state::State;
+use nesl_interactive::state::commands::{Commands, Operand};
 use std::io::BufRead;
 
-/// Runs the forms of standard input; `code` is how it went so far.
-pub fn run(mut reporter: Reporter, mut session: Session, mut code: u8) -> Result<u8> {
+/// Runs the forms of standard input; returns the exit code.
+pub fn run(shared: &Shared, mut state: State) -> Result<u8> {
     let mut pending = Vec::new();
-    // Lines that were run already: messages number lines as in the whole input.
-    let mut lines = 0;
     loop {
         let before = pending.len();
         let read = std::io::stdin()
             .lock()
             .read_until(b'\n', &mut pending)
             .context("cannot read standard input")?;
-        // Only a line with a terminator in it can end a form.
-        let ends = pending[before..].iter().any(|byte| matches!(byte, b';' | b'$'));
+        // Only a line with a terminator in it can end a form, and only a line with a colon begins a
+        // command.
+        let ends = pending[before..].iter().any(|byte| matches!(byte, b';' | b'$' | b':'));
         if read > 0 && !ends {
             continue;
         }
         let (text, _) = decode(pending.clone());
-        if read > 0 && !syntax::is_complete(&text) {
+        if read > 0 && !is_whole(state.commands(), &text) {
             continue;
         }
         if !text.trim().is_empty() {
-            let summary = reporter.enter_at(&mut session, "<stdin>", &text, lines);
-            code = worse(code, &summary);
-            if summary.exit || summary.interrupted {
+            let outcome = shared.enter(&mut state, "<stdin>", &text);
+            if matches!(outcome, Outcome::Exit | Outcome::Interrupted) {
                 break;
             }
         }
         if read == 0 {
             break;
         }
-        lines += pending.iter().filter(|byte| **byte == b'\n').count();
+        let lines = pending.iter().filter(|byte| **byte == b'\n').count();
+        shared.lines.set(shared.lines.get() + lines);
         pending.clear();
     }
+    let mut reporter = shared.reporter.borrow_mut();
     reporter.output.settle();
-    reporter.stats(&session);
-    reporter.write_pictures(&session)?;
-    Ok(code)
+    reporter.stats(&state.session);
+    reporter.write_pictures(&state.session)?;
+    Ok(shared.code.get())
+}
+
+/// Returns true if nothing more can belong to a text: it is a command on a line of its own, or its
+/// forms are whole.
+fn is_whole(commands: Commands, text: &str) -> bool {
+    let own = text.trim();
+    if !own.starts_with(':') {
+        return syntax::is_complete(text);
+    }
+    let (name, operand) = own.split_once(char::is_whitespace).unwrap_or((own, ""));
+    match commands.expand(name).map(|command| command.operand) {
+        Some(Operand::Forms) if operand.trim().is_empty() => false,
+        Some(Operand::Forms) if text.trim_start().lines().next() == Some(name) => {
+            syntax::is_complete(operand)
+        }
+        _ => true,
+    }
 }

@@ -2,7 +2,7 @@
 //! direct interpreter.
 
 use nesl_engine::session::Strategy;
-use nesl_engine::{Event, Session, Settings};
+use nesl_engine::{Event, Session, Settings, ShownValues};
 use nesl_runtime::runtime::{Options, Runtime};
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -39,7 +39,7 @@ pub fn run(name: &str, text: &str, shown: bool, make: Option<Make>, strategy: St
     session.settings_mut().max_depth = 100_000;
     // Interpret-first is off, so everything that can be compiled is compiled.
     session.settings_mut().interpret_first = false;
-    session.settings_mut().show_sequences = shown;
+    session.settings_mut().shown = if shown { ShownValues::All } else { ShownValues::Scalars };
     session.settings_mut().strategy = strategy;
     session.set_runtime(make.and_then(|make| make(options)));
     let mut out = screen.clone();

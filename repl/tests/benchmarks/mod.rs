@@ -1,6 +1,6 @@
 //! The programs of `bench/nesl` at small sizes, with what they must compute.
 
-use nesl_engine::{Event, Session, Settings};
+use nesl_engine::{Event, Session, Settings, ShownValues};
 use nesl_runtime::runtime::{Options, Runtime};
 use nesl_runtime_cpu::Cpu;
 use std::path::Path;
@@ -71,7 +71,7 @@ pub fn definitions(program: &Program) -> String {
 /// Makes a session without runtime in which everything is compiled, shown or not.
 pub fn session() -> Session {
     let settings = Settings {
-        show_sequences: false,
+        shown: ShownValues::Scalars,
         lazy: false,
         interpret_first: false,
         ..Settings::default()

@@ -145,9 +145,9 @@ async def test_links_to_what_is_loaded(editor, tmp_path):
     assert definition.target_uri.endswith("tools.nesl")
 
 
-async def test_cells_see_those_above(editor, tmp_path):
+def open_notebook(editor, tmp_path, texts):
+    """Opens a notebook of named cells: its address, those of the cells, and the cells."""
     notebook = (tmp_path / "test.ipynb").as_uri()
-    texts = {"a": "x = 21;", "b": "x + x;", "c": "x + yy;"}
     uris = {name: f"vscode-notebook-cell:/test.ipynb#{name}" for name in texts}
     cells = [t.NotebookCell(kind=t.NotebookCellKind.Code, document=uri) for uri in uris.values()]
     items = [t.TextDocumentItem(uri=uris[name], language_id="nesl", version=1, text=text)
@@ -157,6 +157,45 @@ async def test_cells_see_those_above(editor, tmp_path):
         items))
     editor.versions = {uri: 1 for uri in uris.values()}
     editor.texts = {uris[name]: text for name, text in texts.items()}
+    return notebook, uris, cells
+
+
+async def test_cells_are_entries(editor, tmp_path):
+    texts = {
+        # Commands stand before the forms, and the last terminator may be missing.
+        "a": ":set precision 32\n\nfunction dbl(x) = x + x",
+        "b": "1 + 2;\ny = dbl(21)\n",
+        "c": ":time dbl(y)",
+        "d": "dbl(y) + d",
+    }
+    _, uris, _ = open_notebook(editor, tmp_path, texts)
+    for name in "abc":
+        assert not await editor.diagnostics(uris[name]), name
+    hover = await editor.client.text_document_hover_async(
+        t.HoverParams(**editor.at(uris["c"], "dbl")))
+    assert "dbl" in hover.contents.value
+    completions = await editor.client.text_document_completion_async(
+        t.CompletionParams(**editor.at(uris["d"], "+ d", inside=3)))
+    assert "dbl" in {item.label for item in completions.items}
+    tokens = await editor.client.text_document_semantic_tokens_full_async(
+        t.SemanticTokensParams(t.TextDocumentIdentifier(uris["b"])))
+    assert tokens.data
+    lenses = await editor.client.text_document_code_lens_async(
+        t.CodeLensParams(t.TextDocumentIdentifier(uris["b"])))
+    assert lenses
+    # A run sees the definitions of the cells above, and none of their expressions.
+    await editor.ask("nesl/run", textDocument={"uri": uris["d"]}, expression="dbl(y)",
+                     position={"line": 0, "character": 6})
+    values = await editor.values_after(uris["d"])
+    assert [(v.position.line, v.text) for v in values] == [(0, "dbl(y) = 84")]
+    await editor.ask("nesl/run", textDocument={"uri": uris["b"]})
+    values = await editor.values_after(uris["b"])
+    assert [(v.position.line, v.text) for v in values] == [(0, "= 3"), (1, "= 42")]
+
+
+async def test_cells_see_those_above(editor, tmp_path):
+    texts = {"a": "x = 21;", "b": "x + x;", "c": "x + yy;"}
+    notebook, uris, cells = open_notebook(editor, tmp_path, texts)
     assert not await editor.diagnostics(uris["b"])
     hover = await editor.client.text_document_hover_async(
         t.HoverParams(**editor.at(uris["b"], "x")))

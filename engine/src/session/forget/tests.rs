@@ -1,6 +1,6 @@
 //! A session that forgets entries, beside one that forgets none.
 
-use crate::{Event, Session, Settings};
+use crate::{Event, Session, Settings, ShownValues};
 use nesl_runtime::kir::reference::Reference;
 use nesl_runtime::runtime::Options;
 
@@ -9,7 +9,7 @@ fn session(forgetful: bool, lazy: bool) -> Session {
     let interpret_first = !lazy;
     let mut session = Session::new(Settings {
         interpret_first,
-        show_sequences: interpret_first,
+        shown: if interpret_first { ShownValues::All } else { ShownValues::Scalars },
         ..Settings::default()
     });
     if lazy {

@@ -1,0 +1,224 @@
+//! Entries: what is typed at a prompt or stands in a cell of a notebook. An entry may begin with
+//! commands of the front end, lines that begin with a colon, and the last `;` may be left out.
+
+use super::{Kind, is_complete, lex, parse_item, split};
+use crate::base::Severity;
+
+/// The commands of front ends whose operand is a form of NESL. What stands behind others is no
+/// program.
+pub const FORM_COMMANDS: [&str; 10] = [
+    ":type",
+    ":time",
+    ":cost",
+    ":ir",
+    ":flatten",
+    ":kernels",
+    ":plot",
+    ":scatter",
+    ":histogram",
+    ":heatmap",
+];
+
+/// The action for Enter, by what was typed before it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Typed {
+    /// The text is complete: run it.
+    Whole,
+    /// Run it once a `;` is put at its end.
+    Unterminated,
+    /// More is to come.
+    Part,
+}
+
+/// Looks at what was typed. The last `;` may be left out where the form cannot go on, or is wrong
+/// already; a blank line at the end says that it is all there is, so that nobody is ever stuck.
+pub fn typed(text: &str) -> Typed {
+    if text.trim_start().starts_with(':') || is_blank(text) || is_complete(text) {
+        return Typed::Whole;
+    }
+    let given_up = text.contains('\n') && text.trim_end_matches([' ', '\t']).ends_with('\n');
+    let closed = terminated(text);
+    if given_up {
+        Typed::Whole
+    } else if is_complete(&closed) && !lacks_its_end(&closed) {
+        Typed::Unterminated
+    } else {
+        Typed::Part
+    }
+}
+
+/// Returns true if a text is wrong whatever is added behind it. Texts that begin with a command are
+/// not: what follows a command may be anything.
+pub fn is_wrong(text: &str) -> bool {
+    if text.trim_start().starts_with(':') || typed(text) == Typed::Part {
+        return false;
+    }
+    let closed = close(text);
+    let mut parsed = split(&closed).into_iter().map(|item| parse_item(&closed[item.range]));
+    parsed.any(|parsed| parsed.diagnostics.iter().any(|d| d.severity == Severity::Error))
+}
+
+/// Returns what the next line of an incomplete text is indented by: two blanks for each bracket, `let`
+/// and definition that is open where the text ends.
+pub fn indentation(text: &str) -> String {
+    let mut open: Vec<Kind> = Vec::new();
+    let mut last = None;
+    for token in lex(text).iter().filter(|token| !token.kind.is_trivia()) {
+        let opener = match token.kind {
+            Kind::LParen | Kind::LBracket | Kind::LBrace | Kind::LetKw => {
+                open.push(token.kind);
+                None
+            }
+            Kind::RParen => Some(Kind::LParen),
+            Kind::RBracket => Some(Kind::LBracket),
+            Kind::RBrace => Some(Kind::LBrace),
+            Kind::InKw => Some(Kind::LetKw).filter(|_| open.last() == Some(&Kind::LetKw)),
+            _ => None,
+        };
+        if let Some(at) = open.iter().rposition(|kind| Some(*kind) == opener) {
+            open.truncate(at);
+        }
+        last = Some(token.kind);
+    }
+    let body = open.is_empty() && last == Some(Kind::Equals);
+    "  ".repeat(open.len() + usize::from(body))
+}
+
+/// Returns an entry as a program in which everything stands where it stood: with blanks instead of its
+/// commands, though not of a form that the last command is given, and with the terminator that it may
+/// lack.
+pub fn as_program(text: &str) -> String {
+    let mut out = String::with_capacity(text.len() + 1);
+    let mut rest = text;
+    loop {
+        let blanks = rest.len() - rest.trim_start().len();
+        let Some(command) = rest[blanks..].strip_prefix(':') else { break };
+        let line = blanks + 1 + command.find('\n').unwrap_or(command.len());
+        let name = rest[blanks..line].split(char::is_whitespace).next().unwrap_or("");
+        // A command may be shortened.
+        let takes_form = FORM_COMMANDS.iter().any(|command| command.starts_with(name));
+        let last = takes_form && name.len() > 1 && is_blank(&rest[line..]);
+        let end = if last { blanks + name.len() } else { line };
+        out.extend(rest[..end].bytes().map(|b| if b == b'\n' { '\n' } else { ' ' }));
+        rest = &rest[end..];
+        if last {
+            break;
+        }
+    }
+    out.push_str(rest);
+    if is_blank(rest) || is_complete(&out) {
+        return out;
+    }
+    // Behind it there are only blanks, which may move.
+    out.insert(out.trim_end().len(), ';');
+    out
+}
+
+/// The text with the terminator it may lack.
+pub fn close(text: &str) -> String {
+    if is_blank(text) || is_complete(text) { text.to_string() } else { terminated(text) }
+}
+
+/// The terminator goes on the same line where possible, so that messages about the end of the
+/// text point at something a person wrote.
+fn terminated(text: &str) -> String {
+    format!("{};", text.trim_end_matches([' ', '\n', '\r', '\t']))
+}
+
+fn is_blank(text: &str) -> bool {
+    text.trim().is_empty()
+}
+
+/// Returns true if all that is wrong with a text is that something is missing before its terminator.
+fn lacks_its_end(text: &str) -> bool {
+    let mut errors = split(text).into_iter().flat_map(|item| {
+        let start = usize::from(item.range.start());
+        let parsed = parse_item(&text[item.range]);
+        let places = parsed.diagnostics.into_iter().filter(|d| d.severity == Severity::Error);
+        places.map(move |d| start + usize::from(d.primary.at.end())).collect::<Vec<_>>()
+    });
+    errors.next().is_some_and(|first| first >= text.len())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn enter_runs_what_cannot_go_on() {
+        for text in ["1 + 2", "1 + 2;", "x = 3; x", "`;", ":type 1 +", "", "function f1(x) = x"] {
+            assert_ne!(typed(text), Typed::Part, "{text}");
+        }
+        // Wrong already; more would not help.
+        for text in ["{a * a : a of [1]}", "1 + * 2", "x = 3 4 )"] {
+            assert_ne!(typed(text), Typed::Part, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_text_is_wrong_if_nothing_helps() {
+        for text in ["1 + * 2", "x = 3 4 )", "{a * a : a of [1]}", "1 + 2; )"] {
+            assert!(is_wrong(text), "{text}");
+        }
+        for text in ["1 + 2", "1 +", "x = 3; x", ":type )", "", "function f1(x) =", "% a %"] {
+            assert!(!is_wrong(text), "{text}");
+        }
+    }
+
+    #[test]
+    fn what_is_begun_goes_on() {
+        let begun = [
+            "1 +",
+            "(1",
+            "function f1(x) =",
+            "if t then 1",
+            "let x = 1;",
+            "let x = 1",
+            "\"a",
+            "% a",
+        ];
+        for text in begun {
+            assert_eq!(typed(text), Typed::Part, "{text}");
+            assert_ne!(typed(&format!("{text}\n")), Typed::Part, "{text} and a blank line");
+        }
+    }
+
+    #[test]
+    fn the_next_line_is_indented_by_what_is_open() {
+        for (text, blanks) in [
+            ("function f1(x) =", 2),
+            ("{a +", 2),
+            ("function f1(x) =\n  let y = {", 4),
+            ("let y = 1 in", 0),
+            ("% a comment ( %", 0),
+            ("(1)]", 0),
+        ] {
+            assert_eq!(indentation(text).len(), blanks, "{text}");
+        }
+    }
+
+    #[test]
+    fn commands_become_blanks_and_nothing_moves() {
+        for (text, program) in [
+            ("1 + 2", "1 + 2;"),
+            ("1 + 2 \n ", "1 + 2; \n "),
+            ("x = 3; x\n", "x = 3; x;\n"),
+            (":vars\nx = 3;", "     \nx = 3;"),
+            (":set precision 32\n:time sum(x)\ny", "                 \n            \ny;"),
+            (":time\nsum(x)", "     \nsum(x);"),
+            (":ti sum(é) ", "    sum(é); "),
+            (":load f", "       "),
+            (":", " "),
+        ] {
+            assert_eq!(as_program(text), program, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn a_terminator_is_added_only_if_it_lacks() {
+        assert_eq!(close("1 + 2"), "1 + 2;");
+        assert_eq!(close("1 + 2;\n"), "1 + 2;\n");
+        assert_eq!(close("`;"), "`;;");
+        assert_eq!(close("3 % three %"), "3 % three %;");
+    }
+}

@@ -1,0 +1,89 @@
+//! The cost of an expression in the language's model, without any trace in the session.
+//!
+//! The direct interpreter runs the expression with an output and pictures of its own and a seed of its
+//! own: nothing is printed, drawn or defined, and random numbers drawn later are not affected. What
+//! the expression writes to files is written.
+
+use super::run::options;
+use super::{FileRange, Session, is_error, located};
+use crate::host::System;
+use nesl_core::base::{Diagnostic, ItemId};
+use nesl_core::elaborate;
+use nesl_core::interp::{self, Host, Value};
+use nesl_core::ir;
+use nesl_core::pipeline;
+use nesl_core::syntax::RawKind;
+use nesl_runtime::scalar::ScalarOp;
+
+/// The cost of a form.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Cost {
+    /// The name that it defines; `it` for an expression.
+    pub name: String,
+    /// The number of operations.
+    pub work: u64,
+    /// The length of the longest chain of dependent operations.
+    pub depth: u64,
+    /// True if it draws random numbers, so that another seed may give another cost.
+    pub draws: bool,
+}
+
+impl Session {
+    /// Runs the expressions of a text on the direct interpreter, and returns what each costs. What is
+    /// drawn depends on the seed alone.
+    pub fn cost(
+        &mut self,
+        name: &str,
+        text: &str,
+        seed: u64,
+    ) -> Result<Vec<Cost>, Vec<Diagnostic<FileRange>>> {
+        let file = self.look_at(name, text);
+        let mut costs = Vec::new();
+        for form in self.db.outline(file).forms.clone() {
+            let item = form.id();
+            let diagnostics = self.db.diagnostics(item);
+            if diagnostics.iter().any(is_error) {
+                return Err(diagnostics.into_iter().map(located).collect());
+            }
+            if matches!(form.kind, RawKind::Binding | RawKind::Expr) {
+                costs.push(self.cost_of(item, seed)?);
+            }
+        }
+        Ok(costs)
+    }
+
+    fn cost_of(&mut self, item: ItemId, seed: u64) -> Result<Cost, Vec<Diagnostic<FileRange>>> {
+        let program = self.elaborate(item)?.program;
+        let values = self.globals(item, &program)?;
+        let program = pipeline::core(program);
+        let (_, globals) = self.with_deferred(item, &program, &values, false)?;
+        let values = globals.iter().map(|resident| resident.value(self.runtime()).cloned());
+        let values: Result<Vec<Value>, _> = values.collect();
+        let values = values.map_err(|failure| vec![self.runtime_failure(item, failure)])?;
+        let mut host = System::new(seed);
+        host.set_interrupt(self.interrupt.clone());
+        host.set_output(Box::new(std::io::sink()));
+        host.set_error_output(Box::new(std::io::sink()));
+        host.set_precision(self.settings.precision);
+        debug_assert_eq!(host.seed(), seed);
+        let options = options(&self.settings, &self.interrupt);
+        let outcome = interp::run(&program, &values, 0, &mut host, &options)
+            .map_err(|failure| vec![self.failure(item, &failure)])?;
+        Ok(Cost {
+            name: elaborate::form_name(self.db.ast(item)),
+            work: outcome.work,
+            depth: outcome.depth,
+            draws: draws(&program),
+        })
+    }
+}
+
+fn draws(program: &ir::Program) -> bool {
+    let mut draws = false;
+    for function in &program.functions {
+        function.body.for_each_op(&mut |op| {
+            draws |= matches!(op, ir::Op::Scalar(ScalarOp::Rand, _));
+        });
+    }
+    draws
+}

@@ -1,0 +1,40 @@
+//! Tests of completion and inspection behind the entries of a session.
+
+use super::*;
+use nesl_engine::{Session, Settings};
+
+fn assist(entry: &str) -> Assist {
+    let mut session = Session::new(Settings::default());
+    session.set_output(Box::new(std::io::sink()));
+    session.enter("<entry>", entry, &mut |_| {});
+    Assist::new(session.outlook())
+}
+
+fn labels(assist: &mut Assist, text: &str) -> Vec<String> {
+    assist.complete(text, text.len()).all.into_iter().map(|completion| completion.text).collect()
+}
+
+#[test]
+fn names_of_all_kinds_are_completed() {
+    let mut assist = assist("zebra = [1, 2]; function zig(x) = x + 1;");
+    assert_eq!(labels(&mut assist, "sum(zeb"), ["zebra"]);
+    assert_eq!(labels(&mut assist, "let zest = 3 in zes"), ["zest"]);
+    let all = assist.complete("1 + zi", 6);
+    assert_eq!((all.range, &*all.all[0].ty, all.all[0].kind), (4..6, "int -> int", "function"));
+    assert!(labels(&mut assist, "plus_sc").contains(&"plus_scan".to_owned()));
+    assert_eq!(labels(&mut assist, ":ty"), [":type"]);
+    // A cursor inside a character, and behind the end.
+    assert_eq!(assist.complete("é", 1).all.len(), assist.complete("", 0).all.len());
+    assist.complete("zeb", 99);
+}
+
+#[test]
+fn names_are_inspected() {
+    let mut assist = assist("function zig(x) = x + 1;");
+    let zig = assist.inspect("zig(3)", 1).expect("it is known");
+    assert!(zig.contains("function zig(x : int) : int") || zig.contains("zig"), "{zig}");
+    let sum = assist.inspect("sum(", 4).expect("the name before the parenthesis");
+    assert!(sum.contains("sum") && sum.contains("Cost"), "{sum}");
+    assert!(assist.inspect(":time", 2).is_some_and(|help| help.contains(":time FORM")));
+    assert_eq!(assist.inspect("nothing_known", 3), None);
+}

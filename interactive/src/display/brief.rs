@@ -1,0 +1,206 @@
+//! A value in one line of a given length: what stands in a cell of a table.
+//!
+//! Of a long sequence the first elements are shown, and its length behind the sign that is the
+//! language's own for it: `[0, 1, 2, … #1000]`.
+
+use nesl_engine::data::{Elements, Node};
+use nesl_engine::show::show_float;
+use nesl_runtime::scalar::Precision;
+
+/// The nesting that one line shows; what lies deeper is dots.
+const MAX_LINE_DEPTH: usize = 6;
+/// The characters of a text that are shown however little room there is.
+const MIN_TEXT_CHARS: usize = 8;
+
+/// The characters that say how much is left out.
+const CUT_CHARS: usize = 8;
+
+/// A value in one line.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Brief {
+    /// The text of the line.
+    pub text: String,
+    /// True if nothing was left out.
+    pub whole: bool,
+}
+
+/// Returns a value in one line of about `max_chars` characters, much as the session prints it; what
+/// does not fit is dots.
+pub(crate) fn brief(node: &Node<'_>, precision: Precision, max_chars: usize) -> Brief {
+    let all = written(node, precision, max_chars);
+    if all.whole {
+        return all;
+    }
+    // Room for the dots and the length behind what fits.
+    written(node, precision, max_chars.saturating_sub(CUT_CHARS).max(1))
+}
+
+fn written(node: &Node<'_>, precision: Precision, max_chars: usize) -> Brief {
+    let mut writer = Writer { out: String::new(), chars: 0, max_chars, precision, whole: true };
+    writer.node(node, 0);
+    Brief { text: writer.out, whole: writer.whole }
+}
+
+/// Returns the beginning of a string: at most so many bytes of it, decoded, with visible signs for
+/// control characters other than line ends and tabs.
+pub(crate) fn decoded(bytes: &[u8], max_bytes: usize) -> String {
+    let head = &bytes[..bytes.len().min(max_bytes)];
+    let (mut out, mut used) = (String::new(), 0);
+    for part in head.utf8_chunks() {
+        used += part.valid().len() + part.invalid().len();
+        out.extend(part.valid().chars().map(visible));
+        // Bytes that are no UTF-8 are Latin-1, but not those of a character that the cut divides.
+        let is_divided = used == head.len()
+            && used < bytes.len()
+            && std::str::from_utf8(part.invalid()).is_err_and(|error| error.error_len().is_none());
+        if !is_divided {
+            out.extend(part.invalid().iter().map(|byte| visible(char::from(*byte))));
+        }
+    }
+    out
+}
+
+/// Returns a sign for a character that is invisible, or would move the cursor or change the direction of
+/// writing.
+fn visible(c: char) -> char {
+    match c {
+        '\n' | '\t' | '\r' => c,
+        '\0'..='\x1f' => char::from_u32(0x2400 + c as u32).unwrap_or('\u{fffd}'),
+        '\x7f' => '\u{2421}',
+        '\u{80}'..='\u{9f}' | '\u{ad}' | '\u{feff}' => '\u{fffd}',
+        '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{2069}' => '\u{fffd}',
+        c => c,
+    }
+}
+
+struct Writer {
+    out: String,
+    chars: usize,
+    max_chars: usize,
+    precision: Precision,
+    whole: bool,
+}
+
+impl Writer {
+    fn put(&mut self, text: &str) {
+        self.out.push_str(text);
+        self.chars += text.chars().count();
+    }
+
+    /// Leaves out what follows.
+    fn cut(&mut self, text: &str) {
+        self.whole = false;
+        self.put(text);
+    }
+
+    fn is_full(&self) -> bool {
+        self.chars >= self.max_chars
+    }
+
+    fn node(&mut self, node: &Node<'_>, depth: usize) {
+        match node {
+            Node::Int(n) => self.put(&n.to_string()),
+            Node::Float(x) => self.put(&show_float(*x, self.precision)),
+            Node::Bool(b) => self.put(if *b { "T" } else { "F" }),
+            Node::Char(c) => {
+                self.put("`");
+                self.put(&visible(char::from(*c)).to_string());
+            }
+            Node::Function => self.put("fn"),
+            Node::Record(name, fields) => {
+                self.put(name);
+                self.tuple(fields, depth);
+            }
+            Node::Tuple(fields) => self.tuple(fields, depth),
+            Node::Text(bytes) => self.text(bytes),
+            Node::Sequence(elements) => self.sequence(elements, depth),
+        }
+    }
+
+    fn tuple(&mut self, fields: &[Node<'_>], depth: usize) {
+        self.put("(");
+        for (position, field) in fields.iter().enumerate() {
+            if depth >= MAX_LINE_DEPTH || (position > 0 && self.is_full()) {
+                self.cut(if position > 0 { ", …" } else { "…" });
+                break;
+            }
+            if position > 0 {
+                self.put(", ");
+            }
+            self.node(field, depth + 1);
+        }
+        self.put(")");
+    }
+
+    fn sequence(&mut self, elements: &Elements<'_>, depth: usize) {
+        self.put("[");
+        for index in 0..elements.len() {
+            let found = elements.get(index).filter(|_| depth < MAX_LINE_DEPTH);
+            let Some(element) = found.filter(|_| index == 0 || !self.is_full()) else {
+                let before = if index > 0 { ", " } else { "" };
+                self.cut(&format!("{before}… #{}", elements.len()));
+                break;
+            };
+            if index > 0 {
+                self.put(", ");
+            }
+            self.node(&element, depth + 1);
+        }
+        self.put("]");
+    }
+
+    fn text(&mut self, bytes: &[u8]) {
+        let room = self.max_chars.saturating_sub(self.chars + 2).max(MIN_TEXT_CHARS);
+        // A character has at most four bytes, so that these are enough to fill the room.
+        let decoded = decoded(bytes, room.saturating_mul(4).saturating_add(4));
+        self.put("\"");
+        for (position, c) in decoded.chars().enumerate() {
+            if position >= room {
+                return self.cut("…\"");
+            }
+            match c {
+                '"' => self.put("\\\""),
+                '\\' => self.put("\\\\"),
+                '\n' => self.put("\u{240a}"),
+                '\r' => self.put("\u{240d}"),
+                '\t' => self.put("\u{2409}"),
+                c => self.put(c.encode_utf8(&mut [0; 4])),
+            }
+        }
+        self.put("\"");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn texts_are_decoded_and_cut_at_characters() {
+        assert_eq!(decoded("größe".as_bytes(), 100), "größe");
+        assert_eq!(decoded("größe".as_bytes(), 3), "gr");
+        assert_eq!(decoded("größe".as_bytes(), 4), "grö");
+        assert_eq!(decoded("x→y".as_bytes(), 3), "x");
+        assert_eq!(decoded(b"caf\xe9 au lait", 6), "caf\u{e9} a");
+        assert_eq!(decoded(b"a\x1b[31mb\x00", 100), "a␛[31mb␀");
+        assert_eq!(decoded("a\u{202e}b".as_bytes(), 100), "a\u{fffd}b");
+    }
+
+    #[test]
+    fn a_text_in_a_line_is_quoted() {
+        let line = |text: &str, room| brief(&Node::Text(text.as_bytes()), Precision::Bits64, room);
+        assert_eq!(line("a \"b\"\n", 40), Brief { text: "\"a \\\"b\\\"␊\"".into(), whole: true });
+        let long = line(&"x".repeat(1_000_000), 12);
+        assert_eq!(long, Brief { text: "\"xxxxxxxx…\"".into(), whole: false });
+    }
+
+    #[test]
+    fn deep_values_end() {
+        let mut node = Node::Tuple(vec![Node::Int(1), Node::Int(2)]);
+        for _ in 0..100 {
+            node = Node::Tuple(vec![node, Node::Int(0)]);
+        }
+        let shown = brief(&node, Precision::Bits64, 1000);
+        assert_eq!(shown.text, "(((((((…), 0), 0), 0), 0), 0), 0)");
+    }
+}

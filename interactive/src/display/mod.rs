@@ -1,0 +1,101 @@
+//! Values and pictures → something to show, never more than a screen of it.
+//!
+//! | module | contents |
+//! |---|---|
+//! | `brief` | a value in one line of a given length |
+//! | `sheet` | a value arranged as a table, a matrix, rows of segments or a text, as data |
+//! | `html`, `lines` | the same as HTML and as text for a terminal |
+//! | `image` | matrices of numbers and of colours as images |
+//! | [`plot`] | plots of numbers, as specifications of Vega-Lite, as SVG and as text |
+//!
+//! The size of all that is made is bounded, so that it takes milliseconds however large a value is.
+
+mod brief;
+mod html;
+mod image;
+mod lines;
+pub mod plot;
+mod sheet;
+#[cfg(test)]
+mod tests;
+
+use crate::bundle::{Bundle, escaped};
+use crate::output::Output;
+use nesl_engine::data::{DataLimits, Shown, ValueType};
+use nesl_engine::{Binding, Picture};
+use sheet::Room;
+
+/// The bytes of a value that is read whole to be shown in a notebook: enough for an image.
+const MAX_WHOLE_BYTES: u64 = 8 << 20;
+/// The elements read at the beginning of sequences of a larger value.
+const HEAD_ELEMENTS: usize = 40;
+/// The elements read at their ends.
+const TAIL_ELEMENTS: usize = 20;
+
+/// The way in which values are shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Style {
+    /// Values are shown in HTML, too.
+    pub html: bool,
+}
+
+/// Returns the parts of values that a session is to read for [`binding`] to show all that it can: the
+/// setting [`nesl_engine::Settings::data`].
+pub fn limits() -> DataLimits {
+    DataLimits {
+        whole_bytes: MAX_WHOLE_BYTES,
+        head_elements: HEAD_ELEMENTS,
+        tail_elements: TAIL_ELEMENTS,
+    }
+}
+
+/// Returns what to show of a form that was evaluated or defined.
+pub fn binding(binding: &Binding, style: Style) -> Output {
+    let Binding { name, value, ty, expression, data, .. } = binding;
+    if !expression {
+        return Output::Defined(Bundle::text(format!("{name} : {ty}")));
+    }
+    let bundle = Bundle::text(format!("{value} : {ty}"));
+    Output::Value(match data {
+        Some(shown) if style.html => bundle.with_html(html::value(shown, ty)),
+        _ => bundle,
+    })
+}
+
+/// Returns a value as text for a terminal, at most `max_rows` rows of about `width` characters, below
+/// a line with its shape and its type: a table for a sequence of tuples, a line for each row of a nested
+/// sequence, otherwise what fits of it. It does not end with a line end.
+pub fn rows(shown: &Shown, max_rows: usize, width: usize) -> String {
+    let room = Room { rows: max_rows.max(3), columns: Room::SCREEN.columns, width: width.max(20) };
+    lines::value(shown, room)
+}
+
+/// Returns a picture, with a line for those who cannot see it.
+pub fn picture(picture: &Picture) -> Bundle {
+    let (width, height) = picture.size();
+    let title = match picture.title() {
+        "" => picture.file_name(),
+        title => title,
+    };
+    let plain = format!("the picture \"{title}\", {width} × {height} pixels");
+    let html = format!("<p>{}</p>", escaped(&plain));
+    Bundle { svg: Some(picture.svg()), ..Bundle::text(plain) }.with_html(html)
+}
+
+/// Returns a type as NESL writes it.
+pub fn type_text(ty: &ValueType) -> String {
+    match ty {
+        ValueType::Int => "int".to_owned(),
+        ValueType::Float => "float".to_owned(),
+        ValueType::Bool => "bool".to_owned(),
+        ValueType::Char => "char".to_owned(),
+        ValueType::Function => "function".to_owned(),
+        ValueType::Tuple(fields) => {
+            let fields: Vec<String> = fields.iter().map(type_text).collect();
+            format!("({})", fields.join(", "))
+        }
+        ValueType::Record(name, _) => name.clone(),
+        ValueType::Sequence(element) => format!("[{}]", type_text(element)),
+        ValueType::Unknown => "any".to_owned(),
+    }
+}

@@ -1,0 +1,159 @@
+//! The range of an axis, its round numbers, and where a number lies on it.
+
+use super::chart::Axis;
+
+/// The most marks that an axis gets.
+const MAX_TICKS: usize = 12;
+/// The part of the range that is left free at both ends.
+const MARGIN_PART: f64 = 0.04;
+
+/// A range of numbers on an axis.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Scale {
+    /// The smallest number, or its logarithm.
+    low: f64,
+    /// The largest number, or its logarithm.
+    high: f64,
+    /// The part of the range at each end that is beyond the numbers.
+    margin: f64,
+    is_log: bool,
+}
+
+impl Scale {
+    /// The scale that the numbers fit in, with a margin.
+    pub(super) fn of(axis: &Axis, numbers: impl Iterator<Item = f64>) -> Scale {
+        let (mut low, mut high) = (f64::INFINITY, f64::NEG_INFINITY);
+        for x in numbers {
+            let x = if axis.is_log { x.log10() } else { x };
+            (low, high) = (low.min(x), high.max(x));
+        }
+        if low > high {
+            (low, high) = (0.0, 1.0);
+        }
+        let margin = match high - low {
+            // So that a single number lies in the middle.
+            0.0 => (low.abs() * 0.1).max(0.5),
+            span => span * MARGIN_PART,
+        };
+        Scale { low: low - margin, high: high + margin, margin, is_log: axis.is_log }
+    }
+
+    /// The scale of a range as it is.
+    pub(super) fn exact(low: f64, high: f64) -> Scale {
+        let high = if high > low { high } else { low + 1.0 };
+        Scale { low, high, margin: 0.0, is_log: false }
+    }
+
+    /// The same scale, from the smallest to the largest number.
+    pub(super) fn without_margin(self) -> Scale {
+        let (low, high) = (self.low + self.margin, self.high - self.margin);
+        if low < high { Scale { low, high, margin: 0.0, ..self } } else { self }
+    }
+
+    /// Returns where a number lies: 0 at the low end, 1 at the high end.
+    pub(super) fn place(&self, x: f64) -> f64 {
+        let x = if self.is_log { x.log10() } else { x };
+        (x - self.low) / (self.high - self.low)
+    }
+
+    /// Returns the ends.
+    pub(super) fn ends(&self) -> (f64, f64) {
+        match self.is_log {
+            true => (10f64.powf(self.low), 10f64.powf(self.high)),
+            false => (self.low, self.high),
+        }
+    }
+
+    /// Returns about `wanted` round numbers in the range, with their texts.
+    pub(super) fn ticks(&self, wanted: usize) -> Vec<(f64, String)> {
+        let span = self.high - self.low;
+        let raw = span / wanted.max(1) as f64;
+        let power = 10f64.powf(raw.log10().floor());
+        let factor = [1.0, 2.0, 5.0, 10.0].into_iter().find(|factor| factor * power >= raw);
+        let mut step = factor.unwrap_or(10.0) * power;
+        if self.is_log {
+            step = step.max(1.0).round();
+        }
+        if !(step.is_finite() && step > 0.0) {
+            return Vec::new();
+        }
+        let first = (self.low / step).ceil();
+        let all = (0..MAX_TICKS).map(|at| (first + at as f64) * step);
+        let inside = all.take_while(|x| *x <= self.high);
+        if self.is_log {
+            return inside.map(|x| (10f64.powf(x), power_text(x))).collect();
+        }
+        // As many decimals as the step has.
+        let decimals = (-step.log10().floor()).clamp(0.0, 12.0) as usize;
+        let largest = self.low.abs().max(self.high.abs());
+        let short = (1e-4..1e7).contains(&largest);
+        let text = |x: f64| {
+            let x = if x == 0.0 { 0.0 } else { x };
+            if short { format!("{x:.decimals$}") } else { exponent_text(x) }
+        };
+        inside.map(|x| (x, text(x))).collect()
+    }
+}
+
+/// Returns a power of ten as a text.
+fn power_text(exponent: f64) -> String {
+    match exponent {
+        e if (-3.0..0.0).contains(&e) => format!("{:.*}", -e as usize, 10f64.powf(e)),
+        e if (0.0..4.0).contains(&e) => format!("{:.0}", 10f64.powf(e)),
+        e => format!("1e{e:.0}"),
+    }
+}
+
+/// Returns a number in a few characters.
+pub(crate) fn short_text(x: f64) -> String {
+    match x.abs() {
+        0.0 => "0".to_owned(),
+        a if (1e-3..1e6).contains(&a) => {
+            let decimals = (3.0 - a.log10().floor()).clamp(0.0, 6.0) as usize;
+            let text = format!("{x:.decimals$}");
+            match text.contains('.') {
+                true => text.trim_end_matches('0').trim_end_matches('.').to_owned(),
+                false => text,
+            }
+        }
+        _ => exponent_text(x),
+    }
+}
+
+fn exponent_text(x: f64) -> String {
+    if x == 0.0 {
+        return "0".to_owned();
+    }
+    let text = format!("{x:.3e}");
+    let (mantissa, exponent) = text.split_once('e').unwrap_or((&text, "0"));
+    format!("{}e{exponent}", mantissa.trim_end_matches('0').trim_end_matches('.'))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn texts(low: f64, high: f64, is_log: bool) -> Vec<String> {
+        let axis = Axis { is_log, ..Axis::default() };
+        let scale = Scale::of(&axis, [low, high].into_iter());
+        scale.ticks(5).into_iter().map(|(_, text)| text).collect()
+    }
+
+    #[test]
+    fn ticks_are_round() {
+        assert_eq!(texts(0.0, 10.0, false), ["0", "5", "10"]);
+        assert_eq!(texts(-1.0, 1.0, false), ["-1.0", "-0.5", "0.0", "0.5", "1.0"]);
+        assert_eq!(texts(3.0, 3.0, false), ["2.6", "2.8", "3.0", "3.2", "3.4"]);
+        assert_eq!(texts(0.0, 4e9, false), ["0", "1e9", "2e9", "3e9", "4e9"]);
+        assert_eq!(texts(1.0, 1e6, true), ["1", "100", "1e4", "1e6"]);
+        for (low, high) in [(1e16, 1e16 + 2.0), (-1e300, 1e300), (0.0, 5e-324), (1e300, 1e300)] {
+            assert!(texts(low, high, false).len() <= MAX_TICKS, "{low} {high}");
+        }
+    }
+
+    #[test]
+    fn numbers_are_short() {
+        let shown = [0.0, 0.5, -1234.56, 1e7, 0.000_012_3, 99.0].map(short_text);
+        assert_eq!(shown, ["0", "0.5", "-1235", "1e7", "1.23e-5", "99"]);
+    }
+}

@@ -1,0 +1,122 @@
+//! Charts as text: of braille characters, each of which has two by four dots.
+
+use super::axis::{Scale, short_text};
+use super::chart::{Chart, Mark};
+use super::svg::scales;
+
+/// The width of a plot, without its labels.
+pub(super) const WIDTH_CHARS: usize = 60;
+/// The height of a plot, without its axis.
+pub(super) const HEIGHT_CHARS: usize = 15;
+/// The dots of a character across.
+const CHAR_DOTS_ACROSS: usize = 2;
+/// The dots of a character up.
+const CHAR_DOTS_UP: usize = 4;
+
+/// A field of dots, each set or not.
+struct Dots {
+    set: Vec<bool>,
+}
+
+impl Dots {
+    const WIDTH: usize = WIDTH_CHARS * CHAR_DOTS_ACROSS;
+    const HEIGHT: usize = HEIGHT_CHARS * CHAR_DOTS_UP;
+
+    fn new() -> Dots {
+        Dots { set: vec![false; Dots::WIDTH * Dots::HEIGHT] }
+    }
+
+    fn set(&mut self, (x, y): (i64, i64)) {
+        let (Ok(x), Ok(y)) = (usize::try_from(x), usize::try_from(y)) else { return };
+        if x < Dots::WIDTH && y < Dots::HEIGHT {
+            self.set[y * Dots::WIDTH + x] = true;
+        }
+    }
+
+    /// Sets the dots between two.
+    fn line(&mut self, from: (i64, i64), to: (i64, i64)) {
+        let (across, up) = (to.0 - from.0, to.1 - from.1);
+        let steps = across.abs().max(up.abs()).max(1);
+        for step in 0..=steps {
+            let part = |whole: i64| (whole as f64 * step as f64 / steps as f64).round() as i64;
+            self.set((from.0 + part(across), from.1 + part(up)));
+        }
+    }
+
+    fn rows(&self) -> Vec<String> {
+        // The bits of the dots of a character, from the left to the right and downwards.
+        const BITS: [[u32; CHAR_DOTS_ACROSS]; CHAR_DOTS_UP] =
+            [[0x01, 0x08], [0x02, 0x10], [0x04, 0x20], [0x40, 0x80]];
+        let character = |column: usize, row: usize| {
+            let mut bits = 0;
+            for (down, line) in BITS.iter().enumerate() {
+                for (right, bit) in line.iter().enumerate() {
+                    let (x, y) = (column * CHAR_DOTS_ACROSS + right, row * CHAR_DOTS_UP + down);
+                    if self.set[y * Dots::WIDTH + x] {
+                        bits |= bit;
+                    }
+                }
+            }
+            // Not a blank where there are no dots: it may be wider or narrower than they are.
+            char::from_u32(0x2800 + bits).unwrap_or(' ')
+        };
+        let row = |row| {
+            let all: String = (0..WIDTH_CHARS).map(|column| character(column, row)).collect();
+            all.trim_end_matches('\u{2800}').to_owned()
+        };
+        (0..HEIGHT_CHARS).map(row).collect()
+    }
+}
+
+/// Returns a chart as text.
+pub(super) fn chart(chart: &Chart) -> String {
+    let [x, y] = scales(chart).map(Scale::without_margin);
+    let mut dots = Dots::new();
+    let place = |point: &(f64, f64)| {
+        let across = x.place(point.0) * (Dots::WIDTH - 1) as f64;
+        let up = (1.0 - y.place(point.1)) * (Dots::HEIGHT - 1) as f64;
+        (across.round() as i64, up.round() as i64)
+    };
+    for series in &chart.series {
+        let mut before = None;
+        for point in series.points.iter().map(place) {
+            match (series.mark, before) {
+                (Mark::Line, Some(before)) => dots.line(before, point),
+                _ => dots.set(point),
+            }
+            before = Some(point);
+        }
+    }
+    let mut out = framed(dots.rows(), y, x.ends());
+    let titles = [&chart.x.title, &chart.y.title].map(|title| title.as_str());
+    if let [x, y] = titles
+        && !y.is_empty()
+    {
+        out = format!("{y} over {x}\n{out}");
+    }
+    out
+}
+
+/// Returns rows of characters with axes: the numbers at the ends of the vertical one, and below the
+/// ends of the horizontal one.
+pub(super) fn framed(rows: Vec<String>, y: Scale, (left, right): (f64, f64)) -> String {
+    let (bottom, top) = y.ends();
+    let labels = [top, bottom].map(short_text);
+    let width = labels.iter().map(|label| label.chars().count()).max().unwrap_or(0);
+    let last = rows.len().saturating_sub(1);
+    let mut out = String::new();
+    for (at, row) in rows.iter().enumerate() {
+        let label = match at {
+            0 => &labels[0],
+            at if at == last => &labels[1],
+            _ => "",
+        };
+        let line = format!("{label:>width$} │{row}");
+        out += line.trim_end();
+        out.push('\n');
+    }
+    let (left, right) = (short_text(left), short_text(right));
+    let between = WIDTH_CHARS.saturating_sub(left.chars().count());
+    out += &format!("{:width$} └{}\n", "", "─".repeat(WIDTH_CHARS));
+    out + &format!("{:width$}  {left}{right:>between$}", "")
+}

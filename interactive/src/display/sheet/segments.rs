@@ -1,0 +1,134 @@
+//! Nested sequences: a line for each row, with its length and as many elements as fit.
+
+use super::parts::{Segment, ends};
+use super::{Room, brief, row_lengths};
+use crate::table::grouped;
+use nesl_engine::data::{Elements, Node, ValueType};
+use nesl_runtime::scalar::Precision;
+
+/// The levels of rows that get lines of their own.
+const MAX_LEVELS: usize = 4;
+/// The lines of a row with its own rows, at least, where not all fit.
+const MIN_GROUP_ROWS: usize = 4;
+/// The lines from which on rows of rows have lines of their own although not all fit.
+const MIN_NESTED_ROWS: usize = 16;
+/// The characters of an element, at most.
+const MAX_ELEMENT_CHARS: usize = 28;
+/// The characters of the elements of a row.
+const MAX_ELEMENTS_CHARS: usize = 84;
+/// The characters that a level is indented by.
+const INDENT_CHARS: usize = 2;
+/// The characters of a row's index and length.
+const LABEL_CHARS: usize = 16;
+
+/// Returns the rows of a nested sequence, of which the longest has `longest` elements.
+pub(super) fn segments(
+    rows: &Elements<'_>,
+    longest: usize,
+    precision: Precision,
+    room: Room,
+) -> Vec<Segment> {
+    let width = room.width.saturating_sub(LABEL_CHARS).clamp(MAX_ELEMENT_CHARS, MAX_ELEMENTS_CHARS);
+    let mut out = Vec::new();
+    level(rows, longest, 0, [room.rows, width], precision, &mut out);
+    out
+}
+
+/// Writes the rows of a sequence into at most `max_rows` lines of so many characters.
+fn level(
+    rows: &Elements<'_>,
+    longest: usize,
+    depth: usize,
+    [max_rows, width]: [usize; 2],
+    precision: Precision,
+    out: &mut Vec<Segment>,
+) {
+    // The lines that a row needs with those of its own rows.
+    let need = |index: usize| match rows.get(index) {
+        Some(Node::Sequence(inner)) => 1 + inner.len(),
+        _ => 1,
+    };
+    let can_nest = has_rows(rows.element()) && depth + 1 < MAX_LEVELS;
+    let all_fit = rows.len() <= max_rows
+        && (0..rows.len()).map(need).fold(0, usize::saturating_add) <= max_rows;
+    let few = (max_rows / MIN_GROUP_ROWS).max(1);
+    let nested = can_nest && (all_fit || max_rows >= MIN_NESTED_ROWS || rows.len() <= few);
+    let shown = ends(rows.len(), if nested && !all_fit { few } else { max_rows });
+    let needs = shown.iter().map(|row| row.map_or(1, need)).collect();
+    let shares = shares(max_rows, needs);
+    for (row, share) in shown.into_iter().zip(shares) {
+        let Some(index) = row else {
+            out.push(Segment::Gap(depth));
+            continue;
+        };
+        let (label, found) = (grouped(index as u64), rows.get(index));
+        let (length, cells, is_cut, inner) = match &found {
+            Some(Node::Sequence(inner)) if nested => (Some(inner.len()), None, false, Some(inner)),
+            Some(Node::Sequence(inner)) => {
+                let (cells, is_cut) = cells(inner, width, precision);
+                (Some(inner.len()), Some(cells), is_cut, None)
+            }
+            Some(Node::Text(text)) => {
+                let node = Node::Text(text);
+                (Some(text.len()), Some(vec![brief(&node, precision, width).text]), false, None)
+            }
+            Some(node) => (None, Some(vec![brief(node, precision, width).text]), false, None),
+            None => (None, Some(Vec::new()), true, None),
+        };
+        let part = length.map_or(0.0, |length| length as f64 / longest.max(1) as f64);
+        out.push(Segment::Row { depth, label, length, part, cells, is_cut });
+        if let Some(inner) = inner {
+            let narrower = width.saturating_sub(INDENT_CHARS);
+            let room = [share.saturating_sub(1).max(1), narrower];
+            let longest = row_lengths(inner).longest;
+            level(inner, longest, depth + 1, room, precision, out);
+        }
+    }
+}
+
+/// Divides lines among rows that need so many each: those that need few get them, and the others share
+/// what is left.
+fn shares(lines: usize, needs: Vec<usize>) -> Vec<usize> {
+    let mut order: Vec<usize> = (0..needs.len()).collect();
+    order.sort_by_key(|at| needs[*at]);
+    let (mut left, mut shares) = (lines, vec![0; needs.len()]);
+    for (done, at) in order.iter().enumerate() {
+        shares[*at] = needs[*at].min(left / (needs.len() - done));
+        left -= shares[*at];
+    }
+    shares
+}
+
+/// Returns true for sequences of sequences.
+fn has_rows(ty: &ValueType) -> bool {
+    ty.element().and_then(ValueType::element).is_some() && !is_texts(ty)
+}
+
+fn is_texts(ty: &ValueType) -> bool {
+    ty.element().and_then(ValueType::element) == Some(&ValueType::Char)
+}
+
+/// Returns the elements of a row that fit, and true if others are left out before the last.
+fn cells(row: &Elements<'_>, width: usize, precision: Precision) -> (Vec<String>, bool) {
+    let cell = |index| {
+        let text = row.get(index).map(|e| brief(&e, precision, MAX_ELEMENT_CHARS).text);
+        text.unwrap_or_else(|| "…".to_owned())
+    };
+    let room_of = |text: &str| text.chars().count() + 1;
+    let last = row.len().checked_sub(1).map(cell).unwrap_or_default();
+    let (mut all, mut used) = (Vec::new(), 0);
+    for index in 0..row.len().saturating_sub(1) {
+        let text = cell(index);
+        // Room for the last one stays.
+        if index > 0 && used + room_of(&text) + room_of(&last) > width {
+            all.push(last);
+            return (all, true);
+        }
+        used += room_of(&text);
+        all.push(text);
+    }
+    if !row.is_empty() {
+        all.push(last);
+    }
+    (all, false)
+}

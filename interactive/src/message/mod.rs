@@ -1,0 +1,210 @@
+//! Diagnostics → text for people.
+//!
+//! The layout is ariadne's; what it says is all in the [`Diagnostic`]. Places reach ariadne in
+//! characters of the *visible* text (see [`crate::text`]), so nothing in a program's text can
+//! confuse a terminal or ariadne. Programs written by programs may have lines of megabytes:
+//! those get an excerpt instead.
+
+mod excerpt;
+
+use crate::text::{Lines, visible};
+use ariadne::{Color, Config, IndexType, Label, LabelAttach, Report, ReportKind, Source};
+use nesl_core::base::{Diagnostic, DiagnosticKind, Severity};
+use nesl_engine::{FileId, FileRange};
+use std::collections::HashMap;
+use std::fmt::{Debug, Display};
+use std::ops::Range;
+use std::sync::Arc;
+
+/// The length in bytes up to which a line is shown whole.
+const MAX_WHOLE_LINE_BYTES: usize = 400;
+
+/// The source of the texts of files.
+pub trait Sources {
+    /// The name and text of a file.
+    fn source(&self, file: FileId) -> (Arc<str>, Arc<str>);
+}
+
+impl Sources for nesl_engine::Sources {
+    fn source(&self, file: FileId) -> (Arc<str>, Arc<str>) {
+        self.get(file)
+    }
+}
+
+/// Renders diagnostics, remembering the texts it has met.
+pub struct Renderer {
+    colors: bool,
+    files: HashMap<FileId, File>,
+    first_lines: HashMap<FileId, usize>,
+}
+
+/// A text prepared for showing.
+pub struct File {
+    name: String,
+    lines: Lines,
+    shown: Source<String>,
+    first_line: usize,
+}
+
+impl Renderer {
+    /// A renderer, with or without colours.
+    pub fn new(colors: bool) -> Renderer {
+        Renderer { colors, files: HashMap::new(), first_lines: HashMap::new() }
+    }
+
+    /// Says that a file's text stands below `line` other lines in what people think of as the
+    /// file: forms that came one by one through a pipe are numbered as one text. What was said
+    /// first holds.
+    pub fn starts_at(&mut self, file: FileId, line: usize) {
+        self.first_lines.entry(file).or_insert(line);
+    }
+
+    /// The message, ending in an empty line.
+    pub fn render(&mut self, sources: &dyn Sources, diagnostic: &Diagnostic<FileRange>) -> String {
+        let places = std::iter::once(&diagnostic.primary).chain(&diagnostic.labels);
+        for label in places.clone() {
+            self.prepare(sources, label.at.file);
+        }
+        let long = places
+            .map(|label| self.file(label.at.file).lines.line_text(label.at.range.start).0.len())
+            .any(|length| length > MAX_WHOLE_LINE_BYTES);
+        let mut text = if long {
+            excerpt::render(&|file| self.file(file), diagnostic)
+        } else {
+            self.report(diagnostic)
+        };
+        // Ariadne leaves blanks at the ends of lines.
+        text = text.lines().map(|line| line.trim_end().to_string() + "\n").collect();
+        text.truncate(text.trim_end().len());
+        text + "\n\n"
+    }
+
+    fn report(&self, diagnostic: &Diagnostic<FileRange>) -> String {
+        let (color, paint) = match diagnostic.severity {
+            Severity::Error => (Color::Red, "\x1b[1;31m"),
+            Severity::Warning => (Color::Yellow, "\x1b[1;33m"),
+        };
+        let config = Config::new()
+            .with_color(self.colors)
+            .with_index_type(IndexType::Char)
+            .with_label_attach(LabelAttach::Start);
+        let primary = self.span(&diagnostic.primary.at);
+        let home = primary.0;
+        let mut labels = Vec::new();
+        // Ariadne points at nothing where it has nothing to say. That is well where the parts of
+        // the place are pointed at instead.
+        let line = |at: &FileRange| self.file(at.file).lines.position(at.range.start).line;
+        let parts = diagnostic.labels.iter().filter(|other| {
+            other.at.file == home && line(&other.at) == line(&diagnostic.primary.at)
+        });
+        match diagnostic.primary.text.as_str() {
+            "" if parts.count() >= 2 => {}
+            "" => labels.push(label(primary.clone(), "here", color)),
+            text => labels.push(label(primary.clone(), text, color)),
+        }
+        let others = [Color::Blue, Color::Magenta, Color::Cyan, Color::Green];
+        for (other, color) in diagnostic.labels.iter().zip(others.into_iter().cycle()) {
+            labels.push(label(self.span(&other.at), &other.text, color));
+        }
+        // Ariadne begins a new box wherever the order of the labels is not that of the text.
+        labels.sort_by_key(|(_, (file, range))| (*file != home, *file, range.end));
+        let mut report = Report::build(ReportKind::Error, primary)
+            .with_config(config)
+            .with_labels(labels.into_iter().map(|(label, _)| label));
+        for note in &diagnostic.notes {
+            report = report.with_note(visible(note));
+        }
+        for hint in &diagnostic.hints {
+            report = report.with_help(visible(&hint.text));
+        }
+        let mut text = Vec::new();
+        if report.finish().write(Shown(&self.files), &mut text).is_err() {
+            return excerpt::render(&|file| self.file(file), diagnostic);
+        }
+        let text = String::from_utf8_lossy(&text);
+        // Ariadne colours headings of its own making only, asked or not: we write ours.
+        let rest = text.split_once('\n').map_or("", |(_, rest)| rest);
+        let (paint, end) = if self.colors { (paint, "\x1b[0m") } else { ("", "") };
+        let heading = heading(diagnostic);
+        format!("{paint}{heading}:{end} {}\n{rest}", visible(&diagnostic.message))
+    }
+
+    /// A place in characters; an empty one is widened to the character it stands at, so that
+    /// there is something to point at.
+    fn span(&self, at: &FileRange) -> Span {
+        let File { lines, first_line, .. } = self.file(at.file);
+        let start = first_line + lines.char_of(at.range.start);
+        let end = first_line + lines.char_of(at.range.end.max(at.range.start));
+        (at.file, start..end.max(start + 1))
+    }
+
+    fn file(&self, file: FileId) -> &File {
+        &self.files[&file]
+    }
+
+    fn prepare(&mut self, sources: &dyn Sources, file: FileId) {
+        let (name, text) = sources.source(file);
+        // A session may use one file for several texts that are only looked at.
+        if self.files.get(&file).is_some_and(|known| known.lines.is_of(&text)) {
+            return;
+        }
+        let first_line = self.first_lines.get(&file).copied().unwrap_or(0);
+        // Lines above, to be counted; a blank below, so that a place at the very end is one.
+        let shown = "\n".repeat(first_line) + &visible(&text) + " ";
+        let prepared = File {
+            name: visible(&name),
+            lines: Lines::new(text),
+            shown: Source::from(shown),
+            first_line,
+        };
+        self.files.insert(file, prepared);
+    }
+}
+
+impl File {
+    /// `name:line:column` of a byte.
+    fn location(&self, byte: usize) -> String {
+        let position = self.lines.position(byte);
+        format!("{}:{}:{}", self.name, position.line + self.first_line, position.column)
+    }
+}
+
+/// `Type error`, `Name warning`: what a message begins with.
+pub fn heading(diagnostic: &Diagnostic<FileRange>) -> String {
+    let kind = match diagnostic.kind {
+        DiagnosticKind::Syntax => "Syntax",
+        DiagnosticKind::Name => "Name",
+        DiagnosticKind::Type => "Type",
+        DiagnosticKind::Runtime => "Runtime",
+    };
+    match diagnostic.severity {
+        Severity::Error => format!("{kind} error"),
+        Severity::Warning => format!("{kind} warning"),
+    }
+}
+
+/// A span, as ariadne takes it.
+type Span = (FileId, Range<usize>);
+
+fn label(at: Span, text: &str, color: Color) -> (Label<Span>, Span) {
+    let label = Label::new(at.clone()).with_color(color);
+    (if text.is_empty() { label } else { label.with_message(visible(text)) }, at)
+}
+
+/// The prepared files as ariadne wants them.
+struct Shown<'a>(&'a HashMap<FileId, File>);
+
+impl ariadne::Cache<FileId> for Shown<'_> {
+    type Storage = String;
+
+    fn fetch(&mut self, id: &FileId) -> Result<&Source<String>, impl Debug> {
+        self.0.get(id).map(|file| &file.shown).ok_or("no such file")
+    }
+
+    fn display<'a>(&self, id: &'a FileId) -> Option<impl Display + 'a> {
+        self.0.get(id).map(|file| file.name.clone())
+    }
+}
+
+#[cfg(test)]
+mod tests;

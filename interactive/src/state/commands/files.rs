@@ -1,0 +1,129 @@
+//! Commands for files and folders: `:load`, `:save`, `:cd`.
+
+use super::{Command, Operand};
+use crate::bundle::Bundle;
+use crate::output::{Outcome, Output, Problem};
+use crate::state::State;
+use nesl_core::syntax::{RawKind, split};
+use nesl_engine::decode;
+use std::path::{Path, PathBuf};
+
+/// The first line of a saved file. Only a file that has it is replaced by `:save`.
+const SAVED: &str = "% A session of nesl, saved by `:save`. %";
+
+pub(super) static LOAD: Command = Command {
+    name: ":load",
+    operand: Operand::File,
+    usage: "FILE",
+    about: "run a file in this session",
+    doc: "The name may lack its `.nesl`. Relative names are looked for in the current folder.",
+    run: |state, call| {
+        let name = file_name(call.operand);
+        let with_ending = format!("{name}.nesl");
+        let path = if !Path::new(name).is_file() && Path::new(&with_ending).is_file() {
+            &with_ending
+        } else {
+            name
+        };
+        match std::fs::read(path) {
+            Ok(bytes) => {
+                let text = decode(bytes);
+                state.enter_text(path, &text, &text)
+            }
+            Err(error) => {
+                let folder = std::env::current_dir().unwrap_or_default();
+                let message = format!("cannot read `{name}` in {}: {error}", folder.display());
+                state.fail(Problem::of_command(message))
+            }
+        }
+    },
+};
+
+pub(super) static SAVE: Command = Command {
+    name: ":save",
+    operand: Operand::File,
+    usage: "FILE",
+    about: "write what was entered to a file, as a program",
+    doc: "The forms that succeeded, in order; `:load FILE` or `nesl run FILE` runs them again. In a long \
+          session those may be missing whose results are no longer used. A file that `:save` did not \
+          write is not replaced. The name gets the ending `.nesl` if it has none.",
+    run: |state, call| {
+        let mut path = PathBuf::from(file_name(call.operand));
+        if path.extension().is_none() {
+            path.set_extension("nesl");
+        }
+        match save(state, &path) {
+            Ok(forms) => {
+                let forms = if forms == 1 { "1 form".to_owned() } else { format!("{forms} forms") };
+                let text = format!("{forms} in {}", path.display());
+                state.show(Output::Answer(Bundle::text(text)));
+                Outcome::Done
+            }
+            Err(message) => state.fail(Problem::of_command(message)),
+        }
+    },
+};
+
+pub(super) static CD: Command = Command {
+    name: ":cd",
+    operand: Operand::Folder,
+    usage: "[FOLDER]",
+    about: "the current folder, or go to another",
+    doc: "Programs and commands look for files in the current folder. `~` is the home folder.",
+    run: |state, call| {
+        let name = file_name(call.operand);
+        let home = std::env::var_os("HOME").map(PathBuf::from);
+        let folder = match (name.strip_prefix('~'), home) {
+            (Some(rest), Some(home)) => home.join(rest.trim_start_matches('/')),
+            _ => PathBuf::from(name),
+        };
+        if !name.is_empty()
+            && let Err(error) = std::env::set_current_dir(&folder)
+        {
+            let message = format!("cannot go to `{name}`: {error}");
+            return state.fail(Problem::of_command(message));
+        }
+        match std::env::current_dir() {
+            Ok(folder) => {
+                state.show(Output::Answer(Bundle::text(folder.display().to_string())));
+                Outcome::Done
+            }
+            Err(error) => {
+                state.fail(Problem::of_command(format!("there is no current folder: {error}")))
+            }
+        }
+    },
+};
+
+/// Returns a name without what people put around it.
+fn file_name(operand: &str) -> &str {
+    operand.trim_end_matches(';').trim().trim_matches('"')
+}
+
+/// Writes the forms that succeeded; returns their number.
+fn save(state: &State, path: &Path) -> Result<usize, String> {
+    let cannot = |error: std::io::Error| format!("cannot write `{}`: {error}", path.display());
+    if let Ok(present) = std::fs::read(path)
+        && !present.starts_with(SAVED.as_bytes())
+    {
+        return Err(format!("`{}` exists and is not a saved session", path.display()));
+    } else if path.is_dir() {
+        return Err(format!("`{}` is a folder", path.display()));
+    }
+    let (mut text, mut count) = (format!("{SAVED}\n"), 0);
+    for entry in state.session.outlook().entries().iter() {
+        let forms = split(&entry.text);
+        for (position, form) in forms.iter().enumerate() {
+            let own = entry.text[form.range].trim();
+            let leaves = form.kind == RawKind::Command && own.starts_with("exit");
+            if entry.failed.contains(&position) || form.kind == RawKind::Blank || leaves {
+                continue;
+            }
+            text += own;
+            text += "\n";
+            count += 1;
+        }
+    }
+    std::fs::write(path, text).map_err(cannot)?;
+    Ok(count)
+}

@@ -1,0 +1,201 @@
+//! Commands that look at definitions: `:help`, `:type`, `:doc`, `:info`, `:browse`.
+
+use super::{Call, Command, Commands, Operand, usage};
+use crate::bundle::Bundle;
+use crate::entry::close;
+use crate::output::{Outcome, Output, Problem};
+use crate::state::State;
+use crate::table::Table;
+use crate::text::{Lines, wrapped};
+use crate::unknown::unknown;
+use nesl_engine::{Definition, Earlier, FileRange};
+use std::path::Path;
+
+/// The text before the list of the commands.
+const INTRODUCTION: &str = "\
+Type an expression; `it` is the last result. The closing `;` of the last form may be left out.
+
+  {a * a : a in [3, -4, 5]}                   an apply-to-each
+  function dbl(x) = x + x                     a definition
+  xs = [0:10]                                 a variable
+  describe sort;  apropos scan;  load \"f\";    NESL's own commands
+";
+
+/// The width of explanations, in characters.
+const HELP_COLUMNS: usize = 90;
+
+pub(super) static HELP: Command = Command {
+    name: ":help",
+    operand: Operand::Command,
+    usage: "[COMMAND]",
+    about: "list the commands, or explain one",
+    doc: "`:help :time` explains `:time`. A name of the library is explained by `:doc`.",
+    run: |state, call| {
+        let word = call.operand.trim_end_matches(';');
+        let name = if word.starts_with(':') { word.to_owned() } else { format!(":{word}") };
+        let text = if word.is_empty() {
+            list(state.commands())
+        } else if let Some(command) = state.commands().expand(&name) {
+            explained(command)
+        } else if let Some(doc) = state.session.doc(word) {
+            doc
+        } else {
+            return state.fail(Problem::of_command(format!("there is no command `{name}`")));
+        };
+        state.show(Output::Answer(Bundle::text(text.trim_end())));
+        Outcome::Done
+    },
+};
+
+pub(super) static TYPE: Command = Command {
+    name: ":type",
+    operand: Operand::Forms,
+    usage: "EXPR",
+    about: "the type of an expression, without evaluating it",
+    doc: "`:type {x * 2 : x in [1, 2]}` answers `[int]`.",
+    run: |state, call: &Call<'_>| {
+        let operand = call.operand.trim_end_matches(';').trim_end();
+        match state.session.type_of(&close(operand)) {
+            Ok(ty) => {
+                state.show(Output::Answer(Bundle::text(format!("{operand} : {ty}"))));
+                Outcome::Done
+            }
+            Err(diagnostics) => state.fail_all(&diagnostics),
+        }
+    },
+};
+
+pub(super) static DOC: Command = Command {
+    name: ":doc",
+    operand: Operand::Word,
+    usage: "NAME",
+    about: "what a function or operator does",
+    doc: "The type, the documentation, examples and the cost of a function, of the library or one's own.",
+    run: |state, call| {
+        let name = call.operand.trim_end_matches(';').trim_end();
+        match state.session.doc(name) {
+            Some(text) => {
+                state.show(Output::Answer(Bundle::text(text.trim_end())));
+                Outcome::Done
+            }
+            None => unknown_name(state, name),
+        }
+    },
+};
+
+pub(super) static INFO: Command = Command {
+    name: ":info",
+    operand: Operand::Word,
+    usage: "NAME",
+    about: "the definition of a name, and what became of earlier ones",
+    doc: "The type, where it is defined, the cost if it is documented, and the text. A definition replaces \
+          an earlier one of the same type in all that uses it; if its type is another, the functions \
+          defined before go on to use the earlier one, and are listed.",
+    run: |state, call| {
+        let name = call.operand.trim_end_matches(';').trim_end();
+        match state.session.definition(name) {
+            Some(definition) => {
+                let text = info(state, &definition);
+                state.show(Output::Answer(Bundle::text(text)));
+                Outcome::Done
+            }
+            None => unknown_name(state, name),
+        }
+    },
+};
+
+pub(super) static BROWSE: Command = Command {
+    name: ":browse",
+    operand: Operand::OptionalWord,
+    usage: "[FILTER]",
+    about: "the names that are defined, with their types",
+    doc: "Without a filter, one's own names. `:browse scan` lists all names, the library's too, that have \
+          `scan` in them, or in their type: `:browse [[float]]`.",
+    run: |state, call| {
+        let filter = call.operand.trim_end_matches(';').trim_end().to_lowercase();
+        let mut names = state.session.names();
+        names.retain(|known| match &*filter {
+            "" => !known.library,
+            filter => known.name.contains(filter) || known.ty.to_lowercase().contains(filter),
+        });
+        names.sort_by(|a, b| (a.library, &a.name).cmp(&(b.library, &b.name)));
+        names.dedup();
+        if names.is_empty() {
+            let text = match &*filter {
+                "" => "Nothing is defined yet; `:browse sum` looks in the library.".to_owned(),
+                filter => format!("No name and no type has `{filter}` in it."),
+            };
+            state.show(Output::Answer(Bundle::text(text)));
+            return Outcome::Done;
+        }
+        let mut table = Table::new(&["name", "type"]);
+        for known in names {
+            table.row([known.name, known.ty]);
+        }
+        state.show(Output::Answer(table.bundle()));
+        Outcome::Done
+    },
+};
+
+/// Fails because nothing is known about a name.
+fn unknown_name(state: &mut State, name: &str) -> Outcome {
+    let text = unknown(&mut state.session, name);
+    let (kind, message) = text.split_once(": ").unwrap_or(("Name error", &text));
+    let shown = Bundle::colored(format!("\x1b[1;31m{kind}:\x1b[0m {message}"));
+    let (kind, message) = (kind.to_owned(), message.to_owned());
+    state.fail(Problem { kind, message, shown })
+}
+
+/// Returns what is known of a definition.
+fn info(state: &mut State, definition: &Definition) -> String {
+    let Definition { name, ty, library, text, at, earlier } = definition;
+    let mut lines = vec![format!("{name} : {ty}")];
+    lines.push(match at {
+        None => "built in".to_owned(),
+        Some(at) if *library => format!("in the library, {}", place(state, at)),
+        Some(at) => format!("defined in {}", place(state, at)),
+    });
+    let doc = state.session.doc(name).unwrap_or_default();
+    let cost = doc.lines().find_map(|line| line.strip_prefix("Cost: "));
+    lines.extend(cost.map(|cost| format!("cost: {cost}")));
+    for Earlier { ty, at, replaced, users } in earlier {
+        let before = format!("earlier: {name} : {ty} in {}", place(state, at));
+        lines.push(match &users[..] {
+            _ if *replaced => format!("{before}; this one has replaced it"),
+            [] => before,
+            users => format!("{before}, kept by {}", users.join(", ")),
+        });
+    }
+    if !text.is_empty() {
+        lines.extend([String::new(), text.clone()]);
+    }
+    lines.join("\n")
+}
+
+/// Returns a place: the name of an entry, or a file with a line. (Above the forms of an entry commands
+/// may stand, which its text does not have.)
+fn place(state: &State, at: &FileRange) -> String {
+    let (name, text) = state.session.source(at.file);
+    if !state.session.database().library().contains(&at.file) && !Path::new(&*name).is_file() {
+        return name.to_string();
+    }
+    let start = crate::text::own_start(&text, &at.range);
+    let line = Lines::new(text).position(start).line;
+    format!("{name}, line {line}")
+}
+
+/// Returns the help of a command as text for a terminal.
+fn explained(command: &Command) -> String {
+    let doc = wrapped(command.doc, HELP_COLUMNS);
+    format!("{}\n    {}\n\n{doc}", usage(command), command.about)
+}
+
+/// Returns the list of the commands.
+fn list(commands: Commands) -> String {
+    let mut text = INTRODUCTION.to_owned();
+    let width = commands.all().map(|command| usage(command).chars().count()).max().unwrap_or(0);
+    for command in commands.all() {
+        text += &format!("\n  {:<width$}  {}", usage(command), command.about);
+    }
+    text
+}

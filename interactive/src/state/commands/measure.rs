@@ -1,0 +1,166 @@
+//! Commands that measure: `:time`, `:stats`, `:vars`.
+
+use super::{Command, Operand};
+use crate::bundle::Bundle;
+use crate::measure;
+use crate::output::{Outcome, Output};
+use crate::state::{FormRun, State};
+use crate::table::{Table, grouped, size};
+use nesl_engine::{Extent, Usage, Variable};
+
+pub(super) static TIME: Command = Command {
+    name: ":time",
+    operand: Operand::Forms,
+    usage: "FORM",
+    about: "run a form and tell how long it took",
+    doc: "For each form: the time without showing the value, how much of it was compiling and running, the \
+          launches of kernels, and the bytes to and from the runtime. Definitions are computed at once, \
+          so that the time is that of the form alone. The forms may be the rest of the entry. What was \
+          compiled or cached before is faster the second time.",
+    run: |state, call| {
+        let before = state.forms_so_far();
+        let lazy = std::mem::replace(&mut state.session.settings_mut().lazy, false);
+        let outcome = state.enter_text(call.entry, call.operand, call.whole);
+        state.session.settings_mut().lazy = lazy;
+        let forms = state.forms().get(before..).unwrap_or_default();
+        let ran: Vec<&FormRun> =
+            forms.iter().filter(|form| form.usage != Usage::default()).collect();
+        let mut lines: Vec<String> =
+            ran.iter().map(|form| times(&format!("time of {}", form.name), &form.usage)).collect();
+        if ran.len() > 1 {
+            lines.push(times("in all", &total(&ran)));
+        }
+        if !lines.is_empty() {
+            let text = lines.join("\n");
+            state.show(Output::Answer(Bundle::colored(format!("\x1b[2m{text}\x1b[0m"))));
+        }
+        outcome
+    },
+};
+
+pub(super) static STATS: Command = Command {
+    name: ":stats",
+    operand: Operand::None,
+    usage: "",
+    about: "what the runtime did, and where the variables are",
+    doc: "Launches, modules, transfers, waits and memory since the session began.",
+    run: |state, _| {
+        let text = measure::stats(&state.session.stats());
+        state.show(Output::Answer(Bundle::text(text.trim_end())));
+        Outcome::Done
+    },
+};
+
+pub(super) static VARS: Command = Command {
+    name: ":vars",
+    operand: Operand::None,
+    usage: "",
+    about: "the variables: type, shape, bytes, and where each is",
+    doc: "The shape of a sequence is its length; of a sequence of sequences `1,000 × 3` if all rows are \
+          equally long, `60 rows, 0–59 long` if not, and `60 rows, 1,770 elements` if the lengths are on \
+          the device and were not read. A variable is on the host, on the device (for the runtime `cpu`, \
+          in an array that its kernels use), on both, or not yet computed: it will be when something \
+          needs it. Nothing is computed or read for this table.",
+    run: |state, _| {
+        state.show(Output::Answer(variables(state)));
+        Outcome::Done
+    },
+};
+
+/// Returns what a form took, in a line.
+fn times(of: &str, usage: &Usage) -> String {
+    let Usage { seconds, compile_seconds, launches, transferred, .. } = *usage;
+    let running = (seconds - compile_seconds).max(0.0);
+    let launches = match launches {
+        1 => "1 launch".to_owned(),
+        n => format!("{} launches", grouped(n)),
+    };
+    format!(
+        "{of}: {}, of which {} compiling and {} running; {launches}; {} transferred",
+        measure::duration(seconds),
+        measure::duration(compile_seconds),
+        measure::duration(running),
+        size(transferred),
+    )
+}
+
+fn total(forms: &[&FormRun]) -> Usage {
+    let mut total = Usage::default();
+    for FormRun { usage, .. } in forms {
+        total.seconds += usage.seconds;
+        total.compile_seconds += usage.compile_seconds;
+        total.launches += usage.launches;
+        total.transferred += usage.transferred;
+    }
+    total
+}
+
+/// Returns the table of the variables.
+fn variables(state: &State) -> Bundle {
+    let stats = state.session.stats();
+    if stats.variables.is_empty() {
+        return Bundle::text("There are no variables.");
+    }
+    let mut table = Table::new(&["name", "type", "shape", "bytes", "where"]);
+    for variable in &stats.variables {
+        let Variable { name, ty, host_bytes, runtime_bytes, deferred, shadowed, .. } = variable;
+        let place = match (host_bytes, runtime_bytes) {
+            _ if *deferred => "not yet computed",
+            (Some(_), Some(_)) => "both",
+            (None, Some(_)) => "device",
+            (Some(_), None) => "host",
+            (None, None) => "nowhere",
+        };
+        // A number on the device is no array.
+        let bytes = runtime_bytes.filter(|bytes| *bytes > 0).or(*host_bytes).or(*runtime_bytes);
+        table.row([
+            if *shadowed { format!("{name} (an earlier one)") } else { name.clone() },
+            ty.clone(),
+            shape(&variable.shape),
+            bytes.map_or_else(|| "-".to_owned(), grouped),
+            place.to_owned(),
+        ]);
+    }
+    table.bundle()
+}
+
+/// Returns the lengths of a nested sequence in a few words.
+pub(super) fn shape(extents: &[Extent]) -> String {
+    let Some(outer) = extents.first() else { return String::new() };
+    let is_regular = |extent: &Extent| extent.bounds.is_some_and(|(least, most)| least == most);
+    let regular: Vec<String> = extents
+        .iter()
+        .take_while(|extent| is_regular(extent))
+        .filter_map(|extent| extent.bounds.map(|(length, _)| grouped(length)))
+        .collect();
+    if regular.len() == extents.len() {
+        return regular.join(" × ");
+    }
+    let rows = if regular.len() == 1 && outer.total == 1 { "row" } else { "rows" };
+    let before = format!("{} {rows}", regular.join(" × "));
+    match extents.get(regular.len()) {
+        Some(Extent { bounds: Some((least, most)), .. }) => {
+            format!("{before}, {}–{} long", grouped(*least), grouped(*most))
+        }
+        Some(Extent { total, bounds: None }) => format!("{before}, {} elements", grouped(*total)),
+        None => before,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shapes_are_told_by_their_lengths() {
+        let extent = |total, least, most| Extent { total, bounds: Some((least, most)) };
+        let unread = Extent { total: 1770, bounds: None };
+        let row = extent(60, 60, 60);
+        assert_eq!(shape(&[]), "");
+        assert_eq!(shape(&[extent(1000, 1000, 1000), extent(3000, 3, 3)]), "1,000 × 3");
+        assert_eq!(shape(&[row, extent(1770, 0, 59)]), "60 rows, 0–59 long");
+        assert_eq!(shape(&[row, unread]), "60 rows, 1,770 elements");
+        let cube = [extent(2, 2, 2), extent(6, 3, 3), extent(9, 1, 2)];
+        assert_eq!(shape(&cube), "2 × 3 rows, 1–2 long");
+    }
+}

@@ -1,0 +1,406 @@
+//! The commands that begin with a colon, one table for the prompt and for notebooks.
+//!
+//! ```text
+//! :time sort(xs)          a command and its operand, on a line of its own
+//! :time                   where the operand is a form, it may be the rest of the entry
+//! x = sort(xs);
+//! ```
+//!
+//! An entry may begin with any number of commands; the text after them is NESL. A command may be
+//! shortened: where several begin so, the first of the table is meant. A front end may add commands
+//! of its own.
+//!
+//! | module | commands |
+//! |---|---|
+//! | `look` | `:help`, `:type`, `:doc`, `:info`, `:browse` |
+//! | `measure` | `:time`, `:stats`, `:vars` |
+//! | `cost` | `:cost` |
+//! | `ir` | `:ir` |
+//! | `flatten` | `:flatten` |
+//! | `kernels` | `:kernels` |
+//! | `settings` | `:set`, `:devices`, `:reset` |
+//! | `files` | `:load`, `:save`, `:cd` |
+
+mod cost;
+mod files;
+mod flatten;
+mod ir;
+mod kernels;
+mod look;
+mod measure;
+mod plots;
+mod settings;
+
+pub use settings::bytes;
+
+use crate::completion::{Completion, Completions};
+use crate::output::Outcome;
+use crate::runtimes::Runtimes;
+use crate::state::State;
+use nesl_engine::Stages;
+use std::borrow::Cow;
+use std::fmt::Write;
+use std::ops::Range;
+
+/// A row of the table.
+pub struct Command {
+    /// The name, with its colon.
+    pub name: &'static str,
+    /// The kind of operand that it takes.
+    pub operand: Operand,
+    /// The operand as help writes it: `EXPR`.
+    pub usage: &'static str,
+    /// The effect, in a line.
+    pub about: &'static str,
+    /// The description in full, as Markdown: meaning, forms of the operand, an example.
+    pub doc: &'static str,
+    run: fn(&mut State, &Call<'_>) -> Outcome,
+}
+
+/// The kind of operand that a command takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Operand {
+    /// The command takes nothing.
+    None,
+    /// A name, or another word.
+    Word,
+    /// A word, or nothing.
+    OptionalWord,
+    /// The name of a command or of anything else, or nothing.
+    Command,
+    /// A setting and its value, a setting, or nothing.
+    Setting,
+    /// The name of a file.
+    File,
+    /// The name of a folder, or nothing.
+    Folder,
+    /// Forms: those of the line, or else the rest of the entry.
+    Forms,
+    /// Forms, or nothing.
+    OptionalForms,
+    /// A stage of the compiler, or none, and forms, or none.
+    Stage,
+}
+
+/// The commands that a program offers, and what some of them take.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Commands {
+    /// The commands of the front end itself.
+    pub extra: &'static [&'static Command],
+    /// The stages of the compiler.
+    pub stages: Stages,
+    /// The runtimes that can be chosen.
+    pub runtimes: Runtimes,
+}
+
+impl Command {
+    /// Makes a command that a front end does itself
+    /// ([`Front::command`](crate::state::Front::command)).
+    pub const fn of_front(
+        name: &'static str,
+        operand: Operand,
+        usage: &'static str,
+        about: &'static str,
+        doc: &'static str,
+    ) -> Command {
+        Command { name, operand, usage, about, doc, run: |state, call| state.by_front(call) }
+    }
+}
+
+/// A command of an entry.
+pub struct Call<'a> {
+    /// The row of the table.
+    pub command: &'static Command,
+    /// The name of the entry, for messages.
+    pub entry: &'a str,
+    /// The operand, without blanks around it.
+    pub operand: &'a str,
+    /// The text of the entry up to the end of the operand, so that lines are counted from its
+    /// beginning.
+    pub whole: &'a str,
+}
+
+/// The commands, in the order of the help.
+pub static COMMANDS: &[&Command] = &[
+    &look::HELP,
+    &look::TYPE,
+    &look::DOC,
+    &look::INFO,
+    &look::BROWSE,
+    &measure::VARS,
+    &measure::TIME,
+    &cost::COST,
+    &ir::IR,
+    &flatten::FLATTEN,
+    &kernels::KERNELS,
+    &measure::STATS,
+    &settings::SET,
+    &settings::DEVICES,
+    &files::LOAD,
+    &files::SAVE,
+    &files::CD,
+    &settings::RESET,
+    &plots::PLOT,
+    &plots::SCATTER,
+    &plots::HISTOGRAM,
+    &plots::HEATMAP,
+];
+
+/// A command as it was written.
+#[derive(Debug)]
+pub struct Written<'a> {
+    command: &'static Command,
+    operand: &'a str,
+    whole: &'a str,
+}
+
+impl std::fmt::Debug for Command {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        out.write_str(self.name)
+    }
+}
+
+/// A command, or what is wrong with it.
+pub type Parsed<'a> = Result<Written<'a>, String>;
+
+impl Commands {
+    /// Returns the rows of the table, in the order of the help.
+    pub fn all(self) -> impl Iterator<Item = &'static Command> {
+        COMMANDS.iter().chain(self.extra).copied()
+    }
+
+    /// Returns the command of a name, which may be shortened.
+    pub fn expand(self, name: &str) -> Option<&'static Command> {
+        let mut begun =
+            self.all().filter(|command| name.len() > 1 && command.name.starts_with(name));
+        self.all().find(|command| command.name == name).or_else(|| begun.next())
+    }
+
+    /// Returns the command that stands in an entry from `start` on, if one does, and the byte behind
+    /// it.
+    pub fn first(self, entry: &str, start: usize) -> Option<(Parsed<'_>, usize)> {
+        let begin = trimmed(entry, start..entry.len()).start;
+        if !entry[begin..].starts_with(':') {
+            return None;
+        }
+        let line_end = entry[begin..].find('\n').map_or(entry.len(), |at| begin + at);
+        let line = &entry[begin..line_end];
+        let name = &line[..line.find(char::is_whitespace).unwrap_or(line.len())];
+        let Some(command) = self.expand(name) else {
+            let message = format!("there is no command `{name}`; `:help` lists them");
+            return Some((Err(message), line_end));
+        };
+        let own = trimmed(entry, begin + name.len()..line_end);
+        let takes_rest = match command.operand {
+            Operand::Forms | Operand::OptionalForms => own.is_empty(),
+            Operand::Stage => own.is_empty() || self.stages.find(&entry[own.clone()]).is_some(),
+            _ => false,
+        };
+        let (range, after) = match takes_rest {
+            true if own.is_empty() => (trimmed(entry, line_end..entry.len()), entry.len()),
+            true => (trimmed(entry, own.start..entry.len()), entry.len()),
+            false => (own, line_end),
+        };
+        let missing = range.is_empty()
+            && matches!(command.operand, Operand::Word | Operand::File | Operand::Forms);
+        let surplus = command.operand == Operand::None && !range.is_empty();
+        if missing || surplus {
+            return Some((Err(format!("write `{}`", usage(command))), after));
+        }
+        let whole = &entry[..range.end];
+        Some((Ok(Written { command, operand: &entry[range], whole }), after))
+    }
+
+    /// Returns the completions at a place in a command; `None` if it is not in one, or in NESL text.
+    pub fn complete(self, text: &str, cursor: usize) -> Option<Completions> {
+        let (start, line) = line_at(text, cursor);
+        if !line.starts_with(':') {
+            return None;
+        }
+        let typed = &text[start..cursor];
+        let mut words = typed.split_whitespace();
+        let name = words.next().unwrap_or("");
+        if !typed.contains(char::is_whitespace) {
+            return Some(Completions { range: start..cursor, all: self.named(typed) });
+        }
+        let word = typed.rfind(char::is_whitespace).map_or(cursor, |at| start + at + 1);
+        let prefix = &text[word..cursor];
+        let is_first = text[start + name.len()..word].trim().is_empty();
+        match self.expand(name)?.operand {
+            Operand::File => Some(files(text, cursor, true)),
+            Operand::Folder => Some(files(text, cursor, false)),
+            Operand::Setting => Some(settings::complete(self.runtimes, text, start, cursor)),
+            Operand::Command if prefix.starts_with(':') => {
+                Some(Completions { range: word..cursor, all: self.named(prefix) })
+            }
+            Operand::Stage if is_first => {
+                let stages = self.stages.iter().filter(|stage| stage.name().starts_with(prefix));
+                let all: Vec<Completion> = stages
+                    .map(|stage| Completion {
+                        text: stage.name().to_owned(),
+                        kind: "stage",
+                        ty: stage.about().to_owned(),
+                    })
+                    .collect();
+                (!all.is_empty()).then_some(Completions { range: word..cursor, all })
+            }
+            _ => None,
+        }
+    }
+
+    fn named(self, prefix: &str) -> Vec<Completion> {
+        let fits = self.all().filter(|command| command.name.starts_with(prefix));
+        let completion = |command: &Command| Completion {
+            text: command.name.to_owned(),
+            kind: "command",
+            ty: command.about.to_owned(),
+        };
+        fits.map(completion).collect()
+    }
+
+    /// Returns the help of the command that a place is in, as Markdown.
+    pub fn help_at(self, text: &str, cursor: usize) -> Option<String> {
+        let (start, line) = line_at(text, cursor);
+        let name = line.split(char::is_whitespace).next().filter(|name| name.starts_with(':'))?;
+        (cursor <= start + name.len()).then(|| self.expand(name).map(help)).flatten()
+    }
+
+    /// Returns an entry with blanks instead of its commands, so that what they take is all that is
+    /// left of them.
+    pub fn blanked(self, text: &str) -> Cow<'_, str> {
+        if !text.contains(':') {
+            return Cow::Borrowed(text);
+        }
+        let lines = text.split_inclusive('\n').map(|line| {
+            let Some(rest) = line.strip_prefix(':') else { return Cow::Borrowed(line) };
+            let name = 1 + rest.find(char::is_whitespace).unwrap_or(rest.len());
+            let mut end = name;
+            let operand = line[name..].trim_start();
+            let word = &operand[..operand.find(char::is_whitespace).unwrap_or(operand.len())];
+            let takes_stage = self.expand(&line[..name]).map(|command| command.operand);
+            if takes_stage == Some(Operand::Stage) && self.stages.find(word).is_some() {
+                end = line.len() - operand.len() + word.len();
+            }
+            Cow::Owned(" ".repeat(end) + &line[end..])
+        });
+        Cow::Owned(lines.collect())
+    }
+}
+
+/// Returns the range without the blanks at its ends.
+fn trimmed(text: &str, range: Range<usize>) -> Range<usize> {
+    let own = &text[range.clone()];
+    let start = range.start + (own.len() - own.trim_start().len());
+    start..start.max(range.start + own.trim_end().len())
+}
+
+/// Does what a command says.
+pub fn run(state: &mut State, entry: &str, written: &Written<'_>) -> Outcome {
+    let Written { command, operand, whole } = *written;
+    (command.run)(state, &Call { command, entry, operand, whole })
+}
+
+/// Returns what to say of a text that is written for another kernel: a magic of IPython or a shell
+/// escape, which NESL would take for a comment or a wrong form.
+pub fn foreign(text: &str) -> Option<String> {
+    let line = text.trim_start().lines().next()?;
+    let magic = line.trim_start_matches('%');
+    let named = magic.starts_with(|c: char| c.is_ascii_alphabetic()) && !magic.contains('%');
+    if line.starts_with('%')
+        && named
+        && (line.starts_with("%%") || !text.trim_start()[1..].contains('%'))
+    {
+        let name = magic.split(char::is_whitespace).next().unwrap_or("");
+        let instead = match name {
+            "time" | "timeit" | "prun" => "; `:time` measures",
+            "who" | "whos" => "; `:vars` lists the variables",
+            "load" | "run" => "; `:load FILE` runs a file",
+            "reset" => "; `:reset` begins anew",
+            _ => "",
+        };
+        return Some(format!(
+            "`%{name}` is a command of IPython; here `%` begins a comment, and commands begin with \
+             `:`{instead}"
+        ));
+    }
+    let shell = line.strip_prefix('!').filter(|rest| !rest.trim().is_empty())?;
+    Some(format!(
+        "`!` runs a command of the system in IPython; here it is `shell_command(\"{}\", \"\")`",
+        shell.trim().replace('\\', "\\\\").replace('"', "\\\"")
+    ))
+}
+
+/// Returns the help of a command, as Markdown.
+pub fn help(command: &'static Command) -> String {
+    let mut out = format!("```\n{}\n```\n{}\n", usage(command), command.about);
+    if !command.doc.is_empty() {
+        let _ = write!(out, "\n{}\n", command.doc.trim());
+    }
+    out
+}
+
+/// The line of the book's page below which the commands are listed.
+#[cfg(test)]
+const PAGE_MARKER: &str =
+    "<!-- What follows is written by the tests of the table of commands. -->\n";
+
+/// Returns the book's page with the commands below its marker.
+#[cfg(test)]
+fn page(page: &str) -> String {
+    let head = page.split(PAGE_MARKER).next().unwrap_or_default();
+    let mut out = format!("{head}{PAGE_MARKER}\n| command | what it does |\n|---|---|\n");
+    let cell = |text: &str| text.replace('|', "\\|");
+    for command in COMMANDS {
+        let _ = writeln!(out, "| `{}` | {} |", cell(&usage(command)), command.about);
+    }
+    for command in COMMANDS {
+        let _ = write!(out, "\n## `{}`\n\n{}\n", usage(command), command.doc);
+    }
+    out
+}
+
+/// Returns how a command is written.
+pub fn usage(command: &Command) -> String {
+    format!("{} {}", command.name, command.usage).trim_end().to_owned()
+}
+
+/// Returns the start of the line that a place is in, and the line.
+fn line_at(text: &str, cursor: usize) -> (usize, &str) {
+    let start = text[..cursor].rfind('\n').map_or(0, |at| at + 1);
+    let line = &text[start..];
+    (start, &line[..line.find('\n').unwrap_or(line.len())])
+}
+
+/// Returns the folders that the last word before a place may name, and the files if they are wanted.
+fn files(text: &str, cursor: usize, files: bool) -> Completions {
+    let start = text[..cursor].rfind([' ', '\t', '"']).map_or(0, |at| at + 1);
+    let typed = &text[start..cursor];
+    let (folder, prefix) = typed.rsplit_once('/').map_or(("", typed), |(f, p)| (f, p));
+    let place = match (folder, typed.starts_with('/')) {
+        ("", true) => "/",
+        ("", false) => ".",
+        (folder, _) => folder,
+    };
+    let found = std::fs::read_dir(place).into_iter().flatten().flatten();
+    let mut all: Vec<Completion> = found
+        .filter_map(|entry| {
+            let name = entry.file_name().into_string().ok()?;
+            let is_folder = entry.file_type().is_ok_and(|ty| ty.is_dir());
+            if !name.starts_with(prefix)
+                || !(files || is_folder)
+                || (prefix.is_empty() && name.starts_with('.'))
+            {
+                return None;
+            }
+            let before = &typed[..typed.len() - prefix.len()];
+            let end = if is_folder { "/" } else { "" };
+            let kind = if is_folder { "folder" } else { "file" };
+            Some(Completion { text: format!("{before}{name}{end}"), kind, ty: String::new() })
+        })
+        .collect();
+    all.sort_by(|a, b| a.text.cmp(&b.text));
+    Completions { range: start..cursor, all }
+}
+
+#[cfg(test)]
+mod tests;

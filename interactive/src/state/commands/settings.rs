@@ -1,0 +1,232 @@
+//! Commands that change the session: `:set`, `:devices`, `:reset`.
+
+use super::{Command, Operand};
+use crate::bundle::Bundle;
+use crate::completion::{Completion, Completions};
+use crate::output::{Outcome, Output, Problem};
+use crate::runtimes::{Runtimes, named};
+use crate::state::State;
+use crate::table::Table;
+use nesl_engine::Precision;
+
+/// A setting: its name, its values in words, and what it is.
+struct Setting {
+    name: &'static str,
+    values: &'static str,
+    about: &'static str,
+    change: fn(&mut State, &str) -> Result<(), String>,
+    current: fn(&State) -> String,
+}
+
+/// The settings that `:set` knows.
+static SETTINGS: &[Setting] = &[
+    Setting {
+        name: "precision",
+        values: "32|64",
+        about: "bits of an int and of a float",
+        change: |state, value| {
+            state.session.settings_mut().precision = match value {
+                "32" => Precision::Bits32,
+                "64" => Precision::Bits64,
+                _ => return Err("a precision is 32 or 64".to_owned()),
+            };
+            Ok(())
+        },
+        current: |state| match state.session.settings().precision {
+            Precision::Bits32 => "32".to_owned(),
+            Precision::Bits64 => "64".to_owned(),
+        },
+    },
+    Setting {
+        name: "runtime",
+        values: "NAME",
+        about: "where programs run",
+        change: |state, value| {
+            let runtimes = state.setup.runtimes;
+            let row = named(runtimes, value).ok_or_else(|| {
+                let names: Vec<&str> = runtimes.iter().map(|row| row.name).collect();
+                format!("the runtimes are {}", names.join(", "))
+            })?;
+            state.set_runtime(row).map_err(|missing| {
+                format!(
+                    "{value}: {missing}; `:devices` tells what there is; programs still run on {}",
+                    state.setup.runtime.name
+                )
+            })
+        },
+        current: |state| state.setup.runtime.name.to_owned(),
+    },
+    Setting {
+        name: "seed",
+        values: "N",
+        about: "the seed of the random numbers",
+        change: |state, value| {
+            let seed = value.parse().map_err(|_| "a seed is a whole number".to_owned())?;
+            state.session.restart_random(seed);
+            Ok(())
+        },
+        current: |state| state.session.settings().seed.to_string(),
+    },
+    Setting {
+        name: "threads",
+        values: "N",
+        about: "the number of threads that compute",
+        change: |state, value| {
+            let threads = value.parse().ok().filter(|threads| *threads > 0);
+            let threads = threads.ok_or_else(|| "a number of threads is 1 or more".to_owned())?;
+            let before = std::mem::replace(&mut state.setup.options.threads, threads);
+            state
+                .set_runtime(state.setup.runtime)
+                .inspect_err(|_| state.setup.options.threads = before)
+        },
+        current: |state| state.setup.options.threads.to_string(),
+    },
+    Setting {
+        name: "memory",
+        values: "BYTES",
+        about: "the memory that arrays may take, such as 500M or 4G",
+        change: |state, value| {
+            let bytes = bytes(value)?;
+            let before = std::mem::replace(&mut state.setup.options.memory, bytes);
+            state
+                .set_runtime(state.setup.runtime)
+                .inspect_err(|_| state.setup.options.memory = before)
+        },
+        current: |state| crate::table::size(state.setup.options.memory),
+    },
+    Setting {
+        name: "print_length",
+        values: "N|all",
+        about: "the number of elements of a sequence that are shown as text",
+        change: |state, value| {
+            state.session.settings_mut().print_length = match value {
+                "all" => None,
+                number => {
+                    Some(number.parse().map_err(|_| "a length is a number, or all".to_owned())?)
+                }
+            };
+            Ok(())
+        },
+        current: |state| match state.session.settings().print_length {
+            Some(length) => length.to_string(),
+            None => "all".to_owned(),
+        },
+    },
+];
+
+pub(super) static SET: Command = Command {
+    name: ":set",
+    operand: Operand::Setting,
+    usage: "[NAME VALUE]",
+    about: "the settings, or change one",
+    doc: "`:set` lists the settings with their values, `:set seed` shows one, `:set precision 32` changes \
+          one. All values are kept: those computed keep their precision, and another runtime, number of \
+          threads or limit of memory gets copies of the values when it first needs them.",
+    run: |state, call| {
+        let mut words = call.operand.trim_end_matches(';').split_whitespace();
+        let (name, value) = (words.next(), words.next());
+        let Some(name) = name else {
+            let mut table = Table::new(&["setting", "value", "about"]);
+            for setting in SETTINGS {
+                let value = (setting.current)(state);
+                table.row([setting.name.to_owned(), value, setting.about.to_owned()]);
+            }
+            state.show(Output::Answer(table.bundle()));
+            return Outcome::Done;
+        };
+        let Some(setting) = SETTINGS.iter().find(|setting| setting.name == name) else {
+            let names: Vec<&str> = SETTINGS.iter().map(|setting| setting.name).collect();
+            let message = format!("there is no setting `{name}`; there are {}", names.join(", "));
+            return state.fail(Problem::of_command(message));
+        };
+        let Some(value) = value else {
+            let text = format!("{name} {}", (setting.current)(state));
+            state.show(Output::Answer(Bundle::text(text)));
+            return Outcome::Done;
+        };
+        match (setting.change)(state, value) {
+            Ok(()) => Outcome::Done,
+            Err(message) => state.fail(Problem::of_command(message)),
+        }
+    },
+};
+
+pub(super) static DEVICES: Command = Command {
+    name: ":devices",
+    operand: Operand::None,
+    usage: "",
+    about: "the runtimes, and the device of each",
+    doc: "A runtime that this machine does not have says what was looked for. `:set runtime NAME` chooses \
+          one; the one that programs run on is marked.",
+    run: |state, _| {
+        let mut table = Table::new(&["", "runtime", "device", "about"]);
+        for row in state.setup.runtimes {
+            let mark = if row.name == state.setup.runtime.name { "→" } else { "" };
+            let device = (row.device)();
+            table.row([mark.to_owned(), row.name.to_owned(), device, row.about.to_owned()]);
+        }
+        state.show(Output::Answer(table.bundle()));
+        Outcome::Done
+    },
+};
+
+pub(super) static RESET: Command = Command {
+    name: ":reset",
+    operand: Operand::None,
+    usage: "",
+    about: "forget all definitions and values, and begin anew",
+    doc: "Settings stay. Memory of the device is given back.",
+    run: |state, _| {
+        state.reset();
+        Outcome::Done
+    },
+};
+
+/// Returns the completions of the operand of `:set`, which begins in a line at `start`.
+pub(super) fn complete(runtimes: Runtimes, text: &str, start: usize, cursor: usize) -> Completions {
+    let typed = &text[start..cursor];
+    let mut words = typed.split_whitespace().skip(1);
+    let word = typed.rfind(char::is_whitespace).map_or(cursor, |at| start + at + 1);
+    let prefix = &text[word..cursor];
+    let name = words.next().filter(|name| !typed.ends_with(name));
+    let all: Vec<(String, &str)> = match name {
+        Some("runtime") => runtimes
+            .iter()
+            .filter(|row| row.name.starts_with(prefix))
+            .map(|row| (row.name.to_owned(), row.about))
+            .collect(),
+        None => SETTINGS
+            .iter()
+            .filter(|setting| setting.name.starts_with(prefix))
+            .map(|setting| (setting.name.to_owned(), setting.about))
+            .collect(),
+        Some(name) => SETTINGS
+            .iter()
+            .filter(|setting| setting.name == name)
+            .flat_map(|setting| setting.values.split('|').map(|value| (value, setting.about)))
+            .filter(|(value, _)| {
+                value.starts_with(prefix) && !value.starts_with(|c: char| c.is_ascii_uppercase())
+            })
+            .map(|(value, about)| (value.to_owned(), about))
+            .collect::<Vec<_>>(),
+    };
+    let all = all.into_iter();
+    let all = all.map(|(text, about)| Completion { text, kind: "setting", ty: about.to_owned() });
+    Completions { range: word..cursor, all: all.collect() }
+}
+
+/// Returns a number of bytes: a number, with K, M, G or T behind it for powers of 1024.
+pub fn bytes(text: &str) -> Result<u64, String> {
+    let wrong = || format!("`{text}` is not a size such as 500M or 4G");
+    let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
+    let unit = match text[digits.len()..].to_ascii_uppercase().trim_end_matches('B') {
+        "" => 0,
+        "K" => 10,
+        "M" => 20,
+        "G" => 30,
+        "T" => 40,
+        _ => return Err(wrong()),
+    };
+    let number: u64 = digits.parse().map_err(|_| wrong())?;
+    number.checked_mul(1 << unit).filter(|bytes| *bytes > 0).ok_or_else(wrong)
+}

@@ -1,0 +1,162 @@
+//! Finds out why Jupyter does not run the kernel, and what to do.
+
+use crate::client::Started;
+use crate::info::VERSION;
+use crate::install::{extension_folder, kernel_folder, read};
+use crate::places;
+use serde_json::Value;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+/// A kernel that has not answered for so long does not.
+const MAX_WAIT: Duration = Duration::from_secs(20);
+
+/// Something that was looked at.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Finding {
+    /// The state that was found.
+    pub what: String,
+    /// The advice, if it is a problem.
+    pub remedy: Option<String>,
+}
+
+impl Finding {
+    fn well(what: impl Into<String>) -> Finding {
+        Finding { what: what.into(), remedy: None }
+    }
+
+    fn problem(what: impl Into<String>, remedy: impl Into<String>) -> Finding {
+        Finding { what: what.into(), remedy: Some(remedy.into()) }
+    }
+}
+
+/// Examines the kernel of a name; `tell` receives the findings as they are made.
+pub fn examine(name: &str, tell: &mut dyn FnMut(Finding)) {
+    let install = if name == "nesl" {
+        "nesl kernel install".to_owned()
+    } else {
+        format!("nesl kernel install --name {name}")
+    };
+    let folders = places::folders();
+    tell(match &folders.unasked {
+        None => Finding::well("Jupyter is installed"),
+        Some(reason) => Finding::problem(
+            format!("`jupyter` cannot be asked: {reason}"),
+            "install it by `pip install jupyterlab`, or activate the environment that has it",
+        ),
+    });
+    let searched: Vec<String> =
+        folders.data.iter().map(|folder| folder.display().to_string()).collect();
+    tell(Finding::well(format!("Jupyter looks for kernels below {}", searched.join(", "))));
+
+    let found: Vec<PathBuf> = folders
+        .data
+        .iter()
+        .map(|data| kernel_folder(data, name))
+        .filter(|folder| folder.join("kernel.json").is_file())
+        .collect();
+    let Some(folder) = found.first() else {
+        tell(Finding::problem(
+            format!("there is no kernel `{name}` in these folders"),
+            format!("run `{install}`, with --sys-prefix for the Python environment that is active"),
+        ));
+        return;
+    };
+    tell(Finding::well(format!("the kernelspec is {}", folder.display())));
+    for hidden in &found[1..] {
+        tell(Finding::well(format!("{} is hidden by it", hidden.display())));
+    }
+    match read(folder) {
+        Ok(spec) => examine_spec(&spec, &install, tell),
+        Err(error) => tell(Finding::problem(
+            format!("the kernelspec cannot be read: {error}"),
+            format!("run `{install}`"),
+        )),
+    }
+    let coloured = folders.data.iter().any(|data| extension_folder(data).is_dir());
+    tell(if coloured {
+        Finding::well("JupyterLab finds the colours of NESL")
+    } else {
+        Finding::problem("JupyterLab does not find the colours of NESL", format!("run `{install}`"))
+    });
+}
+
+fn examine_spec(spec: &Value, install: &str, tell: &mut dyn FnMut(Finding)) {
+    let again = format!("run `{install}`");
+    let argv: Vec<String> = spec["argv"]
+        .as_array()
+        .map(|all| all.iter().filter_map(Value::as_str).map(str::to_owned).collect())
+        .unwrap_or_default();
+    let Some(program) = argv.first() else {
+        tell(Finding::problem("the kernelspec names no program", again));
+        return;
+    };
+    if !argv.iter().any(|argument| argument.contains("{connection_file}")) {
+        let what = "the kernelspec does not pass the connection file on";
+        tell(Finding::problem(what, again));
+        return;
+    }
+    if spec["interrupt_mode"] != "message" {
+        tell(Finding::problem("interrupts are sent as signals, not as messages", again.clone()));
+    }
+    if Path::new(program).is_absolute() && !Path::new(program).is_file() {
+        tell(Finding::problem(format!("{program}, which it starts, is not there"), again));
+        return;
+    }
+    match version(program) {
+        Ok(version) if version == VERSION => {
+            tell(Finding::well(format!("{program} is nesl {version}")));
+        }
+        Ok(version) => tell(Finding::problem(
+            format!("{program} is nesl {version}, and this is nesl {VERSION}"),
+            format!("{again} with the one you want"),
+        )),
+        Err(reason) => {
+            tell(Finding::problem(format!("{program} does not run: {reason}"), again));
+            return;
+        }
+    }
+    tell(start(&argv));
+}
+
+/// Returns what a program says its version is.
+fn version(program: &str) -> Result<String, String> {
+    let asked =
+        Command::new(program).arg("--version").output().map_err(|error| error.to_string())?;
+    if !asked.status.success() {
+        return Err(String::from_utf8_lossy(&asked.stderr).trim().to_owned());
+    }
+    let said = String::from_utf8_lossy(&asked.stdout);
+    Ok(said.trim().trim_start_matches("nesl ").to_owned())
+}
+
+/// Starts the kernel, and asks what it is.
+fn start(argv: &[String]) -> Finding {
+    let remedy = "run it by hand to see more; if it still fails, this is a bug in nesl";
+    let begin = Instant::now();
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    let asked = runtime.and_then(|runtime| {
+        runtime.block_on(async {
+            let mut started = Started::start(argv, Stdio::piped()).await?;
+            match started.kernel_info(MAX_WAIT).await {
+                Ok(_) => Ok(begin.elapsed()),
+                Err(error) => {
+                    let _ = started.child.kill();
+                    let mut said = String::new();
+                    if let Some(mut errors) = started.child.stderr.take() {
+                        let _ = errors.read_to_string(&mut said);
+                    }
+                    Err(std::io::Error::other(format!("{error}\n{}", said.trim())))
+                }
+            }
+        })
+    });
+    match asked {
+        Ok(time) => Finding::well(format!("it starts, and answers in {} ms", time.as_millis())),
+        Err(error) => {
+            Finding::problem(format!("it does not start: {}", error.to_string().trim()), remedy)
+        }
+    }
+}

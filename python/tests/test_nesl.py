@@ -1,0 +1,154 @@
+"""Tests of the Python module through the real program (`NESL_BINARY`)."""
+
+import threading
+import time
+
+import nesl
+import numpy as np
+import pytest
+from nesl import Error, Interrupted, Ragged, Session, arrays
+
+
+@pytest.fixture(scope="module")
+def session():
+    with Session() as session:
+        yield session
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        3,
+        2.5,
+        True,
+        "text with é",
+        (1, 2.5),
+        [(1, "a"), (2, "bc")],
+        [[1, 2], [3]],
+        [],
+        [[[1.5], []], [[]]],
+        [("x", [1, 2]), ("y", [])],
+        np.arange(10),
+        np.linspace(0, 1, 7),
+        np.array([True, False]),
+        np.arange(12).reshape(3, 4),
+        np.arange(24.0).reshape(2, 3, 4),
+        np.arange(5, dtype=np.float32),
+        np.arange(10)[::2],
+        Ragged.from_rows([[1, 2], [], [3]]),
+    ],
+)
+def test_values_come_back(session, value):
+    session["x"] = value
+    assert plain(session["x"]) == plain(value)
+
+
+def plain(value):
+    if isinstance(value, (np.ndarray, Ragged)):
+        return value.tolist()
+    if isinstance(value, np.generic):
+        return value.item()
+    if isinstance(value, (list, tuple)):
+        return type(value)(plain(element) for element in value)
+    return value
+
+
+def test_values_have_the_types_of_python(session):
+    assert isinstance(session.eval("1 + 2"), int)
+    assert isinstance(session.eval("1.0"), float)
+    assert session.eval("1 == 1") is True
+    assert session.eval('"abc"') == "abc"
+    assert isinstance(session.eval("[1, 2]"), np.ndarray)
+    assert session.eval("{[0:i] : i in [0:3]}") == Ragged.from_rows([[], [0], [0, 1]])
+    assert session.eval("{[i, i] : i in [0:3]}").shape == (3, 2)
+    assert session.eval("(1, `a, [t])")[1] == "a"
+    assert session.eval("datatype point(int, float); [point(1, 2.0)]") == [(1, 2.0)]
+    assert session.eval("x = 3;") is None
+
+
+def test_definitions_and_arrays_are_shared(session):
+    session.define("function norm(v) = sqrt(sum({x * x : x in v}))")
+    session["v"] = np.array([3.0, 4.0])
+    assert session.eval("norm(v)") == 5.0
+    session["v"] = np.arange(1000.0)
+    assert session.eval("norm(v)") == pytest.approx(np.linalg.norm(np.arange(1000.0)))
+
+
+def test_errors_have_a_place(session):
+    with pytest.raises(Error) as raised:
+        session.eval("1 +\n[2]", name="there")
+    assert raised.value.kind == "Type error"
+    assert "there:" in str(raised.value)
+    with pytest.raises(KeyError):
+        session["nothing_of_this_name"]
+    with pytest.raises(Error):
+        session["let"] = 3
+    with pytest.raises(TypeError):
+        session["x"] = {1: 2}
+    # It goes on.
+    assert session.eval("2 + 2") == 4
+
+
+def test_output_goes_to_standard_output(session, capsys):
+    session.define('print_line("hello");')
+    assert capsys.readouterr().out == "hello\n"
+
+
+def test_a_computation_can_be_interrupted(session):
+    session["kept"] = 17
+    timer = threading.Timer(0.3, session.interrupt)
+    timer.start()
+    began = time.monotonic()
+    with pytest.raises(Interrupted):
+        session.eval("function turn(n) = turn(n + 1); turn(0)")
+    assert time.monotonic() - began < 5
+    assert session["kept"] == 17
+
+
+def test_completion(session):
+    session.define("zebra = 3;")
+    assert ("zebra", "int") in session.complete("1 + zeb")
+
+
+def test_sessions_end():
+    session = Session()
+    process = session._process
+    session.close()
+    session.close()
+    assert process.poll() == 0
+    with pytest.raises(RuntimeError):
+        session.eval("1")
+
+
+def test_types():
+    assert arrays.parse("[(int, point([char], float))]") == (
+        "seq",
+        ("tuple", ["int", ("record", "point", [("seq", "char"), "float"])]),
+    )
+    with pytest.raises(ValueError):
+        arrays.parse("[int")
+
+
+def test_cells_in_ipython():
+    IPython = pytest.importorskip("IPython")
+    from IPython.testing.globalipapp import start_ipython
+
+    shell = start_ipython() or IPython.get_ipython()
+    shell.run_line_magic("load_ext", "nesl")
+    shell.user_ns["v"] = np.array([3.0, 4.0])
+    shell.run_cell_magic("nesl", "-i v -o n", "n = sqrt(sum({x * x : x in v}))")
+    assert shell.user_ns["n"] == 5.0
+    assert shell.run_line_magic("nesl", "n + 1.0") == 6.0
+
+
+def test_the_lexer():
+    pytest.importorskip("pygments")
+    from nesl.lexer import NeslLexer
+    from pygments.token import Error as Wrong
+
+    text = ':time\nfunction f1(x) = {a * 2.5e3 : a in x | a > `b} % no % "s\\"";\n'
+    assert not [token for token, _ in NeslLexer().get_tokens(text) if token is Wrong]
+
+
+def test_the_module_loads_in_ipython():
+    assert callable(nesl.load_ipython_extension)
