@@ -79,6 +79,20 @@ pub struct Thresholds {
     /// long as the launches saved.
     pub min_flattened_elements: u64,
 
+    /// Elements read in all up to which sequential code that calls itself may leave the device.
+    ///
+    /// The host executes such code for a device whose work items cannot. The levels of a quicksort
+    /// that it takes over cost 340 launches and 140 waits otherwise, about 3 ms by the costs of
+    /// [`Caps`]: as long as a million elements take there, on eight cores, and back.
+    pub max_elements_off_device: u64,
+
+    /// Calls of a recursive function after which the rest of the recursion may leave the device, however
+    /// many elements it reads.
+    ///
+    /// Divide and conquer of a hundred million elements has about twice thirty levels; more calls are
+    /// a walk, each step of which would cost its launches again.
+    pub max_calls_on_device: u64,
+
     /// Calls of a recursive function after which the work of one call is extrapolated.
     ///
     /// Divide and conquer begins with one large call, a walk along an array with a small one; after
@@ -224,6 +238,7 @@ impl Thresholds {
         }
         Thresholds {
             max_known_elements: 256,
+            max_elements_off_device: if caps.recursion { u64::MAX } else { 1 << 20 },
             max_elements_of_small_work_item: 64,
             max_host_copied_elements: 0,
             max_host_scanned_segments: 0,
@@ -248,6 +263,8 @@ impl Default for Thresholds {
             min_work_items_per_thread: 8,
             max_elements_of_small_work_item: 0,
             min_flattened_elements: 1 << 14,
+            max_elements_off_device: u64::MAX,
+            max_calls_on_device: 64,
             min_observed_calls: 16,
             max_sequential_call_work_items: 1 << 11,
             max_map_side_operations: 16,

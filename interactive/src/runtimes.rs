@@ -1,5 +1,6 @@
 //! The runtimes that a program offers, as data: only the program itself names implementations.
 
+use nesl_engine::Stages;
 use nesl_runtime::runtime::{Options, Runtime};
 
 /// A runtime as people choose it.
@@ -14,6 +15,8 @@ pub struct RuntimeRow {
     /// True if small programs are interpreted first. Someone who asks for the interpreter of kernels wants
     /// to see kernels run.
     pub interpret_first: bool,
+    /// The stages of programs for it, as `nesl ir` and `:ir` show them.
+    pub stages: Stages,
     /// Makes the runtime.
     pub make: fn(Options) -> Made,
 }

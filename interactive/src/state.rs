@@ -10,7 +10,7 @@ use crate::runtimes::{RuntimeRow, Runtimes};
 use nesl_core::base::{Diagnostic, Severity};
 use nesl_engine::data::{DataLimits, Shown};
 use nesl_engine::{
-    Binding, Event, FileRange, Session, Settings, ShownValues, Sources, Stages, Summary, Usage,
+    Binding, Event, FileRange, Session, Settings, ShownValues, Sources, Summary, Usage,
 };
 use nesl_runtime::profile::Profile;
 use nesl_runtime::runtime::Options;
@@ -35,8 +35,6 @@ pub struct Setup {
     pub options: Options,
     /// How values are shown.
     pub display: display::Style,
-    /// The stages of the compiler that can be shown.
-    pub stages: Stages,
     /// The commands that the front end adds to the table.
     pub extra: &'static [&'static Command],
 }
@@ -419,7 +417,7 @@ impl State {
 impl Setup {
     /// Returns the commands that can be entered.
     pub fn commands(&self) -> Commands {
-        Commands { extra: self.extra, stages: self.stages, runtimes: self.runtimes }
+        Commands { extra: self.extra, stages: self.runtime.stages, runtimes: self.runtimes }
     }
 }
 

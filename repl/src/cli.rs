@@ -522,7 +522,6 @@ impl Global {
             runtime: self.runtime,
             options: self.options(),
             display: Style { html: true },
-            stages: STAGES,
             extra: &[],
         }
     }

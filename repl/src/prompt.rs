@@ -12,7 +12,6 @@ use crate::exit::OK;
 use crate::interrupt;
 use crate::report::Reporter;
 use crate::runtimes::RUNTIMES;
-use crate::stages::STAGES;
 use anyhow::Result;
 use definitions::{Files, Shown};
 use front::{PromptFront, Shared};
@@ -79,7 +78,6 @@ fn setup(global: &Global) -> Setup {
         runtime: global.runtime,
         options: global.options(),
         display: Style { html: false },
-        stages: STAGES,
         extra: meta::EXTRA,
     }
 }

@@ -1,6 +1,7 @@
 //! The runtimes that this program is built with, in one table: the choices of `--runtime`, which the
 //! language server offers to editors, too.
 
+use crate::stages::{DEVICE_STAGES, GPU, STAGES};
 use nesl_interactive::runtimes::{Made, RuntimeRow};
 use nesl_runtime::kir::reference::Reference;
 use nesl_runtime::runtime::{Options, Runtime};
@@ -9,9 +10,6 @@ use nesl_runtime_cpu::Cpu;
 use nesl_runtime_ptx::Ptx;
 use nesl_runtime_ptx::driver::device;
 
-/// The device that `ptx` runs on, by its number from 0 on.
-const DEVICE: usize = 0;
-
 /// All runtimes; the first is the default.
 pub static RUNTIMES: [RuntimeRow; 4] = [
     RuntimeRow {
@@ -19,6 +17,7 @@ pub static RUNTIMES: [RuntimeRow; 4] = [
         device: cpu_device,
         about: "Compiled, on all cores",
         interpret_first: true,
+        stages: STAGES,
         // On a machine that no code can be made for, the direct interpreter does.
         make: |options| Ok(Cpu::new(options).ok().map(boxed)),
     },
@@ -27,6 +26,7 @@ pub static RUNTIMES: [RuntimeRow; 4] = [
         device: gpu_device,
         about: "Compiled, on an NVIDIA GPU; what it cannot execute on the CPU",
         interpret_first: true,
+        stages: DEVICE_STAGES,
         make: gpu,
     },
     RuntimeRow {
@@ -34,6 +34,7 @@ pub static RUNTIMES: [RuntimeRow; 4] = [
         device: || "direct interpreter".to_owned(),
         about: "The direct interpreter",
         interpret_first: false,
+        stages: STAGES,
         make: |_| Ok(None),
     },
     RuntimeRow {
@@ -41,6 +42,7 @@ pub static RUNTIMES: [RuntimeRow; 4] = [
         device: || "interpreter of kernels".to_owned(),
         about: "The interpreter of kernels",
         interpret_first: false,
+        stages: STAGES,
         make: |options| Ok(Some(boxed(Reference::new(options)))),
     },
 ];
@@ -52,13 +54,13 @@ fn boxed(runtime: impl Runtime + 'static) -> Box<dyn Runtime> {
 /// The GPU first, and the CPU for the kernels that the GPU refuses.
 fn gpu(options: Options) -> Made {
     let memory = options.memory;
-    let device = Ptx::new(DEVICE, options.clone()).map_err(|missing| missing.to_string())?;
+    let device = Ptx::new(GPU, options.clone()).map_err(|missing| missing.to_string())?;
     let host = Cpu::new(options).map_err(|_| "no code can be made for this CPU".to_owned())?;
     Ok(Some(boxed(Composite::new(boxed(device), boxed(host), memory))))
 }
 
 fn gpu_device() -> String {
-    match device::describe(DEVICE) {
+    match device::describe(GPU) {
         Ok(device) => device.name,
         Err(missing) => missing.to_string(),
     }

@@ -416,7 +416,12 @@ fn ptx_names_the_lines_that_became_a_kernel() {
     let text = "function big(a) =\n  {x * x :\n   x in a\n   | x > 10};\n";
     let folder = Folder::new(&[("a.nesl", text)]);
     let ran = folder.nesl(&["ir", "a.nesl", "--stage", "ptx"]).code(0);
-    for wanted in ["// line 2: {x * x :\n", ".visible .entry kernel0_pass0(", "mul.lo.s64"] {
+    for wanted in [
+        "// line 2: {x * x :\n",
+        "\n// 256 threads a block, ",
+        ".visible .entry kernel0_pass0(",
+        "mul.lo.s64",
+    ] {
         assert!(ran.out.contains(wanted), "{wanted}: {}", ran.out);
     }
 }

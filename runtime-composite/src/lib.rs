@@ -68,7 +68,8 @@ impl Composite {
     /// Combines a device with the runtime that executes what the device cannot. All arrays together
     /// may take `memory` bytes; those on the device what its own limit says.
     pub fn new(device: Box<dyn Runtime>, host: Box<dyn Runtime>, memory: u64) -> Composite {
-        let caps = Caps { recursion: true, allocation: true, memory, ..device.caps().clone() };
+        // What the device can, so that nobody takes the host's part for as good as the device's.
+        let caps = Caps { falls_back: true, memory, ..device.caps().clone() };
         Composite {
             sides: Sides { device, host },
             caps,

@@ -11,12 +11,13 @@ use nesl_runtime_cpu::Cpu;
 /// A CPU runtime that stands for a device: it refuses some modules.
 struct Device {
     cpu: Cpu,
+    caps: Caps,
     refuses: fn(&Module) -> bool,
 }
 
 impl Runtime for Device {
     fn caps(&self) -> &Caps {
-        self.cpu.caps()
+        &self.caps
     }
     fn alloc(&self, ty: Ty, length: usize) -> Result<Buffer, Failure> {
         self.cpu.alloc(ty, length)
@@ -46,7 +47,8 @@ impl Runtime for Device {
 
 fn composite(options: Options, device_memory: u64, refuses: fn(&Module) -> bool) -> Composite {
     let device_options = Options { memory: device_memory, threads: 1, ..options.clone() };
-    let device = Device { cpu: Cpu::new(device_options).unwrap(), refuses };
+    let cpu = Cpu::new(device_options).unwrap();
+    let device = Device { caps: cpu.caps().clone(), cpu, refuses };
     let memory = options.memory;
     let host = Cpu::new(Options { threads: 1, ..options }).unwrap();
     Composite::new(Box::new(device), Box::new(host), memory)
@@ -72,6 +74,17 @@ fn everything_on_the_host() {
 #[test]
 fn some_on_either_side() {
     suite(|module| print(module).len() % 2 == 1);
+}
+
+/// The description of the machine says what the device can, and that there is a host.
+#[test]
+fn the_description_is_that_of_the_device() {
+    let cpu = || Cpu::new(Options { threads: 1, ..Options::default() }).unwrap();
+    let caps = Caps { recursion: false, shares_host_memory: false, ..cpu().caps().clone() };
+    let device = Device { cpu: cpu(), caps, refuses: |_| false };
+    let both = Composite::new(Box::new(device), Box::new(cpu()), 1 << 20);
+    let caps = both.caps();
+    assert!(!caps.recursion && !caps.shares_host_memory && caps.falls_back);
 }
 
 /// Adds 1 to each element, on the device or on the host.

@@ -92,6 +92,7 @@ impl Cpu {
                 multiprocessors: threads,
                 shares_host_memory: true,
                 recursion: true,
+                falls_back: false,
                 allocation: true,
                 memory: options.memory,
                 prefetches: threads > 1,

@@ -24,7 +24,7 @@ pub mod services;
 use driver::cache::Cache;
 use driver::device::{Device, NoDevice};
 use driver::memory::{Block, Memory};
-use driver::module::{Compiled, Module};
+use driver::module::{Compiled, LazyModule, Module};
 use driver::stream::{Copy, Stream, TimedEvent};
 use emit::PASS_BITS;
 use emit::failure::{Kind, NO_FAILURE, RECORD_BYTES, STAGE_SHIFT, offset};
@@ -101,6 +101,7 @@ impl Ptx {
             multiprocessors: description.multiprocessors as usize,
             shares_host_memory: false,
             recursion: false,
+            falls_back: false,
             allocation: true,
             memory: limit,
             prefetches: false,
@@ -230,12 +231,41 @@ impl Ptx {
         Ok(text)
     }
 
-    fn compile(&self, module: &kir::Module) -> Result<Module, Failure> {
+    /// The text of a module, with what the driver's compiler made of each entry as a comment:
+    /// registers, memory, and how many blocks a multiprocessor holds at a time.
+    pub fn annotated(&self, module: &kir::Module) -> Result<String, Failure> {
+        let module = Ptx::emit(module)?;
+        let mut text = module.text().to_owned();
+        for (number, kernel) in self.compiled(&module)?.kernels.iter().enumerate() {
+            for (at, entry) in kernel.entries().iter().enumerate() {
+                let head = format!("{}{}(", emit::ENTRY, emit::entry_name(number, at));
+                let comment = format!("// on {}: {}\n{head}", self.caps.name, entry.usage);
+                text = text.replacen(&head, &comment, 1);
+            }
+        }
+        Ok(text)
+    }
+
+    /// Emits the text of a module.
+    fn emit(module: &kir::Module) -> Result<LazyModule, Failure> {
         let code = emit::emit(module).map_err(Failure::Unsupported)?;
         let kernels = inline(module, Limits::ALL_CALLEES).0.kernels;
+        Ok(LazyModule::new(code.text, kernels.into_iter().zip(code.kernels).collect()))
+    }
+
+    /// The compiled code of a module, which is compiled now if it is not yet.
+    fn compiled<'a>(&self, module: &'a LazyModule) -> Result<&'a Module, Failure> {
+        let began = Instant::now();
         self.device.bind()?;
-        let kernels = kernels.into_iter().zip(code.kernels).collect();
-        Module::compile(&code.text, kernels, self.cache.as_ref())
+        let (compiled, is_new) = module.compiled(self.cache.as_ref())?;
+        if is_new {
+            self.count(|counters| {
+                counters.modules += 1;
+                counters.cached += u64::from(compiled.is_cached);
+                counters.compile_ns += began.elapsed().as_nanos() as u64;
+            });
+        }
+        Ok(compiled)
     }
 }
 
@@ -262,20 +292,14 @@ impl Runtime for Ptx {
             return Ok(loaded.clone());
         }
         let began = Instant::now();
-        let compiled = self.compile(module)?;
-        let is_cached = compiled.is_cached;
-        let loaded = Loaded(Arc::new(compiled));
+        let loaded = Loaded(Arc::new(Ptx::emit(module)?));
         let mut all = self.modules.borrow_mut();
         if all.len() >= MAX_UNUSED_MODULES {
             self.stream.wait()?;
             all.retain(|_, loaded| Arc::strong_count(&loaded.0) > 1);
         }
         all.insert(module.clone(), loaded.clone());
-        self.count(|counters| {
-            counters.modules += 1;
-            counters.cached += u64::from(is_cached);
-            counters.compile_ns += began.elapsed().as_nanos() as u64;
-        });
+        self.count(|counters| counters.compile_ns += began.elapsed().as_nanos() as u64);
         Ok(loaded)
     }
 
@@ -283,11 +307,12 @@ impl Runtime for Ptx {
         if self.options.interrupt.load(Ordering::Relaxed) {
             return Err(Failure::Machine(FaultCode::Interrupted.into()));
         }
-        let module: &Module = launch
+        let module: &LazyModule = launch
             .module
             .0
             .downcast_ref()
             .or_bug("a launch is of a module that this runtime loaded");
+        let module = self.compiled(module)?;
         let launcher = Launcher {
             runtime: self,
             stream: &self.stream,

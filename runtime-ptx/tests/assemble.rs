@@ -208,10 +208,10 @@ fn registers_of_typical_kernels() {
     // A star: some of them are spilled.
     expect![[r#"
         kernel            sm_75   sm_80   sm_90  sm_100  sm_120
-        dot                  26      26      26      26      30
+        dot                  26      26      26      26      28
         map                  22      22      24      24      28
         reduce i64           26      24      26      26      28
-        reduce f64           22      22      26      26      26
+        reduce f64           22      22      24      24      26
         scan i64             80      80      79      80      80
         scan f64             78      70      74      72      72
         pack                 76      76      64      64      64

@@ -12,7 +12,7 @@ use nesl_runtime_ptx::emit::emit;
 use nesl_sim::client::{Client, Session};
 
 /// The bugs, each with the slip that it stands for.
-const PLANTS: [(&str, &str); 32] = [
+const PLANTS: [(&str, &str); 35] = [
     // What the threads of a block, and the blocks, wait for.
     ("without bar.sync", "every barrier of a block is forgotten"),
     ("atom.acq_rel.gpu.global.inc.u32 => atom.relaxed.gpu.global.inc.u32", "a release is weakened"),
@@ -42,6 +42,9 @@ const PLANTS: [(&str, &str); 32] = [
     ("ld.global.u8 => ld.global.s8", "a char is negative"),
     ("st.relaxed.gpu.global.u8 => st.global.u8", "stores of one value race"),
     ("red.relaxed.gpu.global.add.u64 => st.global.u64", "a histogram races"),
+    ("atom.relaxed.cta.shared.add.u32 => atom.relaxed.cta.shared.max.u32", "a table is no sum"),
+    ("setp.lt.u32 => setp.gt.u32", "a sum of two words loses its carry"),
+    ("setp.eq.and.s32 => setp.ge.and.s32", "lanes that have the same bin take no turns"),
     ("red.relaxed.gpu.global.max.u64 => red.relaxed.gpu.global.min.u64", "the first scatter wins"),
     ("st.local.b64 => st.local.b32", "half of an element of a work item's array is written"),
     ("no fills", "memory is not cleared before it is used"),

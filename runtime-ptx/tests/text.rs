@@ -4,19 +4,20 @@ use expect_test::{Expect, expect};
 use nesl_runtime::kir::parse;
 use nesl_runtime_ptx::emit::emit;
 
-/// Compares the instructions of the loop over the indices: from its first label to its branch
-/// back.
-fn check(text: &str, expected: Expect) {
+/// Compares the instructions of the loop over the indices: from its first label, which is given, to its
+/// branch back.
+fn check(label: &str, text: &str, expected: Expect) {
     let code = emit(&parse(text).unwrap()).unwrap();
     let lines: Vec<&str> = code.text.lines().collect();
-    let from = lines.iter().position(|line| *line == "L2:").unwrap();
-    let to = lines.iter().position(|line| line.ends_with(" bra L2;")).unwrap();
+    let from = lines.iter().position(|line| *line == format!("{label}:")).unwrap();
+    let to = lines.iter().position(|line| line.ends_with(&format!(" bra {label};"))).unwrap();
     expected.assert_eq(&(lines[from..=to].join("\n") + "\n"));
 }
 
 #[test]
 fn a_dot_product_accumulates_in_a_register() {
     check(
+        "L4",
         "\
 kernel \"dot\"(v0: [f64], v1: [f64], v2: i64, v3: [f64]) over flat v2 at v4 {
   v5: f64 = load v0[v4]
@@ -26,25 +27,25 @@ kernel \"dot\"(v0: [f64], v1: [f64], v2: i64, v3: [f64]) over flat v2 at v4 {
 }
 ",
         expect![[r#"
-            L2:
-              mad.lo.s64 %rd25, %rd18, 8, %rd11;
-              mad.lo.s64 %rd26, %rd18, 8, %rd13;
-              @!%p3 bra L4;
-              ld.global.v2.f64 {%fd3, %fd4}, [%rd25];
-              ld.global.v2.f64 {%fd5, %fd6}, [%rd26];
-            L5:
-              mul.rn.f64 %fd7, %fd3, %fd5;
-              add.rn.f64 %fd2, %fd2, %fd7;
-            L6:
-              add.s64 %rd27, %rd18, 1;
-              mul.rn.f64 %fd8, %fd4, %fd6;
-              add.rn.f64 %fd2, %fd2, %fd8;
+            L4:
+              mad.lo.s64 %rd26, %rd19, 8, %rd12;
+              mad.lo.s64 %rd27, %rd19, 8, %rd14;
+              @!%p4 bra L6;
+              ld.global.v2.f64 {%fd4, %fd5}, [%rd26];
+              ld.global.v2.f64 {%fd6, %fd7}, [%rd27];
             L7:
-              @!%p3 bra L8;
+              mul.rn.f64 %fd8, %fd4, %fd6;
+              add.rn.f64 %fd1, %fd1, %fd8;
+            L8:
+              add.s64 %rd28, %rd19, 1;
+              mul.rn.f64 %fd9, %fd5, %fd7;
+              add.rn.f64 %fd1, %fd1, %fd9;
             L9:
-              add.s64 %rd18, %rd18, %rd20;
-              setp.lt.s64 %p5, %rd18, %rd22;
-              @%p5 bra L2;
+              @!%p4 bra L10;
+            L11:
+              add.s64 %rd19, %rd19, %rd21;
+              setp.lt.s64 %p6, %rd19, %rd23;
+              @%p6 bra L4;
         "#]],
     );
 }
@@ -52,6 +53,7 @@ kernel \"dot\"(v0: [f64], v1: [f64], v2: i64, v3: [f64]) over flat v2 at v4 {
 #[test]
 fn a_check_leaves_the_loop() {
     check(
+        "L2",
         "\
 kernel \"divide\"(v0: [i64], v1: i64, v2: [i64]) over flat v1 at v3 {
   v4: i64 = load v0[v3]

@@ -50,6 +50,9 @@ pub struct Caps {
     pub shares_host_memory: bool,
     /// True if work items may call functions that call themselves.
     pub recursion: bool,
+    /// True if a kernel that contains what the machine refuses is executed all the same, by the host:
+    /// the arrays that it uses are copied there, and back when the machine needs them.
+    pub falls_back: bool,
     /// True if work items may allocate arrays of any length. Otherwise [`Runtime::load`] says of
     /// each module whether its arrays are possible.
     pub allocation: bool,
@@ -243,7 +246,8 @@ pub trait Runtime {
     /// Writes elements, as bytes in the machine's order, from an element on.
     fn write(&self, buffer: &Buffer, at: usize, bytes: &[u8]) -> Result<(), Failure>;
     /// Compiles a well-formed module ([`crate::kir::verify`](crate::kir::verify())); the same module is
-    /// compiled once. Fails with [`Failure::Unsupported`] if the runtime cannot execute it.
+    /// compiled once, at the latest by its first launch. Fails with [`Failure::Unsupported`] if the runtime
+    /// cannot execute it.
     fn load(&self, module: &Module) -> Result<Loaded, Failure>;
     /// Announces that a well-formed module will probably be loaded soon: an idle thread may compile
     /// it speculatively. Only time depends on this; a failure is reported by [`Runtime::load`] alone.

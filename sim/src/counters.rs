@@ -59,6 +59,8 @@ counters! {
         atomic_requests,
         /// Atomic operations of threads.
         atomic_operations,
+        /// Those of them in shared memory.
+        shared_atomic_operations,
         /// Arrivals of warps at barriers of a block.
         barriers,
         /// Shuffles, votes, matches, reductions and barriers of warps.
@@ -99,6 +101,9 @@ counters! {
         peak_bytes,
         /// Modules that were loaded.
         modules,
+        /// Links of a module that began while a copy to the device was under way: in the deferred
+        /// mode, one that nobody has waited for.
+        links_beside_writes,
     }
 }
 

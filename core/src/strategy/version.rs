@@ -11,6 +11,7 @@
 //! and one more row of [`RULES`].
 
 use super::Thresholds;
+use crate::base::with_stack;
 pub use crate::flat::Version;
 use crate::flat::{Block, Let, Op, Program, SpaceId, Step};
 use crate::ir::{self, Atom, FunId};
@@ -38,6 +39,8 @@ pub struct Facts {
     pub recursion: Option<Recursion>,
     /// The number of elements of all arrays that are read.
     pub input_elements: u64,
+    /// The sequential version calls functions that call themselves ([`recursive_when_sequential`]).
+    pub calls_itself: bool,
 }
 
 /// The observations of a recursive function since its outermost call began.
@@ -85,6 +88,16 @@ const RULES: &[Rule] = &[
     },
     // Launches for each step would cost more than the work.
     Rule { version: Version::Sequential, applies: has_few_inputs },
+    // A device that cannot execute the sequential version would have to send its arrays away.
+    Rule {
+        version: Version::Flattened,
+        applies: |facts, limits| {
+            let calls = facts.recursion.map_or(0, |recursion| recursion.calls);
+            facts.calls_itself
+                && facts.input_elements > limits.max_elements_off_device
+                && calls < limits.max_calls_on_device
+        },
+    },
     // A work item with little to do is done before a launch for each step would have begun.
     Rule {
         version: Version::Sequential,
@@ -219,13 +232,79 @@ pub fn recursive(program: &Program) -> Vec<bool> {
     (0..count).map(reaches_itself).collect()
 }
 
+/// Returns for each function of a program whether sequential code that calls it reaches a function that
+/// calls itself, other than in tail position: such a call becomes a loop.
+pub fn recursive_when_sequential(program: &ir::Program) -> Vec<bool> {
+    let callees = |(at, function): (usize, &ir::Function)| {
+        let mut callees = Vec::new();
+        each_callee(&function.body, FunId(at as u32), true, &mut callees);
+        callees
+    };
+    let calls: Vec<Vec<FunId>> = program.functions.iter().enumerate().map(callees).collect();
+    let reached = |start: usize| {
+        let mut seen = vec![false; calls.len()];
+        let mut open = calls[start].clone();
+        while let Some(FunId(at)) = open.pop() {
+            if !std::mem::replace(&mut seen[at as usize], true) {
+                open.extend(&calls[at as usize]);
+            }
+        }
+        seen
+    };
+    let reached: Vec<Vec<bool>> = (0..calls.len()).map(reached).collect();
+    let is_recursive = |at: usize| reached[at][at];
+    (0..calls.len())
+        .map(|at| {
+            is_recursive(at) || (0..calls.len()).any(|to| reached[at][to] && is_recursive(to))
+        })
+        .collect()
+}
+
+/// Visits the functions that a block calls; calls of the function itself in tail position, if the block
+/// is in one, are left out.
+fn each_callee(block: &ir::Block, own: FunId, is_tail: bool, callees: &mut Vec<FunId>) {
+    with_stack(|| {
+        for binding in &block.lets {
+            let is_tail = is_tail && block.result == Atom::Var(binding.var);
+            match &binding.op {
+                ir::Op::Call(callee, _) if is_tail && *callee == own => {}
+                ir::Op::Call(callee, _) => callees.push(*callee),
+                ir::Op::If { then, otherwise, .. } => {
+                    each_callee(then, own, is_tail, callees);
+                    each_callee(otherwise, own, is_tail, callees);
+                }
+                op => op.blocks().for_each(|block| each_callee(block, own, false, callees)),
+            }
+        }
+    });
+}
+
+/// Returns true if the sequential version of a value calls one of the functions that are marked.
+pub fn calls_any(sequential: &Block, marked: &[bool]) -> bool {
+    let mut found = false;
+    sequential.each_let(&mut |binding| {
+        if let Op::Sequential(block) = &binding.op {
+            block.for_each_op(&mut |op| {
+                found |= matches!(op, ir::Op::Call(callee, _) if marked[callee.0 as usize]);
+            });
+        }
+    });
+    found
+}
+
 #[cfg(test)]
 mod tests {
-    use super::{Facts, Recursion, Strategy, Version};
+    use super::{Facts, Recursion, Strategy, Version, recursive_when_sequential};
     use crate::strategy::Thresholds;
 
-    const MANY: Facts =
-        Facts { elements: 64, single: false, map: false, recursion: None, input_elements: 1 << 20 };
+    const MANY: Facts = Facts {
+        elements: 64,
+        single: false,
+        map: false,
+        recursion: None,
+        input_elements: 1 << 20,
+        calls_itself: false,
+    };
 
     fn choose(facts: Facts) -> Version {
         let limits = Thresholds { concurrent_threads: 8, ..Thresholds::default() };
@@ -258,6 +337,66 @@ mod tests {
         assert_eq!(choose(large), Version::Flattened);
         let walk = Some(Recursion { calls: 16, work_items: 160 });
         assert_eq!(choose(Facts { recursion: walk, ..large }), Version::Sequential);
+    }
+
+    #[test]
+    fn much_data_stays_on_a_device_that_refuses_recursion() {
+        let choose_within = |facts: &Facts, max_elements_off_device| {
+            let limits = Thresholds { max_elements_off_device, ..Thresholds::default() };
+            Strategy::Auto.choose(facts, &limits)
+        };
+        let divide = Facts { calls_itself: true, elements: 1 << 14, ..MANY };
+        assert_eq!(choose_within(&divide, u64::MAX), Version::Sequential);
+        assert_eq!(choose_within(&divide, 1 << 18), Version::Flattened);
+        assert_eq!(choose_within(&divide, 1 << 20), Version::Sequential);
+        let other = Facts { calls_itself: false, ..divide };
+        assert_eq!(choose_within(&other, 1 << 18), Version::Sequential);
+        let walk = Some(Recursion { calls: 100, work_items: 1 << 20 });
+        assert_eq!(
+            choose_within(&Facts { recursion: walk, ..divide }, 1 << 18),
+            Version::Sequential
+        );
+    }
+
+    #[test]
+    fn a_loop_is_no_recursion() {
+        let text = r#"main "main"
+
+fn "main"() -> int {
+  v0: int = call "walk"(3)
+  v1: int = call "above"(v0)
+  v1
+}
+
+fn "walk"(v0: int) -> int {
+  v1: bool = lt(v0, 1)
+  v2: int = if v1 {
+    v0
+  } else {
+    v3: int = sub(v0, 1)
+    v4: int = call "walk"(v3)
+    v4
+  }
+  v2
+}
+
+fn "above"(v0: int) -> int {
+  v1: int = call "fib"(v0)
+  v1
+}
+
+fn "fib"(v0: int) -> int {
+  v1: int = sub(v0, 1)
+  v2: int = call "fib"(v1)
+  v3: int = add(v2, v0)
+  v3
+}
+"#;
+        let program = crate::ir::parse(text).expect("the text is well-formed");
+        let found = recursive_when_sequential(&program);
+        let names = program.functions.iter().zip(found).filter(|(_, found)| *found);
+        let names: Vec<&str> = names.map(|(function, _)| &*function.name).collect();
+        assert_eq!(names, ["main", "above", "fib"]);
     }
 
     #[test]

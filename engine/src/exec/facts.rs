@@ -66,5 +66,7 @@ pub(super) fn facts(
         map: strategy::is_map(flattened, limits),
         recursion: callee.and_then(|callee| recursions.observed(callee, work_items)),
         input_elements: frame.input_elements(flattened),
+        calls_itself: limits.max_elements_off_device < u64::MAX
+            && program.needs_recursion(sequential),
     }
 }

@@ -17,6 +17,9 @@ pub(crate) struct FlatProgram {
     homes: Vec<OnceCell<Values>>,
     /// For each function, whether its flattened code can call it again.
     recursive: Vec<bool>,
+    /// For each function, whether sequential code that calls it needs recursion; found when a device
+    /// asks.
+    needs_recursion: OnceCell<Vec<bool>>,
     /// Last uses by the address of a block. The blocks are never moved or changed: they are on the
     /// heap, and nobody but this struct owns them.
     last_uses: RefCell<FxHashMap<*const Block, Rc<LastUses>>>,
@@ -27,6 +30,7 @@ impl FlatProgram {
         FlatProgram {
             homes: program.functions.iter().map(|_| OnceCell::new()).collect(),
             recursive: strategy::recursive(&program),
+            needs_recursion: OnceCell::new(),
             last_uses: RefCell::default(),
             program,
         }
@@ -46,6 +50,14 @@ impl FlatProgram {
     /// Returns true if the flattened code of a function can call it again.
     pub(crate) fn is_recursive(&self, id: FunId) -> bool {
         self.recursive[id.0 as usize]
+    }
+
+    /// Returns true if the sequential version of a value calls functions that call themselves.
+    pub(crate) fn needs_recursion(&self, sequential: &Block) -> bool {
+        let marked = self
+            .needs_recursion
+            .get_or_init(|| strategy::recursive_when_sequential(&self.program.source));
+        strategy::calls_any(sequential, marked)
     }
 
     /// Returns the values that each step of a block is the last to use.

@@ -36,9 +36,9 @@ pub(super) static IR: Command = Command {
     run: |state, call| {
         let (word, rest) =
             call.operand.split_once(char::is_whitespace).unwrap_or((call.operand, ""));
-        let (stage, form) = match state.setup.stages.find(word) {
+        let (stage, form) = match state.setup.runtime.stages.find(word) {
             Some(stage) => (stage, rest.trim_start()),
-            None => (Stage::of(state.setup.stages, DEFAULT_STAGE), call.operand),
+            None => (Stage::of(state.setup.runtime.stages, DEFAULT_STAGE), call.operand),
         };
         if call.operand.is_empty() {
             state.show(Output::Answer(stages(state)));
@@ -63,7 +63,7 @@ pub(super) static IR: Command = Command {
 /// Returns the table of the stages.
 fn stages(state: &State) -> Bundle {
     let mut table = Table::new(&["stage", "about"]);
-    for stage in state.setup.stages.iter() {
+    for stage in state.setup.runtime.stages.iter() {
         table.row([stage.name().to_owned(), stage.about().to_owned()]);
     }
     table.bundle()

@@ -13,6 +13,7 @@ static RUNTIMES: [RuntimeRow; 1] = [RuntimeRow {
     about: "The direct interpreter",
     device: || "direct interpreter".to_owned(),
     interpret_first: false,
+    stages: Stages::with_backend(&[]),
     make: |_| Ok(None),
 }];
 
@@ -26,7 +27,6 @@ fn worker() -> Worker {
         runtime: &RUNTIMES[0],
         options: Options::default(),
         display: Style { html: false },
-        stages: Stages::default(),
         extra: &[],
     })
     .expect("the direct interpreter is everywhere")

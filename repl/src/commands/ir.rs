@@ -12,6 +12,8 @@ use std::path::Path;
 pub fn run(global: &Global, path: &Path, stage: Stage, function: Option<&str>) -> Result<u8> {
     let (mut reporter, mut session) = Reporter::new(global)?;
     let file = source::read(path)?;
+    // The same stage, as the chosen runtime knows it.
+    let stage = global.runtime.stages.find(stage.name()).unwrap_or(stage);
     match session.dump(&file.name, &file.text, stage, function) {
         Ok(text) => {
             reporter.output.line(text.trim_end());

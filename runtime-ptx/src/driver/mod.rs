@@ -6,6 +6,7 @@
 //! | `device` | finding the driver and a device; what the device is |
 //! | `memory` | arrays in device memory, and the cache of free blocks |
 //! | `module` | PTX → code of the device, by the driver's compiler |
+//! | `staging` | pinned memory of the host, for copies |
 //! | `stream` | the order of work; copies, launches, waiting |
 //!
 //! Everything is enqueued on one stream, so that a block that is freed can be used again by what is
@@ -15,6 +16,7 @@ pub mod cache;
 pub mod device;
 pub mod memory;
 pub mod module;
+mod staging;
 pub mod stream;
 
 use cudarc::driver::DriverError;

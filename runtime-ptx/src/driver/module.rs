@@ -2,17 +2,50 @@
 
 use super::cache::Cache;
 use super::{device_failure, failure};
-use crate::emit::{KernelCode, Program, entry_name};
+use crate::emit::{BLOCK_THREADS, KernelCode, Program, entry_name};
 use crate::services::Service;
-use cudarc::driver::sys::{self, CUjit_option as JitOption, CUjitInputType};
+use cudarc::driver::sys::{
+    self, CUfunction_attribute_enum as Attribute, CUjit_option as JitOption, CUjitInputType,
+};
 use cudarc::driver::{DriverError, result};
 use nesl_runtime::kir::Kernel;
 use nesl_runtime::runtime::Failure;
 use std::ffi::{CString, c_void};
+use std::fmt;
 use std::ptr;
+use std::sync::OnceLock;
 
 /// The size of the buffer for the complaints of the driver's compiler, in bytes.
 const LOG_BYTES: usize = 8192;
+
+/// A module whose code is compiled when it is first launched. What its launch needs is then on its way
+/// to the device: the driver compiles while the device copies.
+pub struct LazyModule {
+    text: String,
+    kernels: Vec<(Kernel, KernelCode)>,
+    compiled: OnceLock<Module>,
+}
+
+impl LazyModule {
+    /// A module with this text, and the code of its kernels.
+    pub fn new(text: String, kernels: Vec<(Kernel, KernelCode)>) -> LazyModule {
+        LazyModule { text, kernels, compiled: OnceLock::new() }
+    }
+
+    /// The text that the driver compiles.
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// Returns the compiled module, and true if it was compiled by this call. The context is bound.
+    pub fn compiled(&self, cache: Option<&Cache>) -> Result<(&Module, bool), Failure> {
+        if let Some(module) = self.compiled.get() {
+            return Ok((module, false));
+        }
+        let module = Module::compile(&self.text, &self.kernels, cache)?;
+        Ok((self.compiled.get_or_init(|| module), true))
+    }
+}
 
 /// The compiled code of a module of kir.
 pub struct Module {
@@ -50,9 +83,34 @@ pub struct CompiledKernel {
 }
 
 /// An entry of a module that is loaded.
-pub struct CompiledEntry(sys::CUfunction);
+pub struct CompiledEntry {
+    handle: sys::CUfunction,
+    /// The use of a multiprocessor by its code.
+    pub usage: Usage,
+}
+
+/// The use of a multiprocessor by a block of an entry, as the driver reports it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Usage {
+    /// The registers of a thread.
+    pub registers: u32,
+    /// The shared memory of a block, in bytes.
+    pub shared_bytes: u32,
+    /// The local memory of a thread, in bytes.
+    pub local_bytes: u32,
+    /// The number of blocks that a multiprocessor holds at a time.
+    pub blocks_per_multiprocessor: u32,
+}
 
 impl Compiled {
+    /// The entries, in the order of their numbers.
+    pub fn entries(&self) -> &[CompiledEntry] {
+        match self {
+            Compiled::Kernel(kernel) => &kernel.entries,
+            Compiled::Service(service) => &service.entries,
+        }
+    }
+
     /// Returns true if a launch gives arrays whose lengths it finds out.
     pub fn has_outputs(&self) -> bool {
         match self {
@@ -65,7 +123,38 @@ impl Compiled {
 impl CompiledEntry {
     /// The driver's handle of the entry.
     pub(super) fn handle(&self) -> sys::CUfunction {
-        self.0
+        self.handle
+    }
+
+    /// The entry of a handle, with its usage.
+    fn new(handle: sys::CUfunction) -> Result<CompiledEntry, DriverError> {
+        let attribute = |attribute| {
+            // SAFETY: the handle is that of an entry of a module that is loaded.
+            let value = unsafe { result::function::get_function_attribute(handle, attribute) };
+            value.map(|value| u32::try_from(value).unwrap_or(0))
+        };
+        let threads = i32::try_from(BLOCK_THREADS).unwrap_or(i32::MAX);
+        // SAFETY: as above.
+        let blocks =
+            unsafe { result::occupancy::max_active_block_per_multiprocessor(handle, threads, 0) }?;
+        let usage = Usage {
+            registers: attribute(Attribute::CU_FUNC_ATTRIBUTE_NUM_REGS)?,
+            shared_bytes: attribute(Attribute::CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES)?,
+            local_bytes: attribute(Attribute::CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES)?,
+            blocks_per_multiprocessor: u32::try_from(blocks).unwrap_or(0).max(1),
+        };
+        Ok(CompiledEntry { handle, usage })
+    }
+}
+
+impl fmt::Display for Usage {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Usage { registers, shared_bytes, local_bytes, blocks_per_multiprocessor } = self;
+        write!(
+            out,
+            "{registers} registers and {local_bytes} bytes of local memory a thread, {shared_bytes} \
+             bytes of shared memory a block, {blocks_per_multiprocessor} blocks a multiprocessor"
+        )
     }
 }
 
@@ -79,12 +168,12 @@ impl Module {
     /// Compiles a text with the code of its kernels, unless the cache has it. The context is bound.
     pub fn compile(
         text: &str,
-        kernels: Vec<(Kernel, KernelCode)>,
+        kernels: &[(Kernel, KernelCode)],
         cache: Option<&Cache>,
     ) -> Result<Module, Failure> {
         let (handle, is_cached) = load(text, cache)?;
         let mut module = Module { handle, is_cached, kernels: Vec::with_capacity(kernels.len()) };
-        for (number, (kernel, code)) in kernels.into_iter().enumerate() {
+        for (number, (kernel, code)) in kernels.iter().cloned().enumerate() {
             let compiled = match code {
                 KernelCode::Steps(program) => {
                     let passes = program.steps.iter().map(|step| step.plan.passes.len()).sum();
@@ -108,7 +197,7 @@ impl Module {
                 .map_err(|_| device_failure("an entry with a zero byte in its name"))?;
             // SAFETY: the module is loaded, and is unloaded when it is dropped.
             let entry = unsafe { result::module::get_function(self.handle, name) };
-            entry.map(CompiledEntry).map_err(|error| failure("find an entry", error))
+            entry.and_then(CompiledEntry::new).map_err(|error| failure("find an entry", error))
         };
         (0..count).map(entry).collect()
     }

@@ -1,11 +1,19 @@
 //! The stream: the order in which the device works, and the host's waiting for it.
+//!
+//! The driver copies to and from pageable memory in its own time, and makes the host wait for that. So
+//! long arrays go through a ring of pinned pieces (`staging`): while the device copies one, the host
+//! copies the next, and a write is only enqueued when it returns.
 
 use super::device::Device;
 use super::module::CompiledEntry;
+use super::staging::{PIECE_BYTES, PIECES, Piece, Pinned, Ring};
 use super::{device_failure, failure};
 use cudarc::driver::result::{self, event, stream};
 use cudarc::driver::sys::{self, CUdeviceptr, CUevent_flags, CUresult};
+use nesl_runtime::bug::OrBug;
 use nesl_runtime::runtime::Failure;
+use std::cell::{RefCell, RefMut};
+use std::collections::VecDeque;
 use std::ffi::c_void;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
@@ -17,9 +25,6 @@ const INTERRUPT_POLL_INTERVAL: Duration = Duration::from_micros(200);
 /// The number of looks at the device before the host begins to sleep between them: short work is
 /// waited for without sleep.
 const LOOKS_WITHOUT_SLEEP: u32 = 2000;
-
-/// `cuMemHostAlloc`'s flag for memory that kernels can access.
-const HOST_ALLOC_DEVICE_MAP: u32 = 2;
 
 /// The size of the pinned memory through which short arrays are read, in bytes.
 const STAGING_BYTES: usize = 64 << 10;
@@ -37,6 +42,8 @@ pub struct Stream {
     words: Pinned,
     /// The place of short arrays that are read.
     staging: Pinned,
+    /// The way of long arrays, once there was one.
+    ring: RefCell<Option<Ring>>,
     /// The interrupt flag of the runtime's options.
     interrupt: Arc<AtomicBool>,
 }
@@ -49,12 +56,6 @@ pub mod word {
     pub const FAILED: usize = 4;
     /// The size of both.
     pub const BYTES: usize = 8;
-}
-
-/// Pinned memory of the host, which the device can access.
-struct Pinned {
-    host: *mut c_void,
-    address: CUdeviceptr,
 }
 
 /// A part of device memory that is copied to the host.
@@ -86,7 +87,8 @@ impl Stream {
             .map_err(|error| failure("create an event", error))?;
         let words = Pinned::new(word::BYTES)?;
         let staging = Pinned::new(STAGING_BYTES)?;
-        let stream = Stream { device, handle, done, words, staging, interrupt };
+        let ring = RefCell::default();
+        let stream = Stream { device, handle, done, words, staging, ring, interrupt };
         stream.set(word::INTERRUPT, 0);
         stream.set(word::FAILED, 0);
         Ok(stream)
@@ -123,10 +125,52 @@ impl Stream {
             return Ok(());
         }
         self.device.bind()?;
+        if bytes.len() > STAGING_BYTES {
+            return self.write_long(to, bytes);
+        }
+        self.write_directly(to, bytes)
+    }
+
+    /// Enqueues the copy of bytes of any memory.
+    fn write_directly(&self, to: CUdeviceptr, bytes: &[u8]) -> Result<(), Failure> {
         // SAFETY: the caller owns a block of at least so many bytes from `to` on. Memory that is
-        // not pinned has been read when the call returns.
+        // not pinned has been read when the call returns; that of the ring is not changed before
+        // the copy is done.
         unsafe { result::memcpy_htod_async(to, bytes, self.handle) }
             .map_err(|error| failure("copy to the device", error))
+    }
+
+    /// Enqueues the copy of many bytes, piece by piece.
+    fn write_long(&self, mut to: CUdeviceptr, bytes: &[u8]) -> Result<(), Failure> {
+        let mut ring = self.ring()?;
+        for part in bytes.chunks(PIECE_BYTES) {
+            let piece = ring.take_next();
+            if piece.is_used {
+                self.wait_for(piece.done)?;
+            }
+            let pinned = piece.bytes(part.len());
+            pinned.copy_from_slice(part);
+            self.write_directly(to, pinned)?;
+            self.record(piece)?;
+            to += part.len() as u64;
+        }
+        Ok(())
+    }
+
+    /// The ring, which is allocated when it is first used.
+    fn ring(&self) -> Result<RefMut<'_, Ring>, Failure> {
+        let mut ring = self.ring.borrow_mut();
+        if ring.is_none() {
+            *ring = Some(Ring::new()?);
+        }
+        Ok(RefMut::map(ring, |ring| ring.as_mut().or_bug("the ring was just made")))
+    }
+
+    /// Marks the point at which what was enqueued with a piece is done.
+    fn record(&self, piece: &mut Piece) -> Result<(), Failure> {
+        piece.is_used = true;
+        // SAFETY: event and stream are this one's.
+        unsafe { event::record(piece.done, self.handle) }.map_err(|error| failure("wait", error))
     }
 
     /// Enqueues the setting of bytes to 0.
@@ -145,8 +189,7 @@ impl Stream {
     pub fn read(&self, copies: &mut [Copy<'_>]) -> Result<(), Failure> {
         let room = |copy: &Copy<'_>| copy.to.len().next_multiple_of(STAGING_ALIGNMENT_BYTES);
         if copies.iter().map(room).sum::<usize>() > STAGING_BYTES {
-            self.wait()?;
-            return copies.iter_mut().try_for_each(|copy| self.read_directly(copy));
+            return self.read_long(copies);
         }
         self.device.bind()?;
         let mut at = 0;
@@ -184,17 +227,47 @@ impl Stream {
         Ok(())
     }
 
-    /// Copies a long part of device memory, which nothing under way writes.
-    fn read_directly(&self, copy: &mut Copy<'_>) -> Result<(), Failure> {
-        if copy.to.is_empty() {
-            return Ok(());
+    /// Copies long parts of device memory: the device copies some pieces ahead of the host.
+    fn read_long(&self, copies: &mut [Copy<'_>]) -> Result<(), Failure> {
+        self.device.bind()?;
+        let mut ring = self.ring()?;
+        let mut ahead: VecDeque<(usize, &mut [u8])> = VecDeque::with_capacity(PIECES);
+        for copy in copies {
+            let mut from = copy.from;
+            for part in copy.to.chunks_mut(PIECE_BYTES) {
+                if ahead.len() == PIECES {
+                    self.finish_read(&mut ring, ahead.pop_front())?;
+                }
+                let (number, length) = (ring.next, part.len());
+                let piece = ring.take_next();
+                // SAFETY: the caller owns a block of at least so many bytes from `from` on. What the
+                // piece was used for before comes earlier in the stream, or was waited for; this
+                // copy is waited for before the bytes are looked at.
+                unsafe { result::memcpy_dtoh_async(piece.bytes(length), from, self.handle) }
+                    .map_err(|error| failure("copy from the device", error))?;
+                self.record(piece)?;
+                ahead.push_back((number, part));
+                from += length as u64;
+            }
         }
-        // SAFETY: the caller owns a block of at least so many bytes from `from` on. The copy is
-        // waited for below, before the bytes are given back.
-        unsafe { result::memcpy_dtoh_async(copy.to, copy.from, self.handle) }
-            .map_err(|error| failure("copy from the device", error))?;
-        // SAFETY: the stream is this one's.
-        unsafe { stream::synchronize(self.handle) }.map_err(|error| failure("wait", error))
+        while !ahead.is_empty() {
+            self.finish_read(&mut ring, ahead.pop_front())?;
+        }
+        drop(ring);
+        self.wait()
+    }
+
+    /// Waits for the copy of a piece, and takes its bytes.
+    fn finish_read(
+        &self,
+        ring: &mut Ring,
+        copy: Option<(usize, &mut [u8])>,
+    ) -> Result<(), Failure> {
+        let Some((number, to)) = copy else { return Ok(()) };
+        let piece = ring.piece(number);
+        self.wait_for(piece.done)?;
+        to.copy_from_slice(piece.bytes(to.len()));
+        Ok(())
     }
 
     /// Marks the point that the stream has reached, with the device's time.
@@ -251,11 +324,19 @@ impl Stream {
         self.device.bind()?;
         // SAFETY: event and stream are this one's.
         unsafe { event::record(self.done, self.handle) }.map_err(|error| failure("wait", error))?;
+        self.wait_for(self.done)?;
+        self.set(word::INTERRUPT, 0);
+        Ok(())
+    }
+
+    /// Waits for an event. An interrupt meanwhile is passed on to the kernels, until all that is
+    /// enqueued has been waited for.
+    fn wait_for(&self, event: sys::CUevent) -> Result<(), Failure> {
         let mut looks = 0;
         loop {
             // SAFETY: the event is this stream's.
-            match unsafe { event::query(self.done) } {
-                Ok(()) => break,
+            match unsafe { event::query(event) } {
+                Ok(()) => return Ok(()),
                 Err(error) if error.0 == CUresult::CUDA_ERROR_NOT_READY => {}
                 Err(error) => return Err(self.lost(error)),
             }
@@ -268,8 +349,6 @@ impl Stream {
                 false => std::thread::sleep(INTERRUPT_POLL_INTERVAL),
             }
         }
-        self.set(word::INTERRUPT, 0);
-        Ok(())
     }
 
     /// An error after which the context cannot be used any more: a kernel accessed memory that is
@@ -314,28 +393,5 @@ impl Drop for TimedEvent {
             // SAFETY: the event is destroyed once.
             let _ = unsafe { event::destroy(self.handle) };
         }
-    }
-}
-
-impl Pinned {
-    /// Allocates pinned memory of a size that is not 0.
-    fn new(bytes: usize) -> Result<Pinned, Failure> {
-        // SAFETY: the size is not 0; the memory is freed once, when it is dropped.
-        let host = unsafe { result::malloc_host(bytes, HOST_ALLOC_DEVICE_MAP) }
-            .map_err(|error| failure("allocate pinned memory", error))?;
-        let mut address = 0;
-        // SAFETY: `host` was allocated with the flag that maps it.
-        let status = unsafe { sys::cuMemHostGetDevicePointer_v2(&mut address, host, 0) };
-        let pinned = Pinned { host, address };
-        status.result().map_err(|error| failure("map pinned memory", error))?;
-        Ok(pinned)
-    }
-}
-
-impl Drop for Pinned {
-    fn drop(&mut self) {
-        // SAFETY: allocated by `new`, freed once; the stream, which is dropped before its fields,
-        // has waited for the kernels and copies that use it.
-        let _ = unsafe { result::free_host(self.host) };
     }
 }

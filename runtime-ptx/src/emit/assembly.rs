@@ -7,6 +7,9 @@ use nesl_runtime::bug::OrBug;
 use nesl_runtime::kir::{Literal, Ty};
 use std::fmt::{self, Write};
 
+/// The alignment of arrays in shared and local memory, in bytes.
+const ALIGNMENT_BYTES: usize = 16;
+
 /// The class of a register: its width, and whether it holds a float.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Class {
@@ -59,6 +62,9 @@ pub struct Assembly {
     registers: [u32; 5],
     labels: u32,
     names: u32,
+    /// The arrays in the shared memory of a block, and in the local memory of a thread, in bytes.
+    shared_bytes: usize,
+    local_bytes: usize,
 }
 
 /// Appends an instruction: `emit!(assembly, "add.s64 {d}, {a}, {b}")`.
@@ -128,17 +134,19 @@ impl Assembly {
 
     /// Declares an array in the local memory of each thread; returns its name.
     pub fn local(&mut self, bytes: usize) -> String {
+        self.local_bytes = self.local_bytes.next_multiple_of(ALIGNMENT_BYTES) + bytes.max(1);
         self.array("local", bytes)
     }
 
     /// Declares an array in the shared memory of each block; returns its name.
     pub fn shared(&mut self, bytes: usize) -> String {
+        self.shared_bytes = self.shared_bytes.next_multiple_of(ALIGNMENT_BYTES) + bytes.max(1);
         self.array("shared", bytes)
     }
 
     fn array(&mut self, space: &str, bytes: usize) -> String {
         let name = self.name(space);
-        writeln!(self.arrays, "  .{space} .align 16 .b8 {name}[{}];", bytes.max(1))
+        writeln!(self.arrays, "  .{space} .align {ALIGNMENT_BYTES} .b8 {name}[{}];", bytes.max(1))
             .or_bug("writing to a string");
         name
     }
@@ -146,6 +154,20 @@ impl Assembly {
     fn name(&mut self, of: &str) -> String {
         self.names += 1;
         format!("{}_{of}{}", self.prefix, self.names)
+    }
+
+    /// Returns the memory that a block of so many threads takes, in words for a comment.
+    pub fn usage(&self, threads: u32) -> String {
+        let mut usage = format!("{threads} threads a block");
+        for (bytes, of) in [
+            (self.shared_bytes, "shared memory a block"),
+            (self.local_bytes, "arrays in local memory a thread"),
+        ] {
+            if bytes > 0 {
+                write!(usage, ", {bytes} bytes of {of}").or_bug("writing to a string");
+            }
+        }
+        usage
     }
 
     /// Returns the declarations for the level of the module, and the body of the entry, from its

@@ -132,10 +132,10 @@ fn shuffle_words(
     }
 }
 
-/// Emits an atomic update of an element of an int array in global memory; returns false if there
-/// is no such instruction, or its result depends on the order of the threads.
-pub fn update(asm: &mut Assembly, combine: Combine, ty: Ty, address: Reg, value: Operand) -> bool {
-    let name = match (combine, ty) {
+/// The atomic instruction that updates an element of an int array; none if there is none, or its
+/// result depends on the order of the threads.
+pub fn atomic_name(combine: Combine, ty: Ty) -> Option<&'static str> {
+    Some(match (combine, ty) {
         // Wrapping sums have no sign.
         (Combine::Add, Ty::I32) => "add.u32",
         (Combine::Add, Ty::I64) => "add.u64",
@@ -149,8 +149,14 @@ pub fn update(asm: &mut Assembly, combine: Combine, ty: Ty, address: Reg, value:
         (Combine::Or, Ty::I64) => "or.b64",
         (Combine::Xor, Ty::I32) => "xor.b32",
         (Combine::Xor, Ty::I64) => "xor.b64",
-        (Combine::Mul, _) | (_, Ty::F32 | Ty::F64 | Ty::Bool | Ty::U8) => return false,
-    };
+        (Combine::Mul, _) | (_, Ty::F32 | Ty::F64 | Ty::Bool | Ty::U8) => return None,
+    })
+}
+
+/// Emits an atomic update of an element of an int array in global memory; returns false if
+/// [`atomic_name`] has no instruction.
+pub fn update(asm: &mut Assembly, combine: Combine, ty: Ty, address: Reg, value: Operand) -> bool {
+    let Some(name) = atomic_name(combine, ty) else { return false };
     let value = match value {
         Operand::Reg(reg) => reg,
         Operand::Constant(literal) => asm.constant(literal),

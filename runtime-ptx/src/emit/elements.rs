@@ -12,25 +12,58 @@
 use super::address::AddressSpace;
 use super::assembly::{Assembly, Class, Operand, Reg, emit};
 use super::body::WorkItem;
-use super::collective;
+use super::collective::WARP_THREADS;
 use super::finish::Finish;
 use super::frame::{BLOCK_THREADS, Entry};
 use super::plan::Role;
 use super::rows;
 use super::traps::may_fail;
 use super::vector::Vector;
-use nesl_runtime::kir::{Inst, Sink};
+use nesl_runtime::kir::{Inst, Sink, Ty};
 use nesl_runtime::runtime::Reason;
 
-/// Emits the loop of a thread over its indices.
+/// Emits the loop of a thread over its indices: those of its block, or of each part that the block
+/// takes.
 pub fn each_index(entry: &Entry<'_>, asm: &mut Assembly, sums: &[Finish]) -> Result<(), Reason> {
+    let ids = &entry.frame.ids;
+    let Some(parts) = sums.iter().find_map(|sum| sum.parts) else {
+        return each_index_of(entry, asm, sums, (ids.block, ids.blocks));
+    };
+    let part = asm.register(Class::B32);
+    asm.move_to(part, ids.block.into());
+    let (head, end) = (asm.label(), asm.label());
+    asm.place(head);
+    let over = asm.register(Class::Predicate);
+    emit!(asm, "setp.ge.u32 {over}, {part}, {parts}");
+    emit!(asm, "@{over} bra {end}");
+    sums.iter().for_each(|sum| sum.begin(asm, sum.sum));
+    each_index_of(entry, asm, sums, (part, parts))?;
+    let number = asm.convert(Ty::I32, Ty::I64, part.into());
+    for sum in sums {
+        sum.leave(asm, ids, BLOCK_THREADS / WARP_THREADS, sum.sum, number);
+    }
+    // The shared memory of the reductions is written again for the next part.
+    emit!(asm, "bar.sync 0");
+    emit!(asm, "add.s32 {part}, {part}, {}", ids.blocks);
+    emit!(asm, "bra {head}");
+    asm.place(end);
+    Ok(())
+}
+
+/// Emits the loop of a thread over its indices as one of a block or part, by its number, of so many.
+fn each_index_of(
+    entry: &Entry<'_>,
+    asm: &mut Assembly,
+    sums: &[Finish],
+    (part, parts): (Reg, Reg),
+) -> Result<(), Reason> {
     let live = entry.live();
     let may_fail = live.iter().flatten().any(|inst| may_fail(inst));
     let vector = Vector::of(entry.kernel, &live[0], may_fail);
     let count = entry.count(asm);
-    let index = entry.first_index(asm);
+    let index = entry.first_index(asm, part);
     let stride = asm.register(Class::B64);
-    emit!(asm, "mul.wide.u32 {stride}, {}, {BLOCK_THREADS}", entry.frame.ids.blocks);
+    emit!(asm, "mul.wide.u32 {stride}, {parts}, {BLOCK_THREADS}");
     if vector.width == 1 {
         return each_from(asm, (index, stride, count), |asm, index| {
             work_item(entry, asm, sums, index, &live)
@@ -188,13 +221,16 @@ pub fn free_sink(
         item.asm.place(skip);
         return;
     }
-    let address = item.address(*array, *index);
-    let (ty, value) = (entry.kernel.scalar_ty(*value), item.operand(*value));
+    let (ty, operand) = (entry.kernel.scalar_ty(*value), item.operand(*value));
     match sink {
         Sink::Histogram { combine, .. } => {
-            collective::update(item.asm, *combine, ty, address, value);
+            let index = item.operand(*index);
+            rows::update(item, (*combine, *array), index, operand);
         }
-        _ => item.asm.store_relaxed(ty, AddressSpace::Global, address, value),
+        _ => {
+            let address = item.address(*array, *index);
+            item.asm.store_relaxed(ty, AddressSpace::Global, address, operand);
+        }
     }
     item.asm.place(skip);
 }

@@ -9,13 +9,15 @@
 //! ```
 
 use super::address::AddressSpaces;
-use super::assembly::{Assembly, emit};
+use super::assembly::{Assembly, Class, emit};
 use super::collective::WARP_THREADS;
 use super::failure;
 use super::finish::{Finish, finish};
 use super::frame::{BLOCK_THREADS, Entry, Frame, HIDDEN_PARAMS, SCRATCH_PARAMS, param_type};
-use super::plan::{Pass, Plan, Role};
+use super::plan::{Area, Pass, Plan, Role};
+use super::program::StepCode;
 use super::scratch::Scratch;
+use super::tables::SharedTable;
 use super::{elements, tiles};
 use nesl_runtime::bug::OrBug;
 use nesl_runtime::kir::written::reads_written;
@@ -23,10 +25,18 @@ use nesl_runtime::kir::{Kernel, Sink};
 use nesl_runtime::runtime::Reason;
 use std::fmt::Write;
 
+/// The words before the name of an entry in the text of a module.
+pub const ENTRY: &str = ".visible .entry ";
+
 /// Emits a pass of a kernel without calls, under a name that PTX accepts: the declarations of the
 /// module, and the entry itself. Fails if the kernel contains something that a device cannot
 /// execute.
-pub fn entry(kernel: &Kernel, plan: &Plan, pass: Pass, name: &str) -> Result<String, Reason> {
+pub fn entry(
+    (kernel, code): (&Kernel, StepCode),
+    plan: &Plan,
+    pass: Pass,
+    name: &str,
+) -> Result<String, Reason> {
     let spaces = AddressSpaces::find(kernel);
     let replayed = match pass {
         Pass::Prepare(stage) => Some(stage),
@@ -42,11 +52,15 @@ pub fn entry(kernel: &Kernel, plan: &Plan, pass: Pass, name: &str) -> Result<Str
     failure::skip_if_failed(&mut asm, &frame.failure, end);
     let entry = Entry { kernel, plan, pass, spaces: &spaces, frame: &frame };
     let finishes = grid_reductions(&entry, &mut asm);
-    if entry.is_tiled() {
+    SharedTable::clear(&mut asm, &frame.ids, &frame.tables);
+    if let StepCode::Collect(collect) = code {
+        collect.emit(&mut asm, &entry, end);
+    } else if entry.is_tiled() {
         tiles::each_tile(&mut asm, &entry, &finishes)?;
     } else {
         elements::each_index(&entry, &mut asm, &finishes)?;
     }
+    SharedTable::merge(&mut asm, &frame.ids, &frame.tables, |asm, array| entry.array(asm, array));
     let warps = BLOCK_THREADS / WARP_THREADS;
     if let Some(scratch) = &frame.scratch {
         scratch.report(&mut asm, &frame.ids, warps);
@@ -56,8 +70,17 @@ pub fn entry(kernel: &Kernel, plan: &Plan, pass: Pass, name: &str) -> Result<Str
     }
     asm.place(end);
     emit!(asm, "ret");
+    let scratch = match &plan.scratch {
+        Scratch::None => String::new(),
+        Scratch::Uniform(arrays) => {
+            let arrays = arrays.len();
+            format!(", scratch memory for {arrays} arrays whose lengths are arguments")
+        }
+        Scratch::Measured => ", scratch memory as long as a pass finds".to_owned(),
+    };
+    let usage = asm.usage(BLOCK_THREADS) + &scratch;
     let (mut text, body) = asm.finish();
-    write!(text, ".visible .entry {name}(").or_bug("writing to a string");
+    write!(text, "// {usage}\n{ENTRY}{name}(").or_bug("writing to a string");
     let hidden = HIDDEN_PARAMS.iter().map(|param| format!("\n  .param .u64 {param}"));
     let areas = (0..plan.areas.len()).map(|at| format!("\n  .param .u64 area{at}"));
     let scratch = SCRATCH_PARAMS.iter().filter(|_| plan.scratch != Scratch::None);
@@ -74,6 +97,13 @@ pub fn entry(kernel: &Kernel, plan: &Plan, pass: Pass, name: &str) -> Result<Str
 /// Emits the neutral elements of the reductions over the grid, in the order of the sinks.
 fn grid_reductions(entry: &Entry<'_>, asm: &mut Assembly) -> Vec<Finish> {
     let mut all = Vec::new();
+    let is_number = |area: &Area| matches!(area, Area::PartNumber);
+    let number = entry.plan.areas.iter().position(is_number).map(|at| entry.frame.areas[at]);
+    let parts = number.filter(|_| entry.pass == Pass::Final).map(|number| {
+        let parts = asm.register(Class::B32);
+        emit!(asm, "cvt.u32.u64 {parts}, {number}");
+        parts
+    });
     for (at, stage) in entry.stages().iter().enumerate() {
         for (number, sink) in stage.sinks.iter().enumerate() {
             let (Role::Grid(area), Sink::Reduce { combine, value, out: Some(out), .. }) =
@@ -82,11 +112,11 @@ fn grid_reductions(entry: &Entry<'_>, asm: &mut Assembly) -> Vec<Finish> {
                 continue;
             };
             let ty = entry.kernel.scalar_ty(*value);
-            let neutral = asm.constant(combine.neutral(ty));
-            let sum = asm.register(neutral.class);
-            asm.move_to(sum, neutral.into());
+            let sum = asm.register(Class::of(ty));
             let (combine, out) = ((*combine, ty), entry.array(asm, *out));
-            all.push(Finish { combine, area: entry.frame.areas[area], sum, out });
+            let finish = Finish { combine, area: entry.frame.areas[area], sum, parts, out };
+            finish.begin(asm, sum);
+            all.push(finish);
         }
     }
     all

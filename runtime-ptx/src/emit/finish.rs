@@ -1,8 +1,8 @@
 //! The end of a pass: the last block to finish combines what the blocks left.
 //!
 //! Every block draws a ticket when all of its threads are done; the one that draws the last sees
-//! everything that the others wrote. The combination goes by the numbers of blocks, so
-//! that it is the same in each run.
+//! everything that the others wrote. The combination goes by the numbers of blocks, or of the parts of the
+//! space if it rounds, so that it is the same in each run, and in the second case on each device.
 
 use super::address::AddressSpace;
 use super::assembly::{Assembly, Class, Reg, emit};
@@ -15,8 +15,10 @@ pub struct Finish {
     pub combine: (Combine, Ty),
     /// The address of the area for the partial results of blocks.
     pub area: Reg,
-    /// The combination of the elements of the thread.
+    /// The combination of the elements of the thread; of a part, if there are parts.
     pub sum: Reg,
+    /// The number of parts of the space that leave a result each; a block leaves one otherwise.
+    pub parts: Option<Reg>,
     /// The address of the result.
     pub out: Reg,
 }
@@ -25,15 +27,9 @@ pub struct Finish {
 pub fn finish(asm: &mut Assembly, ids: &ThreadIds, warps: u32, ticket: Reg, all: &[Finish]) {
     let not_first = asm.register(Class::Predicate);
     emit!(asm, "setp.ne.s32 {not_first}, {}, 0", ids.thread);
-    for finish in all {
-        let shared = asm.shared(8 * warps as usize);
-        let of_block = reduce_block(asm, ids, warps, &shared, finish.combine, finish.sum);
-        let next = asm.label();
-        emit!(asm, "@{not_first} bra {next}");
+    for finish in all.iter().filter(|finish| finish.parts.is_none()) {
         let block = asm.convert(Ty::I32, Ty::I64, ids.block.into());
-        let slot = asm.element_address(finish.area, block.into(), 8);
-        asm.store(finish.combine.1, AddressSpace::Global, slot, of_block.into());
-        asm.place(next);
+        finish.leave(asm, ids, warps, finish.sum, block);
     }
     let end = asm.label();
     let last = is_last_block(asm, ids, ticket, not_first);
@@ -48,6 +44,27 @@ pub fn finish(asm: &mut Assembly, ids: &ThreadIds, warps: u32, ticket: Reg, all:
         asm.place(next);
     }
     asm.place(end);
+}
+
+impl Finish {
+    /// Emits the reduction of the elements of the threads of a block, and its store as the result of
+    /// a part, or block. Barriers come between this and the next time.
+    pub fn leave(&self, asm: &mut Assembly, ids: &ThreadIds, warps: u32, sum: Reg, at: Reg) {
+        let shared = asm.shared(8 * warps as usize);
+        let reduced = reduce_block(asm, ids, warps, &shared, self.combine, sum);
+        let (not_first, next) = (asm.register(Class::Predicate), asm.label());
+        emit!(asm, "setp.ne.s32 {not_first}, {}, 0", ids.thread);
+        emit!(asm, "@{not_first} bra {next}");
+        let slot = asm.element_address(self.area, at.into(), 8);
+        asm.store(self.combine.1, AddressSpace::Global, slot, reduced.into());
+        asm.place(next);
+    }
+
+    /// Emits the neutral element as the combination of no elements.
+    pub fn begin(&self, asm: &mut Assembly, sum: Reg) {
+        let neutral = asm.constant(self.combine.0.neutral(self.combine.1));
+        asm.move_to(sum, neutral.into());
+    }
 }
 
 /// Emits the question whether this block is the last one of the grid to come here: the first
@@ -84,7 +101,7 @@ fn sum_of_blocks(asm: &mut Assembly, ids: &ThreadIds, threads: u32, finish: &Fin
     let (head, end) = (asm.label(), asm.label());
     asm.place(head);
     let over = asm.register(Class::Predicate);
-    emit!(asm, "setp.ge.u32 {over}, {block}, {}", ids.blocks);
+    emit!(asm, "setp.ge.u32 {over}, {block}, {}", finish.parts.unwrap_or(ids.blocks));
     emit!(asm, "@{over} bra {end}");
     let at = asm.convert(Ty::I32, Ty::I64, block.into());
     let slot = asm.element_address(finish.area, at.into(), 8);

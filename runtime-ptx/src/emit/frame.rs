@@ -5,9 +5,10 @@ use super::address::{AddressSpace, AddressSpaces};
 use super::assembly::{Assembly, Class, Operand, Reg, emit};
 use super::collective::ThreadIds;
 use super::failure;
-use super::plan::{Pass, Plan, Role};
+use super::plan::{Area, Pass, Plan, Role};
 use super::scratch::{self, Scratch};
 pub use super::shape::BLOCK_THREADS;
+use super::tables::SharedTable;
 use super::traps::may_fail;
 use nesl_runtime::bug::OrBug;
 use nesl_runtime::kir::liveness::live_insts;
@@ -53,6 +54,8 @@ pub struct Frame {
     pub ticket: Reg,
     /// The addresses of the plan's areas.
     pub areas: Vec<Reg>,
+    /// The tables of the block for histograms.
+    pub tables: Vec<SharedTable>,
     /// The registers that say which thread it is.
     pub ids: ThreadIds,
     /// The operand of each parameter of the kernel, by value.
@@ -67,7 +70,18 @@ impl Frame {
             (0..plan.areas.len()).map(|at| load_hidden(asm, &format!("area{at}"))).collect();
         let [record, words, ticket] =
             [record, words, ticket].map(|address| to_global(asm, address));
-        let areas = areas.into_iter().map(|address| to_global(asm, address)).collect();
+        let areas: Vec<Reg> = plan
+            .areas
+            .iter()
+            .zip(areas)
+            .map(|(area, word)| match area {
+                Area::Table(..) | Area::PartNumber => word,
+                Area::Blocks | Area::Parts | Area::Status | Area::Segments | Area::Tags(_) => {
+                    to_global(asm, word)
+                }
+            })
+            .collect();
+        let tables = SharedTable::load(asm, plan, pass, &areas);
         let mut operands = vec![None; kernel.types.len()];
         for (at, param) in kernel.params.iter().enumerate() {
             let reg = load_param(asm, at, kernel.types[param.0 as usize]);
@@ -88,7 +102,7 @@ impl Frame {
             scratch::Registers::load(asm, &ids, BLOCK_THREADS, params, is_checked)
         });
         let failure = failure::Registers { record, launch, words };
-        Frame { scratch, failure, ticket, areas, ids, operands }
+        Frame { scratch, failure, ticket, areas, tables, ids, operands }
     }
 
     /// Emits the beginning of the next work items of the thread: the memory of those before is free.
@@ -276,11 +290,11 @@ impl Entry<'_> {
         }
     }
 
-    /// Emits the number of this thread in the grid.
-    pub fn first_index(&self, asm: &mut Assembly) -> Reg {
+    /// Emits the number of this thread among those of all blocks, or parts, of which it is in one.
+    pub fn first_index(&self, asm: &mut Assembly, block: Reg) -> Reg {
         let index = asm.register(Class::B64);
         let thread = asm.convert(Ty::I32, Ty::I64, self.frame.ids.thread.into());
-        emit!(asm, "mad.wide.u32 {index}, {}, {BLOCK_THREADS}, {thread}", self.frame.ids.block);
+        emit!(asm, "mad.wide.u32 {index}, {block}, {BLOCK_THREADS}, {thread}");
         index
     }
 }

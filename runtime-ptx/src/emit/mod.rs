@@ -16,7 +16,9 @@
 //! | `text` | hashes and comparisons of texts |
 //! | `scratch`, `arena` | arrays that work items allocate |
 //! | `shape` | the sizes of blocks and tiles |
+//! | `collect` | histograms whose order matters: tables of parts, in shared memory |
 //! | `collective`, `rows` | shuffles, reductions over a block, atomic updates |
+//! | `tables` | histograms of ints: a table of each block, in shared memory |
 //! | `failure` | the record of a failure |
 //! | `assembly` | registers, labels, text |
 //!
@@ -27,6 +29,7 @@ pub(crate) mod address;
 mod arena;
 pub(crate) mod assembly;
 mod body;
+mod collect;
 pub(crate) mod collective;
 mod elements;
 mod entry;
@@ -42,16 +45,19 @@ mod scalar;
 mod scan;
 mod scratch;
 mod shape;
+mod tables;
 pub(crate) mod text;
 mod tiles;
 mod traps;
 mod vector;
 
+pub use entry::ENTRY;
 pub use frame::{BLOCK_THREADS, HIDDEN_PARAMS};
 pub use plan::{Area, PASS_BITS, Pass, Plan, Work, status_bytes};
-pub use program::{Count, Program, Size, Source, Step, Table, TableSize, Temporary};
+pub use program::{Count, Program, Size, Source, Step, StepCode, Table, TableSize, Temporary};
 pub use scratch::Scratch;
 pub use shape::TileShape;
+pub use tables::{SLOT_BYTES, TABLES_BYTES};
 
 use crate::services::Service;
 use nesl_runtime::kir::inline::{Limits, inline};
@@ -106,9 +112,9 @@ pub fn emit(module: &Module) -> Result<Code, Reason> {
         }
         let program = Program::of(kernel);
         let mut at = 0;
-        for Step { kernel, plan, .. } in &program.steps {
+        for Step { kernel, plan, code, .. } in &program.steps {
             for pass in &plan.passes {
-                let entry = entry::entry(kernel, plan, *pass, &entry_name(number, at))?;
+                let entry = entry::entry((kernel, *code), plan, *pass, &entry_name(number, at))?;
                 at += 1;
                 text.push_str(&format!("// kernel {:?}, pass {at}\n{entry}\n", kernel.name));
             }

@@ -17,9 +17,11 @@
 //! The results that a pass leaves for another, or a block for the last block, lie in [`Area`]s.
 
 use super::scratch::{Scratch, allocates};
-use super::shape::{TileShape, is_short};
+use super::shape::{BLOCK_THREADS, TileShape, is_short};
 use nesl_runtime::bug;
-use nesl_runtime::kir::{Inst, Kernel, Op, Scope, Sink, Space, Stage, Value, walk};
+use nesl_runtime::kir::{
+    Combine, Inst, Kernel, Op, Scope, Sink, Space, Stage, Ty, Value, ValueTy, walk,
+};
 
 /// A pass over the index space.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -41,6 +43,11 @@ pub enum Pass {
 pub enum Area {
     /// 8 bytes for each block: partial results of a reduction.
     Blocks,
+    /// 8 bytes for each of the parts of the space ([`Plan::parts`]): partial results of a reduction
+    /// that rounds.
+    Parts,
+    /// No memory: the number of these parts.
+    PartNumber,
     /// [`status_bytes`] for the tiles of the space: the states that tiles publish. They lie in
     /// memory that nobody else writes.
     Status,
@@ -49,6 +56,9 @@ pub enum Area {
     /// 8 bytes for each element of an array parameter, 0 in the beginning: the last work item that
     /// scatters there, counted from 1 on.
     Tags(Value),
+    /// No memory: the number of bins of the table that a block has in shared memory for a
+    /// histogram, by its array, operator and type; 0 if it has none.
+    Table(Value, Combine, Ty),
 }
 
 /// The size of a published state, in bytes: two words.
@@ -57,6 +67,13 @@ pub const STATE_BYTES: usize = 16;
 /// The number of work items that a thread has at least if their code is short and the device has
 /// enough other threads.
 const SHORT_ITEMS: u32 = 8;
+
+/// The number of parts of a space without tiles, if there are as many threads, before a thread gets
+/// several work items of a reduction that rounds.
+const FEWEST_PARTS: u64 = 256;
+
+/// The largest number of parts of a space without tiles: as many blocks as a large device holds.
+const MOST_PARTS: u64 = 1024;
 
 /// The number of low bits of the number of a pass that a state has.
 pub const PASS_BITS: u32 = 31;
@@ -182,6 +199,25 @@ impl Plan {
         plan
     }
 
+    /// Returns true if the passes reduce by parts.
+    pub fn has_parts(&self) -> bool {
+        self.areas.contains(&Area::PartNumber)
+    }
+
+    /// The number of parts of a space of so many elements, which are reduced each by itself. It
+    /// depends on nothing else, so that floats are grouped in the same way on all devices. A tile is a
+    /// part, or what a block of a large device takes.
+    pub fn parts(&self, elements: u64) -> u64 {
+        let parts_of = |items: u32| elements.div_ceil(u64::from(BLOCK_THREADS * items));
+        let parts = match self.work {
+            Work::Tiles => parts_of(self.tile.rows),
+            Work::Items(items) => {
+                parts_of(items).max(parts_of(1).min(FEWEST_PARTS)).min(MOST_PARTS)
+            }
+        };
+        parts.max(1)
+    }
+
     /// Chooses the pass that measures the scratch memory: the last one, if it executes all stages
     /// that allocate, else one of its own.
     fn measure(&mut self, kernel: &Kernel) {
@@ -219,7 +255,12 @@ impl Plan {
             self.areas.len() - 1
         };
         match sink {
-            Sink::Reduce { scope: Scope::All, .. } => areas.carry = new(Area::Blocks),
+            Sink::Reduce { scope: Scope::All, .. } => {
+                areas.carry = new(if is_rounded(kernel) { Area::Parts } else { Area::Blocks });
+                if !self.areas.contains(&Area::PartNumber) && is_rounded(kernel) {
+                    self.areas.push(Area::PartNumber);
+                }
+            }
             Sink::Reduce { scope: Scope::Segment, result, .. } => {
                 areas.tiles = new(Area::Status);
                 if result.is_some() {
@@ -238,7 +279,17 @@ impl Plan {
                     areas.tags = Some(new(Area::Tags(*array)));
                 }
             }
-            Sink::Histogram { .. } | Sink::Emit { .. } => {}
+            Sink::Histogram { array, combine, value, .. } => {
+                let (ValueTy::Scalar(ty) | ValueTy::Array(ty)) = kernel.types[value.0 as usize]
+                else {
+                    return areas;
+                };
+                let table = Area::Table(*array, *combine, ty);
+                if !self.areas.contains(&table) {
+                    self.areas.push(table);
+                }
+            }
+            Sink::Emit { .. } => {}
         }
         areas
     }
@@ -285,6 +336,15 @@ impl Plan {
             (Pass::Final, Sink::Emit { .. }) => bug!("an `emit` has become a scan"),
         }
     }
+}
+
+/// Returns true if the result of a reduction over the space depends on how its elements are grouped.
+fn is_rounded(kernel: &Kernel) -> bool {
+    let is_rounded = |sink: &Sink| match sink {
+        Sink::Reduce { scope: Scope::All, value, .. } => kernel.scalar_ty(*value).is_float(),
+        _ => false,
+    };
+    kernel.stages.iter().flat_map(|stage| &stage.sinks).any(is_rounded)
 }
 
 /// Returns true if all work items have the same value: whoever scatters it last, it is the same.

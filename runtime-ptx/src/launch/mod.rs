@@ -12,7 +12,8 @@ use crate::driver::memory::{Block, Memory};
 use crate::driver::module::{CompiledEntry, CompiledKernel};
 use crate::driver::stream::{Copy, Stream};
 use crate::emit::{
-    Area, BLOCK_THREADS, Count, Pass, Plan, Program, Size, Source, Step, Work, status_bytes,
+    Area, BLOCK_THREADS, Count, Pass, Plan, Program, SLOT_BYTES, Size, Source, Step, TABLES_BYTES,
+    Work, status_bytes,
 };
 use nesl_runtime::bug;
 use nesl_runtime::bug::OrBug;
@@ -22,13 +23,13 @@ use rows::Rows;
 use std::cell::RefCell;
 use std::sync::Arc;
 
-/// The number of blocks that a multiprocessor is given at most: as many as it holds at a time, so
-/// that each goes over its part of the space without another one beginning.
-const BLOCKS_PER_MULTIPROCESSOR: u32 = 2048 / BLOCK_THREADS;
-
 /// The number of blocks that each multiprocessor is given, if there are as many threads, before
 /// threads are given more work.
 const FEWEST_BLOCKS_PER_MULTIPROCESSOR: u32 = 2;
+
+/// The number of work items of a block for each bin of its table from which on the table is worth
+/// its while.
+const ITEMS_PER_BIN: u64 = 4;
 
 /// The size of the memory for the states of tiles in the beginning, in bytes.
 const MIN_STATUS_BYTES: usize = 1 << 16;
@@ -117,17 +118,25 @@ impl Launcher<'_> {
         run.outputs()
     }
 
-    /// The number of blocks that go over so many indices.
-    fn blocks(&self, plan: &Plan, indices: u64) -> u32 {
-        let whole = self.multiprocessors * BLOCKS_PER_MULTIPROCESSOR;
+    /// The number of blocks that go over so many indices with these entries: as many as the device
+    /// holds at a time at most, so that each goes over its part of the space without another one
+    /// beginning.
+    fn blocks(&self, plan: &Plan, entries: &[CompiledEntry], indices: u64) -> u32 {
         let blocks_of = |items: u32| indices.div_ceil(u64::from(BLOCK_THREADS * items));
         // The device is filled before a thread gets several work items.
         let filled = u64::from(self.multiprocessors * FEWEST_BLOCKS_PER_MULTIPROCESSOR);
         let needed = match plan.work {
             Work::Tiles => blocks_of(plan.tile.rows),
+            Work::Items(_) if plan.has_parts() => plan.parts(indices),
             Work::Items(items) => blocks_of(items).max(blocks_of(1).min(filled)),
         };
-        u32::try_from(needed).unwrap_or(u32::MAX).clamp(1, whole.max(1))
+        let resident = entries.iter().map(|entry| self.resident_blocks(entry)).max().unwrap_or(1);
+        u32::try_from(needed).unwrap_or(u32::MAX).clamp(1, resident)
+    }
+
+    /// The number of blocks of an entry that the device holds at a time.
+    pub fn resident_blocks(&self, entry: &CompiledEntry) -> u32 {
+        (self.multiprocessors * entry.usage.blocks_per_multiprocessor).max(1)
     }
 
     fn alloc(&self, bytes: u64) -> Result<Block, Failure> {
@@ -172,15 +181,19 @@ impl Run<'_> {
         if is_first {
             self.work_items = Some(extents.elements);
         }
-        let blocks = self.launcher.blocks(&step.plan, extents.elements.max(extents.segments));
-        let areas = self.areas(step, extents, blocks)?;
+        let blocks =
+            self.launcher.blocks(&step.plan, entries, extents.elements.max(extents.segments));
+        let (tables, blocks) = self.tables(step, extents, blocks);
+        let areas = self.areas(step, extents, blocks, &tables)?;
         let mut rows = Rows::new(self.launcher, step, &self.literals(step), blocks)?;
         for (pass, entry) in step.plan.passes.iter().zip(entries) {
             if *pass == Pass::Final && self.waits(step) && !self.read_totals()? {
                 return Ok(false);
             }
             let args = self.args(step)?;
+            let resident = self.launcher.resident_blocks(entry);
             let launch = |blocks: u32, scratch: &[u64]| {
+                let blocks = blocks.min(resident);
                 let number = self.launcher.runtime.next_pass(self.launch.tag);
                 let Launcher { stream, record, ticket, .. } = self.launcher;
                 let mut params = vec![*record, number, stream.words(), *ticket];
@@ -197,7 +210,14 @@ impl Run<'_> {
     }
 
     /// Allocates the areas of a step.
-    fn areas(&self, step: &Step, extents: Extents, blocks: u32) -> Result<Areas, Failure> {
+    fn areas(
+        &self,
+        step: &Step,
+        extents: Extents,
+        blocks: u32,
+        tables: &[u64],
+    ) -> Result<Areas, Failure> {
+        let mut tables = tables.iter();
         let tiles = extents.elements.div_ceil(u64::from(step.plan.tile.items())).max(1);
         let is_status = |area: &&Area| matches!(area, Area::Status);
         let states = step.plan.areas.iter().filter(is_status).count() as u64;
@@ -207,8 +227,17 @@ impl Run<'_> {
         for area in &step.plan.areas {
             let bytes = match area {
                 Area::Blocks => 8 * u64::from(blocks),
+                Area::Parts => 8 * step.plan.parts(extents.elements),
                 Area::Segments => 8 * extents.segments,
                 Area::Tags(array) => 8 * self.length_of(step, *array),
+                Area::PartNumber => {
+                    areas.addresses.push(step.plan.parts(extents.elements));
+                    continue;
+                }
+                Area::Table(..) => {
+                    areas.addresses.extend(tables.next());
+                    continue;
+                }
                 Area::Status => {
                     areas.addresses.push(states);
                     states += status_bytes(tiles);
@@ -225,13 +254,35 @@ impl Run<'_> {
         Ok(areas)
     }
 
-    /// The length of an array that a step scatters to.
+    /// The numbers of bins of the tables that blocks have in shared memory, and the number of blocks
+    /// that is right for these: a table costs an update in global memory for each bin, which must
+    /// be few beside the work items. The numbers are 0 where the tables do not fit, or where there
+    /// would be too few blocks for the multiprocessors.
+    fn tables(&self, step: &Step, extents: Extents, blocks: u32) -> (Vec<u64>, u32) {
+        let bins = step.plan.areas.iter().filter_map(|area| match area {
+            Area::Table(array, ..) => Some(self.length_of(step, *array)),
+            _ => None,
+        });
+        let bins: Vec<u64> = bins.collect();
+        let all: u64 = bins.iter().sum();
+        if all == 0 || all > TABLES_BYTES / SLOT_BYTES {
+            return (vec![0; bins.len()], blocks);
+        }
+        let worth = extents.elements / (all * ITEMS_PER_BIN);
+        let fewer = u32::try_from(worth).unwrap_or(u32::MAX).min(blocks);
+        match fewer >= blocks.min(self.launcher.multiprocessors) {
+            true => (bins, fewer),
+            false => (vec![0; bins.len()], blocks),
+        }
+    }
+
+    /// The length of an array that a step scatters to, or has histograms in.
     fn length_of(&self, step: &Step, array: Value) -> u64 {
         let at = step.kernel.params.iter().position(|param| *param == array);
-        match step.args[at.or_bug("a scatter writes a parameter")] {
+        match step.args[at.or_bug("a sink writes a parameter")] {
             Source::Param(param) => length(self.launch.args, param),
             Source::Temporary(_) | Source::Size(_) => {
-                bug!("scatters write parameters of the launch")
+                bug!("sinks write parameters of the launch")
             }
         }
     }

@@ -3,6 +3,7 @@
 //! Every parameter has 8 bytes. An entry begins as those of kernels do: it has no effect if an
 //! earlier launch has failed.
 
+use crate::emit::ENTRY;
 use crate::emit::assembly::{Assembly, Class, Label, Reg, emit};
 use crate::emit::collective::shuffle;
 use crate::emit::failure::{self, Registers};
@@ -77,6 +78,7 @@ impl EntryCode {
     pub fn finish(mut self) -> String {
         self.asm.place(self.end);
         emit!(self.asm, "ret");
+        let usage = self.asm.usage(BLOCK_THREADS);
         let (mut text, body) = self.asm.finish();
         let params: Vec<String> =
             self.params.iter().map(|name| format!("  .param .u64 {name}")).collect();
@@ -84,7 +86,7 @@ impl EntryCode {
         let name = &self.name;
         writeln!(
             text,
-            ".visible .entry {name}(\n{params}\n)\n.maxntid {BLOCK_THREADS}, 1, 1\n{body}"
+            "// {usage}\n{ENTRY}{name}(\n{params}\n)\n.maxntid {BLOCK_THREADS}, 1, 1\n{body}"
         )
         .or_bug("writing to a string");
         text

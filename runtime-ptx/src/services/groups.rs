@@ -47,9 +47,6 @@ const SLOTS_PER_ELEMENT: u64 = 2;
 /// The number of elements that can be grouped: their indices, from 1 on, have 32 bits.
 const MAX_ELEMENTS: u64 = (1 << 32) - 2;
 
-/// The number of blocks for each multiprocessor.
-const BLOCKS_PER_MULTIPROCESSOR: u64 = 8;
-
 /// Odd numbers that spread the bits of ints.
 const SPREAD: [i64; 2] = [0x9e37_79b9_7f4a_7c15_u64 as i64, 0xd6e8_feb8_6659_fd93_u64 as i64];
 
@@ -68,12 +65,13 @@ pub fn emit(elements: Grouped, name: impl Fn(usize) -> String) -> Vec<String> {
 }
 
 /// Returns the launches that group `count` elements, given by one array of ints, or by the starts,
-/// the lengths and the chars of texts.
+/// the lengths and the chars of texts; `resident` are the numbers of blocks of the entries that the
+/// device holds at a time.
 pub fn steps(
     elements: &[u64],
     count: u64,
     [last, equal]: [u64; 2],
-    multiprocessors: u32,
+    resident: &[u64],
 ) -> Result<Steps, TooMany> {
     let mut steps = Steps::default();
     if count == 0 {
@@ -85,12 +83,12 @@ pub fn steps(
     let [last, equal, number] = [last, equal, count].map(Argument::from);
     let slots = SLOTS_PER_ELEMENT * count;
     let table = steps.temporary(SLOT_BYTES * slots, true);
-    let held = u64::from(multiprocessors) * BLOCKS_PER_MULTIPROCESSOR;
-    let blocks = count.div_ceil(u64::from(BLOCK_THREADS)).min(held.max(1));
+    let needed = count.div_ceil(u64::from(BLOCK_THREADS));
+    let blocks = |entry: usize| needed.min(resident[entry]);
     let mut args: Vec<Argument> = elements.iter().copied().map(Argument::from).collect();
     args.extend([last, table, number, slots.into()]);
-    steps.launch(INSERT_ENTRY, blocks, args);
-    steps.launch(ANSWER_ENTRY, blocks, vec![last, equal, table, number]);
+    steps.launch(INSERT_ENTRY, blocks(INSERT_ENTRY), args);
+    steps.launch(ANSWER_ENTRY, blocks(ANSWER_ENTRY), vec![last, equal, table, number]);
     Ok(steps)
 }
 

@@ -18,9 +18,11 @@ pub fn launch(
     launch: &Launch<'_>,
     number: u64,
 ) -> Result<(), Failure> {
-    let Launcher { stream, record, multiprocessors, .. } = *launcher;
+    let Launcher { stream, record, .. } = *launcher;
     let words: Vec<u64> = launch.args.iter().map(word).collect();
-    let steps = compiled.service.steps(&words, multiprocessors).map_err(too_many)?;
+    let resident: Vec<u64> =
+        compiled.entries.iter().map(|entry| launcher.resident_blocks(entry).into()).collect();
+    let steps = compiled.service.steps(&words, &resident).map_err(too_many)?;
     let mut temporaries = Vec::with_capacity(steps.temporaries.len());
     for temporary in &steps.temporaries {
         let bytes = usize::try_from(temporary.bytes).unwrap_or(usize::MAX);

@@ -95,26 +95,27 @@ impl Service {
     }
 
     /// Returns the launches of a call; `words` are the arguments of the kernel: addresses of first
-    /// elements, and numbers.
-    pub fn steps(&self, words: &[u64], multiprocessors: u32) -> Result<Steps, TooMany> {
+    /// elements, and numbers; `resident` are the numbers of blocks of the entries that the device
+    /// holds at a time.
+    pub fn steps(&self, words: &[u64], resident: &[u64]) -> Result<Steps, TooMany> {
         if words[self.work_items] == 0 {
             return Ok(Steps::default());
         }
         let args: Vec<u64> = self.args.iter().map(|at| words[*at]).collect();
         match (self.kind, &args[..]) {
             (ServiceKind::Sort(order), &[keys, count, out]) => {
-                sort::steps(order, false, [keys, out], count, multiprocessors)
+                sort::steps(order, false, [keys, out], count, resident)
             }
             (ServiceKind::Rank(order), &[keys, count, out]) => {
-                sort::steps(order, true, [keys, out], count, multiprocessors)
+                sort::steps(order, true, [keys, out], count, resident)
             }
             (ServiceKind::Groups(Grouped::Ints(_)), &[ints, count, last, equal]) => {
-                groups::steps(&[ints], count, [last, equal], multiprocessors)
+                groups::steps(&[ints], count, [last, equal], resident)
             }
             (
                 ServiceKind::Groups(Grouped::Texts),
                 &[starts, count, lengths, chars, last, equal],
-            ) => groups::steps(&[starts, lengths, chars], count, [last, equal], multiprocessors),
+            ) => groups::steps(&[starts, lengths, chars], count, [last, equal], resident),
             _ => bug!("a service takes as many arguments as its intrinsic"),
         }
     }

@@ -25,9 +25,6 @@ const PASS_ENTRY: usize = 2;
 /// The number of keys that can be ranked: their indices have 32 bits.
 const MAX_RANKED_KEYS: u64 = 1 << 32;
 
-/// The number of blocks of a histogram for each multiprocessor.
-const HISTOGRAM_BLOCKS_PER_MULTIPROCESSOR: u64 = 8;
-
 /// Emits the entries, under names by their numbers.
 pub fn emit(order: KeyOrder, ranks: bool, name: impl Fn(usize) -> String) -> Vec<String> {
     vec![
@@ -37,13 +34,14 @@ pub fn emit(order: KeyOrder, ranks: bool, name: impl Fn(usize) -> String) -> Vec
     ]
 }
 
-/// Returns the launches that sort or rank `count` keys.
+/// Returns the launches that sort or rank `count` keys; `resident` are the numbers of blocks of the
+/// entries that the device holds at a time.
 pub fn steps(
     order: KeyOrder,
     ranks: bool,
     [keys, out]: [u64; 2],
     count: u64,
-    multiprocessors: u32,
+    resident: &[u64],
 ) -> Result<Steps, TooMany> {
     let mut steps = Steps::default();
     if count == 0 {
@@ -67,8 +65,7 @@ pub fn steps(
         arrays.extend([(); 2].map(|()| steps.temporary(4 * moved, false)));
     }
     let needed = count.div_ceil(u64::from(histogram::BLOCK_KEYS));
-    let held = u64::from(multiprocessors) * HISTOGRAM_BLOCKS_PER_MULTIPROCESSOR;
-    steps.launch(HISTOGRAM_ENTRY, needed.min(held.max(1)), vec![keys, area, number]);
+    steps.launch(HISTOGRAM_ENTRY, needed.min(resident[HISTOGRAM_ENTRY]), vec![keys, area, number]);
     for digit in 0..u64::from(layout.digits) {
         let mut args = arrays.clone();
         args.extend([area, number, digit.into()]);

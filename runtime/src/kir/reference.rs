@@ -78,6 +78,7 @@ impl Reference {
                 multiprocessors: 1,
                 shares_host_memory: true,
                 recursion: true,
+                falls_back: false,
                 allocation: true,
                 memory,
                 prefetches: false,

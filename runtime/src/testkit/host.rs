@@ -85,8 +85,13 @@ fn launches_are_in_order(make: Make<'_>) {
 fn modules_are_compiled_once(make: Make<'_>) {
     let runtime = make(Options::default());
     let module = parse("kernel \"k\"(v0: i64) over flat v0 at v1 { }").expect("kir");
-    runtime.load(&module).expect("loaded");
-    runtime.load(&module.clone()).expect("loaded");
+    for module in [&module, &module.clone()] {
+        let loaded = runtime.load(module).expect("loaded");
+        let args = [Arg::Scalar(Literal::I64(1))];
+        let launch = Launch { module: &loaded, kernel: 0, args: &args, tag: 1, work_items: None };
+        runtime.launch(&launch).expect("enqueued");
+    }
+    runtime.sync().expect("done");
     assert_eq!(runtime.counters().modules, 1);
 }
 

@@ -29,6 +29,7 @@ impl Machine<'_> {
         for (space, mask) in spaces(atomic.address.space, &addresses, at.active) {
             if space == Space::Shared {
                 self.count_shared(&addresses, mask, bytes);
+                self.counters.shared_atomic_operations += u64::from(mask.count_ones());
             }
             for lane in lanes_of(mask) {
                 let operands = atomic

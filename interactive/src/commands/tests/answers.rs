@@ -16,6 +16,7 @@ static RUNTIMES: [RuntimeRow; 3] = [
         about: "The interpreter of kernels",
         device: || "interpreter of kernels".to_owned(),
         interpret_first: false,
+        stages: Stages::with_backend(&[]),
         make: |options| Ok(Some(Box::new(Reference::new(options)))),
     },
     RuntimeRow {
@@ -23,6 +24,7 @@ static RUNTIMES: [RuntimeRow; 3] = [
         about: "The direct interpreter",
         device: || "direct interpreter".to_owned(),
         interpret_first: false,
+        stages: Stages::with_backend(&[]),
         make: |_| Ok(None),
     },
     RuntimeRow {
@@ -30,6 +32,7 @@ static RUNTIMES: [RuntimeRow; 3] = [
         about: "A device that is not there",
         device: || "no driver was found".to_owned(),
         interpret_first: true,
+        stages: Stages::with_backend(&[]),
         make: |_| Err("no driver was found".to_owned()),
     },
 ];
@@ -41,7 +44,6 @@ fn state() -> State {
         runtime: &RUNTIMES[0],
         options: Options { threads: 1, memory: 1 << 30, ..Options::default() },
         display: Style { html: false },
-        stages: Stages::default(),
         extra: &[],
     })
     .expect("the interpreter of kernels is everywhere")

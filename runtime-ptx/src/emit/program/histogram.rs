@@ -6,34 +6,53 @@
 //! added). Then
 //!
 //! ```text
-//! collect   one thread for each part of the items and range of bins:
-//!             go over the part in order; add what belongs to the range to the table of the part
+//! collect   a block for each part of the items and range of bins:
+//!             go over the part in order; add what belongs to the range to a table in shared memory
+//!             (`emit/collect`); write the table
 //! combine   one thread for each bin: add the tables of the parts, in order
 //! ```
 //!
-//! No two threads write to the same element. The parts and ranges depend on the numbers of items and
-//! bins only. Large tables have few parts, and many ranges instead: every thread of a part looks at
-//! all of its items, but those of a warp look at the same one at a time.
+//! The parts and ranges depend on the numbers of items and bins only. There are as many parts as
+//! make the tables together about as long as the notes: a table that is longer than these has one
+//! part, and many ranges instead, each of which looks at all items.
 
-use super::{Code, Count, Rewriting, Size, Source, Step};
+use super::{Code, Count, Rewriting, Size, Source, Step, StepCode};
+use crate::emit::collective::WARP_THREADS;
+use crate::emit::plan::{Plan, Work};
+use crate::emit::shape::BLOCK_THREADS;
 use nesl_runtime::kir::{
     Binary, Body, Combine, Kernel, KernelBuilder, Literal, Op, Sink, Space, Ty, Value, ValueTy,
 };
 
-/// The least number of items of a part: fewer are not worth a table.
-const MIN_PART_ITEMS: u64 = 64;
+/// The least number of items of a part: fewer are not worth a block.
+const MIN_PART_ITEMS: u64 = 1024;
 
-/// The largest number of parts: a warp for each fills a large device.
-const MAX_PARTS: u64 = 8192;
+/// The largest number of parts: they fill a large device.
+const MAX_PARTS: u64 = 1024;
 
-/// The size of the tables of all parts together, in elements, unless one alone is larger.
-const MAX_TABLE_ELEMENTS: u64 = 8 << 20;
+/// The number of elements of all tables for each item, unless one table alone is longer.
+const TABLE_ELEMENTS_PER_ITEM: u64 = 2;
 
-/// The number of threads that ranges are made for, where there are few parts.
-const MIN_THREADS: u64 = 16 << 10;
+/// The number of bins of a range: their table lies in shared memory.
+pub const RANGE_BINS: u32 = 4096;
 
-/// The number of ranges of each part, if there are so many bins: the threads of a warp.
-const MIN_RANGES: u64 = 32;
+/// A step that makes the tables of a histogram, and the parameters of its kernel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Collect {
+    /// The operator that combines a bin with a value.
+    pub combine: Combine,
+    /// The type of the values.
+    pub ty: Ty,
+    /// The bin of each item, an array of `i64`; one that is out of bounds is that of no bin.
+    pub bins: Value,
+    /// The value of each item, an array.
+    pub values: Value,
+    /// The tables of the parts, one behind the other, an array.
+    pub tables: Value,
+    /// The numbers of threads, of items, of bins, of ranges, of items of a part, and of bins of a
+    /// range.
+    pub sizes: [Value; 6],
+}
 
 /// A histogram with private tables: the numbers on which their shape depends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -59,7 +78,7 @@ pub enum TableSize {
     Ranges,
     /// The number of bins of a range; the last ones may have fewer.
     RangeBins,
-    /// The number of threads: one for each part and range.
+    /// The number of threads: a block for each part and range.
     Threads,
     /// The number of elements of all tables.
     Elements,
@@ -68,11 +87,13 @@ pub enum TableSize {
 impl TableSize {
     /// Computes the number for so many items and bins.
     pub fn compute(self, items: u64, bins: u64) -> u64 {
-        let most_parts = (MAX_TABLE_ELEMENTS / bins.max(1)).clamp(1, MAX_PARTS);
+        let elements = items.saturating_mul(TABLE_ELEMENTS_PER_ITEM);
+        let most_parts = (elements / bins.max(1)).clamp(1, MAX_PARTS);
         let part_items = items.div_ceil(most_parts).max(MIN_PART_ITEMS);
+        // The loads of a warp begin with a sector.
+        let part_items = part_items.next_multiple_of(u64::from(WARP_THREADS));
         let parts = items.div_ceil(part_items).max(1);
-        let most_ranges = (MIN_THREADS / parts).max(MIN_RANGES);
-        let range_bins = bins.div_ceil(most_ranges).max(1);
+        let range_bins = u64::from(RANGE_BINS);
         let ranges = bins.div_ceil(range_bins).max(1);
         match self {
             TableSize::Items => items,
@@ -81,7 +102,7 @@ impl TableSize {
             TableSize::PartItems => part_items,
             TableSize::Ranges => ranges,
             TableSize::RangeBins => range_bins,
-            TableSize::Threads => parts * ranges,
+            TableSize::Threads => parts * ranges * u64::from(BLOCK_THREADS),
             TableSize::Elements => parts * bins,
         }
     }
@@ -188,7 +209,7 @@ impl Arrays {
             size(TableSize::PartItems),
             size(TableSize::RangeBins),
         ];
-        kernel.followers.push(Step::new(collect(combine, ty), args));
+        kernel.followers.push(collect(combine, ty, args));
         let args = vec![
             size(TableSize::Bins),
             Source::Temporary(tables),
@@ -201,52 +222,20 @@ impl Arrays {
 
 const I64: ValueTy = ValueTy::Scalar(Ty::I64);
 
-/// The kernel in which each thread adds the items of a part that belong to a range of bins.
-fn collect(combine: Combine, ty: Ty) -> Kernel {
+/// The step in which each block adds the items of a part that belong to a range of bins.
+fn collect(combine: Combine, ty: Ty, args: Vec<Source>) -> Step {
     let mut kernel = KernelBuilder::new("collect");
     let threads = kernel.param(I64);
     let bins = kernel.param(ValueTy::Array(Ty::I64));
     let [values, tables] = [(); 2].map(|()| kernel.param(ValueTy::Array(ty)));
     let [items, bin_count, ranges, part_items, range_bins] = [(); 5].map(|()| kernel.param(I64));
-    let thread = kernel.over(Space::Flat { count: threads })[0];
-    let body = &mut kernel.body;
-    let part = body.binary(Binary::Div, thread, ranges);
-    let range = body.binary(Binary::Rem, thread, ranges);
-    let low = body.binary(Binary::Mul, range, range_bins);
-    let high = body.binary(Binary::Add, low, range_bins);
-    let high = body.binary(Binary::Min, high, bin_count);
-    let offset = body.binary(Binary::Mul, part, bin_count);
-    let table = body.slice(tables, offset);
-    let width = body.binary(Binary::Sub, high, low);
-    let untouched = body.literal(untouched(combine, ty));
-    body.count(width, Vec::new(), Vec::new(), |body, at, _| {
-        let bin = body.binary(Binary::Add, low, at);
-        body.store(table, bin, untouched);
-        Vec::new()
-    });
-    let from = body.binary(Binary::Mul, part, part_items);
-    let to = body.binary(Binary::Add, from, part_items);
-    let to = body.binary(Binary::Min, to, items);
-    let length = body.binary(Binary::Sub, to, from);
-    let (bins, values) = (body.slice(bins, from), body.slice(values, from));
-    body.count(length, Vec::new(), Vec::new(), |body, at, _| {
-        let bin = body.load(bins, at);
-        let above = body.binary(Binary::Ge, bin, low);
-        let below = body.binary(Binary::Lt, bin, high);
-        let own = body.binary(Binary::And, above, below);
-        body.branch(
-            own,
-            |body| {
-                let (sum, value) = (body.load(table, bin), body.load(values, at));
-                let sum = add(body, combine, sum, value);
-                body.store(table, bin, sum);
-                Vec::new()
-            },
-            |_| Vec::new(),
-        );
-        Vec::new()
-    });
-    kernel.finish()
+    kernel.over(Space::Flat { count: threads });
+    let kernel = kernel.finish();
+    let mut plan = Plan::of(&kernel, &[]);
+    plan.work = Work::Items(1);
+    let sizes = [threads, items, bin_count, ranges, part_items, range_bins];
+    let collect = Collect { combine, ty, bins, values, tables, sizes };
+    Step { kernel, plan, args, code: StepCode::Collect(collect) }
 }
 
 /// The kernel in which each thread adds the tables of the parts to a bin.
@@ -269,7 +258,7 @@ fn combine_tables(combine: Combine, ty: Ty) -> Kernel {
 }
 
 /// The element that changes no bin, not even one that holds the negative zero.
-fn untouched(combine: Combine, ty: Ty) -> Literal {
+pub fn untouched(combine: Combine, ty: Ty) -> Literal {
     match (combine, ty) {
         (Combine::Add, Ty::F32) => Literal::F32((-0f32).to_bits()),
         (Combine::Add, Ty::F64) => Literal::F64((-0f64).to_bits()),
@@ -298,7 +287,7 @@ fn add(body: &mut Body, combine: Combine, sum: Value, element: Value) -> Value {
 mod tests {
     use super::*;
 
-    /// The parts cover the items, the ranges the bins, and no thread is idle.
+    /// The parts cover the items, the ranges the bins, and no block is idle.
     #[test]
     fn parts_and_ranges_cover_everything() {
         let numbers = [0, 1, 5, 63, 64, 65, 1000, 100_000, 10_000_000];
@@ -310,7 +299,7 @@ mod tests {
                 assert!((parts - 1) * size(TableSize::PartItems) <= items);
                 assert!(ranges * size(TableSize::RangeBins) >= bins);
                 assert!((ranges - 1) * size(TableSize::RangeBins) <= bins);
-                assert!(size(TableSize::Elements) <= MAX_TABLE_ELEMENTS.max(bins));
+                assert!(size(TableSize::Elements) <= (2 * items).max(bins));
             }
         }
     }

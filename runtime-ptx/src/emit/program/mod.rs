@@ -11,8 +11,8 @@
 //!
 //! histogram add x -> a[b] when c         store bins[index] = c ? b : -1  (`histogram`)
 //!                                        store values[index] = x
-//!                                      then, by kernels of their own: a table for each part of
-//!                                      the space, and the sum of these tables
+//!                                      then: a table for each part of the space, by a step with
+//!                                      code of its own (`collect`), and the sum of these tables
 //! ```
 //!
 //! The arrays `out`, `bins`, `values` and the tables are *temporaries* of the launch; those of `out`
@@ -22,7 +22,7 @@
 mod emission;
 mod histogram;
 
-pub use histogram::{Table, TableSize};
+pub use histogram::{Collect, RANGE_BINS, Table, TableSize, untouched};
 
 use super::plan::Plan;
 use nesl_runtime::bug::OrBug;
@@ -51,6 +51,17 @@ pub struct Step {
     pub plan: Plan,
     /// The arguments, one for each parameter.
     pub args: Vec<Source>,
+    /// The code of its passes.
+    pub code: StepCode,
+}
+
+/// The code of the passes of a step.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum StepCode {
+    /// That of the kernel's work items, and its sinks.
+    WorkItems,
+    /// Code for blocks, in place of the kernel's, which has only parameters and a size.
+    Collect(Collect),
 }
 
 /// The origin of an argument.
@@ -119,7 +130,8 @@ impl Program {
             let params = kernel.params.iter().zip(&args);
             params.filter(|(_, arg)| is_total(arg)).map(|(param, _)| *param).collect()
         };
-        let mut steps = vec![Step { plan: Plan::of(&kernel, &totals), kernel, args }];
+        let plan = Plan::of(&kernel, &totals);
+        let mut steps = vec![Step { plan, kernel, args, code: StepCode::WorkItems }];
         steps.extend(followers);
         Program { steps, temporaries, outputs }
     }
@@ -128,7 +140,7 @@ impl Program {
 impl Step {
     /// A step with the passes that its kernel needs.
     pub fn new(kernel: Kernel, args: Vec<Source>) -> Step {
-        Step { plan: Plan::of(&kernel, &[]), kernel, args }
+        Step { plan: Plan::of(&kernel, &[]), kernel, args, code: StepCode::WorkItems }
     }
 }
 

@@ -331,14 +331,19 @@ impl Tile<'_> {
         }
     }
 
-    /// Emits the part of the tile in a reduction over the grid.
+    /// Emits the part of the tile in a reduction over the grid: a result of its own, if it rounds.
     fn add(&mut self, asm: &mut Assembly, sink: &Sink, sums: &mut std::slice::Iter<'_, Finish>) {
-        let Some((Finish { combine, sum, .. }, (_, value))) = sums.next().zip(sink.combined())
-        else {
-            return;
-        };
+        let Some((finish, (_, value))) = sums.next().zip(sink.combined()) else { return };
+        let Finish { combine, sum, parts, .. } = finish;
+        if parts.is_some() {
+            finish.begin(asm, *sum);
+        }
         for element in self.values(value, combine.0.neutral(combine.1)) {
             asm.accumulate(*combine, *sum, element.into());
+        }
+        if parts.is_some() {
+            let warps = BLOCK_THREADS / WARP_THREADS;
+            finish.leave(asm, &self.entry.frame.ids, warps, *sum, self.number.tile);
         }
     }
 

@@ -100,7 +100,8 @@ pub(super) fn empty_segments(asm: &mut Assembly, entry: &Entry<'_>) {
     if outs.is_empty() {
         return;
     }
-    let (segment, stride) = (entry.first_index(asm), asm.register(Class::B64));
+    let (segment, stride) =
+        (entry.first_index(asm, entry.frame.ids.block), asm.register(Class::B64));
     emit!(asm, "mul.wide.u32 {stride}, {}, {BLOCK_THREADS}", entry.frame.ids.blocks);
     let (head, next, end) = (asm.label(), asm.label(), asm.label());
     asm.place(head);

@@ -6,7 +6,7 @@ use crate::driver::launch::Request;
 use crate::driver::module::LoadError;
 use crate::driver::state::driver;
 use crate::driver::status::{Outcome, Status};
-use crate::driver::work::Handle;
+use crate::driver::work::{Handle, Work};
 use std::ffi::{CStr, c_char, c_int, c_uint, c_void};
 
 /// The options of a module's compilation that are heeded.
@@ -98,6 +98,10 @@ unsafe extern "C" fn cuLinkComplete(
     bytes: *mut usize,
 ) -> Status {
     call(|driver| {
+        let is_write = |(_, work): &(u64, Work)| matches!(work, Work::Write(..));
+        let streams = driver.context()?.streams.values();
+        let is_writing = streams.flat_map(|stream| &stream.queue).any(is_write);
+        driver.host.links_beside_writes += u64::from(is_writing);
         let link = driver.context()?.links.get_mut(&state).ok_or(Status::INVALID_HANDLE)?;
         // SAFETY: the caller of the driver API passes pointers to results. The code lies in the
         // linker's memory until it is destroyed.
