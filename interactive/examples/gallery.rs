@@ -1,7 +1,7 @@
 //! Writes a page with values of every kind as notebooks show them, to be looked at in a browser:
 //! `cargo run -p nesl-interactive --example gallery page.html`.
 
-use nesl_engine::{Settings, ShownValues};
+use nesl_engine::{Settings, ShownValues, Stages};
 use nesl_interactive::bundle::{Bundle, escaped};
 use nesl_interactive::display::plot::{Curve, Fit, growth};
 use nesl_interactive::display::{self, Style};
@@ -55,6 +55,7 @@ static RUNTIMES: [RuntimeRow; 1] = [RuntimeRow {
     about: "The direct interpreter",
     device: || "direct interpreter".to_owned(),
     interpret_first: false,
+    stages: Stages::with_backend(&[]),
     make: |_| Ok(None),
 }];
 
@@ -69,6 +70,7 @@ fn main() {
         runtime: &RUNTIMES[0],
         options: Options::default(),
         display: Style { html: true },
+        extra: &[],
     })
     .expect("the direct interpreter is everywhere");
     let mut page = "<!doctype html><meta charset=\"utf-8\"><title>Values</title>".to_owned();

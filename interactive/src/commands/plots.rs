@@ -81,6 +81,7 @@ mod tests {
         about: "The direct interpreter",
         device: || "direct interpreter".to_owned(),
         interpret_first: false,
+        stages: nesl_engine::Stages::with_backend(&[]),
         make: |_| Ok(None),
     }];
 
@@ -110,7 +111,7 @@ mod tests {
         };
         let (runtimes, runtime) = (&RUNTIMES, &RUNTIMES[0]);
         let (options, display) = (Options::default(), Style { html: true });
-        let setup = Setup { settings, runtimes, runtime, options, display };
+        let setup = Setup { settings, runtimes, runtime, options, display, extra: &[] };
         let mut state = State::new(setup).expect("the direct interpreter is everywhere");
         for text in [
             ":plot {i * i : i in [0:10]}",
