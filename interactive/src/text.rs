@@ -96,6 +96,25 @@ impl Lines {
     }
 }
 
+/// Returns a text of one paragraph with line ends instead of some blanks, so that no line is longer than
+/// `width` characters if its words are not.
+pub fn wrapped(text: &str, width: usize) -> String {
+    let (mut out, mut column) = (String::with_capacity(text.len()), 0);
+    for word in text.split_whitespace() {
+        let length = word.chars().count();
+        if column > 0 && column + 1 + length > width {
+            out.push('\n');
+            column = 0;
+        } else if column > 0 {
+            out.push(' ');
+            column += 1;
+        }
+        out.push_str(word);
+        column += length;
+    }
+    out
+}
+
 /// The text with every character that a terminal would obey replaced by a visible one. Line ends
 /// and tabs stay.
 pub fn visible(text: &str) -> String {
@@ -138,6 +157,13 @@ mod tests {
         assert_eq!(at(7), (3, 1));
         assert_eq!(at(8), (4, 1));
         assert_eq!(at(99), (4, 2));
+    }
+
+    #[test]
+    fn paragraphs_are_wrapped_at_blanks() {
+        assert_eq!(wrapped("a bc  def\nghij k", 5), "a bc\ndef\nghij\nk");
+        assert_eq!(wrapped("longer than five", 5), "longer\nthan\nfive");
+        assert_eq!(wrapped("", 5), "");
     }
 
     #[test]

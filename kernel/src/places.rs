@@ -88,6 +88,8 @@ pub fn folders() -> Folders {
             if cfg!(unix) {
                 data.extend(["/usr/local", "/usr"].map(|prefix| below(Path::new(prefix))));
             }
+            let mut seen = std::collections::HashSet::new();
+            data.retain(|folder| seen.insert(folder.clone()));
             Folders { data, unasked: Some(reason) }
         }
     }

@@ -1,11 +1,12 @@
 //! Tests the interactive session through a pseudo-terminal.
 
+use expect_test::expect;
 use rexpect::process::PtyProcess;
 use rexpect::session::{PtySession, spawn_command};
 use std::fs::File;
 use std::io::{Read, Write};
 use std::path::Path;
-use std::process::Command;
+use std::process::{Command, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
 use std::time::{Duration, Instant};
 
@@ -69,10 +70,15 @@ fn a_conversation() {
     say(&mut session, ":time {i : i in [0:x]}", "time of it: ");
     say(&mut session, ":stats", "runtime cpu: ");
     say(&mut session, ":help", ":quit");
+    say(&mut session, ":vars", "host");
+    say(&mut session, ":kernels {i * 2 : i in [0:x]}", "main kernel");
+    say(&mut session, ":flatten {i * 2 : i in [0:x]}", "Below each line of lengths");
+    say(&mut session, ":set threads 1", "");
+    say(&mut session, "x", "it = 5 : int");
     say(&mut session, "describe sort;", "sort : [a] -> [a]");
     say(&mut session, "1 + 1.5", "Type error");
     say(&mut session, "[1, 2][7]", "Runtime error");
-    say(&mut session, "it", "it = [0, 1, 2, 3, 4] : [int]");
+    say(&mut session, "it", "it = 5 : int");
     session.send_line(":quit").expect("it listens");
     session.exp_eof().expect("it leaves");
 }
@@ -151,6 +157,57 @@ fn tab_completes_and_history_persists() {
     say(&mut session, "", "it = 12346 : int");
     session.send_control('d').expect("it listens");
     session.exp_eof().expect("it leaves");
+}
+
+/// Gives a session lines through a pipe; returns its standard output, its standard error, and its exit
+/// code.
+fn piped(arguments: &[&str], lines: &str) -> (String, String, Option<i32>) {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_nesl"));
+    let piped = Stdio::piped;
+    command.args(arguments).stdin(piped()).stdout(piped()).stderr(piped());
+    let mut session = command.spawn().expect("it starts");
+    let mut input = session.stdin.take().expect("a pipe");
+    input.write_all(lines.as_bytes()).expect("it listens");
+    drop(input);
+    let done = session.wait_with_output().expect("it ends");
+    let text = |bytes: Vec<u8>| String::from_utf8(bytes).expect("text");
+    (text(done.stdout), text(done.stderr), done.status.code())
+}
+
+#[test]
+fn commands_work_in_a_pipe() {
+    let lines = "x = [1,\n2];\n:type x\n:time\nfunction twice(a) =\n  2 * a;\n:info twice\n\
+                 :cost twice(3) for n = 1, 2, 3\n:quit\n1 / 0;\n";
+    let (output, errors, code) = piped(&[], lines);
+    assert_eq!(errors, "");
+    assert_eq!(code, Some(0));
+    expect![[r#"
+        x = [1, 2] : [int]
+        x : [int]
+        twice = fn : int -> int
+        twice : int -> int
+        defined in <stdin>
+
+        function twice(a) =
+          2 * a;
+        n  work  depth  parallelism
+        1     1      1          1.0
+        2     1      1          1.0
+        3     1      1          1.0
+        work  = 1
+        depth = 1
+        With 3 sizes only laws with one term were tried; give 5 or more.
+    "#]]
+    .assert_eq(&output);
+    // A command that fails ends its entry only; lines are counted from the beginning.
+    let (output, errors, code) = piped(&["--quiet"], "x = 3;\n:what\n\n:time\n\nx / 0;\n:type x\n");
+    assert_eq!((&*output, code), ("x : int\n", Some(1)));
+    assert!(errors.starts_with("Command error: there is no command `:what`"), "{errors}");
+    assert!(errors.contains("<stdin>:6:"), "{errors}");
+    // Objects are for programs; answers are for people.
+    let (output, errors, _) = piped(&["--json"], "1 + 2;\n:type 1\n");
+    assert!(output.starts_with("{") && output.lines().count() == 1, "{output}");
+    assert_eq!(errors, "1 : int\n");
 }
 
 /// A session whose output is read in large pieces. (The reader of `rexpect` rescans all of it for every

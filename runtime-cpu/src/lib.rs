@@ -95,6 +95,7 @@ impl Cpu {
                 falls_back: false,
                 allocation: true,
                 memory: options.memory,
+                memory_bandwidth: None,
                 prefetches: threads > 1,
                 costs: COSTS,
             },

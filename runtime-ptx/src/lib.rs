@@ -104,6 +104,7 @@ impl Ptx {
             falls_back: false,
             allocation: true,
             memory: limit,
+            memory_bandwidth: description.memory_bandwidth,
             prefetches: false,
             costs: COSTS,
         };

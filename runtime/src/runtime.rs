@@ -58,6 +58,8 @@ pub struct Caps {
     pub allocation: bool,
     /// The limit on the size of all arrays together, in bytes.
     pub memory: u64,
+    /// The bytes that its memory moves in a second, at most; `None` where that is not known.
+    pub memory_bandwidth: Option<u64>,
     /// True if [`Runtime::prefetch`] compiles in the background.
     pub prefetches: bool,
     /// The time that each use of the runtime costs the host.

@@ -4,6 +4,7 @@
 //! its own, those of Node beside the extension. Editors themselves are not installed; a test whose
 //! editor is not there is skipped, and says so.
 
+use crate::python;
 use crate::shell::{root, run};
 use anyhow::{Result, bail};
 use std::path::PathBuf;
@@ -81,17 +82,7 @@ pub fn replay(options: &[&str]) -> Result<()> {
 
 /// A Python that has what the tests need.
 fn python() -> Result<PathBuf> {
-    let folder = root().join("target/editors/venv");
-    let python = folder.join("bin/python");
-    if !python.exists() {
-        run(&format!("python3 -m venv {}", folder.display()), &[])?;
-    }
-    let requirements = "server/tests/protocol/requirements.txt";
-    run(
-        &format!("{} -m pip install --quiet -r {requirements} tree-sitter", python.display()),
-        &[],
-    )?;
-    Ok(python)
+    python::environment("editors", "-r server/tests/protocol/requirements.txt tree-sitter")
 }
 
 fn is_there(program: &str) -> bool {

@@ -3,7 +3,9 @@
 //! Every task is a few commands that could be typed by hand; they are printed as they run.
 
 mod editors;
+mod jupyter;
 mod measure;
+mod python;
 mod shell;
 mod simulate;
 
@@ -18,6 +20,7 @@ cargo xtask <task>
   editors [PART …]         what editors get: server, grammar, vscode, nvim, emacs, settings
                            (needs python3, npm)
   e2e vscode [OPTION …]    the extension in a real VS Code; pictures under target/e2e
+  jupyter                  Jupyter's own tests of the kernel (needs python3)
   latency                  how fast the server answers, in a release build
   latency --replay [OPTION …]
                            an hour of editing at full speed: times, and whether memory stays
@@ -41,6 +44,7 @@ fn main() -> ExitCode {
         ["ci"] => ci(),
         ["editors", parts @ ..] => editors::test(parts),
         ["e2e", "vscode", options @ ..] => editors::end_to_end(options),
+        ["jupyter"] => jupyter::test(),
         ["latency"] => editors::latency(),
         ["latency", "--replay", options @ ..] => editors::replay(options),
         ["bless"] => bless(),

@@ -148,24 +148,7 @@ impl Session {
                 continue;
             }
             found = true;
-            let item = form.id();
-            let query = match stage.pass().run {
-                Run::Query(query) => Some(query),
-                _ => None,
-            };
-            if matches!(query, None | Some(Query::Types)) {
-                let diagnostics = self.db.diagnostics(item);
-                if diagnostics.iter().any(is_error) {
-                    return Err(diagnostics.into_iter().map(located).collect());
-                }
-            }
-            match query {
-                Some(query) => {
-                    let dump = dump_item(&self.db, item, query);
-                    self.append(&dump, 0..dump.text.len(), &mut out);
-                }
-                None => self.dump_program(&form, stage, &mut printed, &mut out)?,
-            }
+            self.dump_form(&form, stage, &mut printed, &mut out)?;
         }
         if !found && let Some(function) = function {
             let at = FileRange { file, range: 0..0 };
@@ -173,6 +156,48 @@ impl Session {
             return Err(vec![Diagnostic::error(DiagnosticKind::Name, at, message)]);
         }
         Ok(out)
+    }
+
+    /// Returns the definition of a name at a stage of the compiler, as the session has it; `None` if the
+    /// name has none.
+    pub fn stage_of_definition(
+        &self,
+        name: &str,
+        stage: Stage,
+    ) -> Option<Result<StageText, Vec<Diagnostic<FileRange>>>> {
+        let Resolution::Item(item, name) = self.lookup(&Name::new(name))? else { return None };
+        let form = self.db.form(self.current(item, &name));
+        let mut out = StageText::default();
+        let shown = self.dump_form(&form, stage, &mut FxHashSet::default(), &mut out);
+        Some(shown.map(|()| out))
+    }
+
+    fn dump_form(
+        &self,
+        form: &Form,
+        stage: Stage,
+        printed: &mut FxHashSet<String>,
+        out: &mut StageText,
+    ) -> Result<(), Vec<Diagnostic<FileRange>>> {
+        let item = form.id();
+        let query = match stage.pass().run {
+            Run::Query(query) => Some(query),
+            _ => None,
+        };
+        if matches!(query, None | Some(Query::Types)) {
+            let diagnostics = self.db.diagnostics(item);
+            if diagnostics.iter().any(is_error) {
+                return Err(diagnostics.into_iter().map(located).collect());
+            }
+        }
+        match query {
+            Some(query) => {
+                let dump = dump_item(&self.db, item, query);
+                self.append(&dump, 0..dump.text.len(), out);
+                Ok(())
+            }
+            None => self.dump_program(form, stage, printed, out),
+        }
     }
 
     fn dump_program(

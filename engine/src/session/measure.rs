@@ -45,6 +45,8 @@ pub struct Usage {
 pub struct Stats {
     /// The runtime's name; none if programs run on the direct interpreter.
     pub runtime: Option<String>,
+    /// The bytes that the memory of its device moves in a second, at most, if that is known.
+    pub memory_bandwidth: Option<u64>,
     /// The runtime's counters since the session began.
     pub counters: Counters,
     /// The parts of the runtimes that share the work, if there are several.
@@ -106,6 +108,7 @@ impl Session {
         variables.sort_by(|a, b| (&a.name, a.shadowed, &a.ty).cmp(&(&b.name, b.shadowed, &b.ty)));
         Stats {
             runtime: self.runtime().map(|runtime| runtime.caps().name.clone()),
+            memory_bandwidth: self.runtime().and_then(|runtime| runtime.caps().memory_bandwidth),
             counters: self.counters(),
             shares: self.runtime().map(|runtime| runtime.shares()).unwrap_or_default(),
             refusals: self.runtime().map(|runtime| runtime.refusals()).unwrap_or_default(),

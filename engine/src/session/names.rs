@@ -40,7 +40,7 @@ pub struct Definition {
 pub struct Earlier {
     /// Its type as printed.
     pub ty: String,
-    /// Its place.
+    /// The place where it stands.
     pub at: FileRange,
     /// True if the present definition has taken its place in all that uses it, because it has the same
     /// type.

@@ -281,9 +281,10 @@ impl Session {
             let computed = Computed { value, cost: None, translating, on_runtime };
             return Ok((elaborated, computed));
         }
-        let (linked, globals) = self.with_deferred(item, &elaborated.program, &values, lazy)?;
         let elaborating = started.elapsed();
         let before = self.translating();
+        // This may compute what was deferred.
+        let (linked, globals) = self.with_deferred(item, &elaborated.program, &values, lazy)?;
         let program = linked.as_ref().unwrap_or(&elaborated.program);
         let (done, on_runtime) = if !watching {
             let mut runner = self.runner();

@@ -51,6 +51,12 @@ fn sizes(operand: &str) -> Result<(&str, Option<Vec<u64>>), String> {
 }
 
 fn once(state: &mut State, call: &Call<'_>, expr: &str) -> Outcome {
+    let name = expr.trim_end_matches(';').trim_end();
+    if state.session.definition(name).is_some_and(|definition| definition.ty.contains("->")) {
+        return state.fail(Problem::of_command(format!(
+            "`{name}` is a function: measure a call, or give sizes, `:cost {name} for n = 10, 100, 1000`"
+        )));
+    }
     let seed = state.session.settings().seed;
     let costs = match state.session.cost(call.entry, &close(expr), seed) {
         Ok(costs) => costs,

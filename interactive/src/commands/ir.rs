@@ -8,7 +8,7 @@ use crate::output::{Outcome, Output, Problem};
 use crate::state::State;
 use crate::table::Table;
 use crate::text::{Lines, visible};
-use nesl_core::base::shorten;
+use nesl_core::base::{Diagnostic, shorten};
 use nesl_engine::{FileRange, Stage, StageText};
 use std::fmt::Write;
 
@@ -48,8 +48,8 @@ pub(super) static IR: Command = Command {
             let message = format!("write a form behind the stage: `:ir {} FORM`", stage.name());
             return state.fail(Problem::of_command(message));
         }
-        let (name, text, first_line) = subject(state, call, form);
-        match state.session.stage(&name, &text, stage, None) {
+        let (name, first_line, shown) = compiled(state, call, stage, form);
+        match shown {
             Ok(shown) => {
                 let bundle = shown_stage(state, stage, &shown, &name, first_line);
                 state.show(Output::Answer(bundle));
@@ -69,23 +69,29 @@ fn stages(state: &State) -> Bundle {
     table.bundle()
 }
 
-/// Returns the text that a form stands for, with its name and the number of lines above it: a name
+/// A text at a stage, or what is wrong with it.
+type Staged = Result<StageText, Vec<Diagnostic<FileRange>>>;
+
+/// Returns a form at a stage, with the name of its source and the number of lines above it there. A name
 /// stands for its definition.
-fn subject(state: &State, call: &Call<'_>, form: &str) -> (String, String, usize) {
+fn compiled(
+    state: &mut State,
+    call: &Call<'_>,
+    stage: Stage,
+    form: &str,
+) -> (String, usize, Staged) {
     let name = form.trim_end_matches(';').trim_end();
     let is_name = name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
     let definition = if is_name { state.session.definition(name) } else { None };
-    if let Some(definition) = definition
-        && let Some(at) = &definition.at
-        && !definition.text.is_empty()
+    if let Some(at) = definition.and_then(|definition| definition.at)
+        && let Some(shown) = state.session.stage_of_definition(name, stage)
     {
-        let (file, text) = state.session.source(at.file);
-        let start = crate::text::own_start(&text, &at.range);
-        let line = Lines::new(text).position(start).line;
-        return (file.to_string(), close(&definition.text), line - 1);
+        return (state.session.source(at.file).0.to_string(), 0, shown);
     }
     let above = &call.whole[..call.whole.len() - form.len().min(call.whole.len())];
-    (call.entry.to_owned(), close(form), above.matches('\n').count())
+    let first_line = above.matches('\n').count();
+    let shown = state.session.stage(call.entry, &close(form), stage, None);
+    (call.entry.to_owned(), first_line, shown)
 }
 
 /// Returns a stage with its colours, and the source beside it.

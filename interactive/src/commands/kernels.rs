@@ -35,7 +35,7 @@ pub(super) static KERNELS: Command = Command {
     about: "the launches of a form or of the last entry: kernels, time, bytes",
     doc: "`:kernels sum({x * x : x in xs})` runs a form, compiled however small it is, and lists its kernels: \
           launches, work items, time, bytes of the arrays they were given and made, and the rate at \
-          which they were moved if each was moved once. A timeline shows when each ran. A kernel is \
+          which they were moved if each was moved once, also as a part of the bandwidth of a GPU. A timeline shows when each ran. A kernel is \
           named after its function and its number in `:ir fused`. After `:kernels on`, `:kernels` does so \
           for the last entry; otherwise it shows what was counted for the forms of that entry. Timing \
           waits for each launch on the CPU; it costs nothing when it is off.",
@@ -80,7 +80,8 @@ fn of_forms(state: &mut State, call: &Call<'_>) -> Outcome {
     let settings = state.session.settings_mut();
     (settings.lazy, settings.interpret_first) = (lazy, interpret_first);
     if let Some(profile) = state.profile().cloned() {
-        state.show(Output::Answer(shown(&profile)));
+        let bandwidth = state.session.stats().memory_bandwidth;
+        state.show(Output::Answer(shown(&profile, bandwidth)));
     }
     if !was_on {
         state.time_kernels(false);
@@ -91,7 +92,8 @@ fn of_forms(state: &mut State, call: &Call<'_>) -> Outcome {
 /// Shows the launches of the last entry.
 fn last(state: &mut State) -> Outcome {
     if let Some(profile) = state.profile() {
-        state.show(Output::Answer(shown(profile)));
+        let bandwidth = state.session.stats().memory_bandwidth;
+        state.show(Output::Answer(shown(profile, bandwidth)));
         return Outcome::Done;
     }
     let mut table = Table::new(&["name", "time", "launches", "transferred", "reads", "writes"]);
@@ -117,20 +119,21 @@ fn last(state: &mut State) -> Outcome {
     Outcome::Done
 }
 
-/// Returns the kernels as a table with a timeline.
-fn shown(profile: &Profile) -> Bundle {
+/// Returns the kernels as a table with a timeline; `bandwidth` is that of the device in bytes a second,
+/// if it is known.
+fn shown(profile: &Profile, bandwidth: Option<u64>) -> Bundle {
     let kernels: Vec<KernelTime> =
         profile.kernels().into_iter().filter(|kernel| kernel.launches > 0).collect();
     if kernels.is_empty() {
         return Bundle::text("No kernel was launched.");
     }
-    let table = table(&kernels);
+    let table = table(&kernels, bandwidth);
     let timeline = Timeline::new(&kernels, profile.launches());
     let html = format!("{}{}", table.html(), timeline.html());
     Bundle::text(format!("{table}\n{}", timeline.text())).with_html(html)
 }
 
-fn table(kernels: &[KernelTime]) -> Table {
+fn table(kernels: &[KernelTime], bandwidth: Option<u64>) -> Table {
     let all: f64 = kernels.iter().map(|kernel| kernel.time.as_secs_f64()).sum();
     let headings = ["kernel", "launches", "work items", "time", "share", "bytes", "rate"];
     let mut table = Table::new(&headings);
@@ -143,19 +146,21 @@ fn table(kernels: &[KernelTime]) -> Table {
             duration(seconds),
             format!("{:.0} %", 100.0 * seconds / all.max(f64::MIN_POSITIVE)),
             size(kernel.bytes),
-            rate(kernel.bytes, seconds),
+            rate(kernel.bytes, seconds, bandwidth),
         ]);
     }
     table
 }
 
-/// Returns bytes a second.
-fn rate(bytes: u64, seconds: f64) -> String {
-    match bytes as f64 / seconds / 1e9 {
-        rate if !rate.is_finite() => "-".to_owned(),
-        rate if rate >= 10.0 => format!("{rate:.0} GB/s"),
-        rate => format!("{rate:.2} GB/s"),
+/// Returns bytes a second, and which part that is of what the device can do.
+fn rate(bytes: u64, seconds: f64, bandwidth: Option<u64>) -> String {
+    let rate = bytes as f64 / seconds;
+    if !rate.is_finite() {
+        return "-".to_owned();
     }
+    let part = bandwidth.map(|most| format!(" ({:.0} %)", 100.0 * rate / most as f64));
+    let decimals = if rate >= 1e10 { 0 } else { 2 };
+    format!("{:.decimals$} GB/s{}", rate / 1e9, part.unwrap_or_default())
 }
 
 /// When each kernel ran.
@@ -239,5 +244,17 @@ impl Timeline {
         }
         let _ = write!(out, "</svg><p><small>{}</small></p>", escaped(&self.caption()));
         out
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::rate;
+
+    #[test]
+    fn rates_are_shares_of_a_known_bandwidth() {
+        assert_eq!(rate(1_500_000, 1e-3, None), "1.50 GB/s");
+        assert_eq!(rate(2_400_000_000, 1e-3, Some(4_800_000_000_000)), "2400 GB/s (50 %)");
+        assert_eq!(rate(8, 0.0, None), "-");
     }
 }

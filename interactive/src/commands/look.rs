@@ -1,14 +1,15 @@
 //! Commands that look at definitions: `:help`, `:type`, `:doc`, `:info`, `:browse`.
 
-use super::{Call, Command, Commands, Operand, help, usage};
+use super::{Call, Command, Commands, Operand, usage};
 use crate::bundle::Bundle;
 use crate::entry::close;
 use crate::output::{Outcome, Output, Problem};
 use crate::state::State;
 use crate::table::Table;
-use crate::text::Lines;
+use crate::text::{Lines, wrapped};
 use crate::unknown::unknown;
 use nesl_engine::{Definition, Earlier, FileRange};
+use std::path::Path;
 
 /// What the help says before the list of the commands.
 const INTRODUCTION: &str = "\
@@ -19,6 +20,9 @@ Type an expression; `it` is the last result. The closing `;` of the last form ma
   xs = [0:10]                                 a variable
   describe sort;  apropos scan;  load \"f\";    NESL's own commands
 ";
+
+/// The width of explanations, in characters.
+const HELP_COLUMNS: usize = 90;
 
 pub(super) static HELP: Command = Command {
     name: ":help",
@@ -32,7 +36,7 @@ pub(super) static HELP: Command = Command {
         let text = if word.is_empty() {
             list(state.commands())
         } else if let Some(command) = state.commands().expand(&name) {
-            help(command)
+            explained(command)
         } else if let Some(doc) = state.session.doc(word) {
             doc
         } else {
@@ -168,12 +172,22 @@ fn info(state: &mut State, definition: &Definition) -> String {
     lines.join("\n")
 }
 
-/// Returns a place as messages name it: `In [3], line 2`.
+/// Returns a place: the name of an entry, or a file with a line. (Above the forms of an entry commands
+/// may stand, which its text does not have.)
 fn place(state: &State, at: &FileRange) -> String {
     let (name, text) = state.session.source(at.file);
+    if !state.session.database().library().contains(&at.file) && !Path::new(&*name).is_file() {
+        return name.to_string();
+    }
     let start = crate::text::own_start(&text, &at.range);
     let line = Lines::new(text).position(start).line;
     format!("{name}, line {line}")
+}
+
+/// Returns the help of a command as text for a terminal.
+fn explained(command: &Command) -> String {
+    let doc = wrapped(command.doc, HELP_COLUMNS);
+    format!("{}\n    {}\n\n{doc}", usage(command), command.about)
 }
 
 /// Returns the list of the commands.

@@ -18,7 +18,7 @@ const CUT_CHARS: usize = 8;
 /// A value in one line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Brief {
-    /// The line.
+    /// The text of the line.
     pub text: String,
     /// True if nothing was left out.
     pub whole: bool,
@@ -60,13 +60,15 @@ pub(crate) fn decoded(bytes: &[u8], max_bytes: usize) -> String {
     out
 }
 
-/// Returns a sign for a character that would move the cursor or the direction of writing.
+/// Returns a sign for a character that is invisible, or would move the cursor or change the direction of
+/// writing.
 fn visible(c: char) -> char {
     match c {
         '\n' | '\t' | '\r' => c,
         '\0'..='\x1f' => char::from_u32(0x2400 + c as u32).unwrap_or('\u{fffd}'),
         '\x7f' => '\u{2421}',
-        '\u{80}'..='\u{9f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => '\u{fffd}',
+        '\u{80}'..='\u{9f}' | '\u{ad}' | '\u{feff}' => '\u{fffd}',
+        '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{2069}' => '\u{fffd}',
         c => c,
     }
 }

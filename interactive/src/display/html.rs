@@ -9,33 +9,34 @@ use crate::table::grouped;
 use nesl_engine::data::Shown;
 use std::fmt::Write;
 
-/// The rules of style. All colours are those of the page around, or shades of its text.
+/// The rules of style. All colours are those of the page around, or shades of its text. The class is named
+/// twice, so that they outweigh the rules that JupyterLab has for tables.
 pub(crate) const STYLE: &str = "<style>\
-div.nesl-out{font-family:var(--jp-code-font-family,ui-monospace,Menlo,Consolas,monospace);\
+div.nesl-out.nesl-out{font-family:var(--jp-code-font-family,ui-monospace,Menlo,Consolas,monospace);\
 font-size:var(--jp-code-font-size,13px);line-height:1.45;color:inherit;overflow-x:auto}\
-div.nesl-out table{border-collapse:collapse;border-spacing:0;border:0;margin:0;width:auto;\
+div.nesl-out.nesl-out table{border-collapse:collapse;border-spacing:0;border:0;margin:0;width:auto;\
 table-layout:auto;font:inherit;font-variant-numeric:tabular-nums;color:inherit}\
-div.nesl-out tr{background:none;border:0}\
-div.nesl-out th,div.nesl-out td{padding:1px .7em;border:0;text-align:left;vertical-align:baseline;\
-white-space:pre;max-width:none;font-weight:normal}\
-div.nesl-out thead th{border-bottom:1px solid;border-color:rgba(128,128,128,.55);font-weight:600}\
-div.nesl-out tbody tr:hover{background:rgba(128,128,128,.13)}\
-div.nesl-out .nesl-n{text-align:right}\
-div.nesl-out .nesl-d{text-align:center}\
-div.nesl-out tbody th,div.nesl-out .nesl-d,div.nesl-out .nesl-ty,div.nesl-out .nesl-cap{\
+div.nesl-out.nesl-out tr{background:none;border:0}\
+div.nesl-out.nesl-out th,div.nesl-out.nesl-out td{padding:1px .7em;border:0;text-align:left;vertical-align:baseline;\
+line-height:inherit;white-space:pre;max-width:none;font-weight:normal}\
+div.nesl-out.nesl-out thead th{border-bottom:1px solid;border-color:rgba(128,128,128,.55);font-weight:600}\
+div.nesl-out.nesl-out tbody tr:hover{background:rgba(128,128,128,.13)}\
+div.nesl-out.nesl-out .nesl-n{text-align:right}\
+div.nesl-out.nesl-out .nesl-d{text-align:center}\
+div.nesl-out.nesl-out tbody th,div.nesl-out.nesl-out .nesl-d,div.nesl-out.nesl-out .nesl-ty,div.nesl-out.nesl-out .nesl-cap{\
 color:var(--jp-content-font-color2,inherit);opacity:.75;font-weight:normal}\
-div.nesl-out tbody th{text-align:right;border-right:1px solid rgba(128,128,128,.35)}\
-div.nesl-out .nesl-seg tbody th{text-align:left}\
-div.nesl-out .nesl-seg td{padding:0 .35em}\
-div.nesl-out .nesl-cap{margin-top:.3em;font-size:92%}\
-div.nesl-out .nesl-c{display:inline-block;padding:0 .4em;margin:1px 0 1px -1px;\
+div.nesl-out.nesl-out tbody th{text-align:right;border-right:1px solid rgba(128,128,128,.35)}\
+div.nesl-out.nesl-out .nesl-seg tbody th{text-align:left}\
+div.nesl-out.nesl-out .nesl-seg td{padding:0 .35em}\
+div.nesl-out.nesl-out .nesl-cap{margin-top:.3em;font-size:92%}\
+div.nesl-out.nesl-out .nesl-c{display:inline-block;padding:0 .4em;margin:1px 0 1px -1px;\
 border:1px solid rgba(128,128,128,.5)}\
-div.nesl-out .nesl-bar{display:inline-block;height:.6em;\
+div.nesl-out.nesl-out .nesl-bar{display:inline-block;height:.6em;\
 background:var(--jp-brand-color1,#3b7dd8);opacity:.55;vertical-align:baseline}\
-div.nesl-out pre.nesl-text{white-space:pre-wrap;overflow-wrap:anywhere;margin:0;padding:0 0 0 .7em;\
+div.nesl-out.nesl-out pre.nesl-text{white-space:pre-wrap;overflow-wrap:anywhere;margin:0;padding:0 0 0 .7em;\
 border:0;border-left:3px solid rgba(128,128,128,.4);background:none;color:inherit;font:inherit}\
-div.nesl-out code.nesl-line{background:none;color:inherit;font:inherit;white-space:pre-wrap;padding:0}\
-div.nesl-out img.nesl-img{image-rendering:pixelated;display:block;margin:0 0 .4em;max-width:100%;\
+div.nesl-out.nesl-out code.nesl-line{background:none;color:inherit;font:inherit;white-space:pre-wrap;padding:0}\
+div.nesl-out.nesl-out img.nesl-img{image-rendering:pixelated;display:block;margin:0 0 .4em;max-width:100%;\
 border:1px solid rgba(128,128,128,.5)}\
 </style>";
 

@@ -7,7 +7,8 @@ use nesl_engine::data::{Elements, Node, Shown, ValueType};
 
 /// The rows and columns from which on a matrix is shown as an image.
 const MIN_SIDE_ELEMENTS: usize = 16;
-/// The pixels of a side of an image; of larger matrices every so-manieth row and column is shown.
+/// The pixels of a side of an image; of larger matrices every n-th row and column is
+/// shown.
 const MAX_SIDE_PIXELS: usize = 512;
 /// The length on the screen that the longer side of a small image is enlarged to.
 const SCREEN_PIXELS: usize = 320;

@@ -2,10 +2,10 @@
 //!
 //! | module | contents |
 //! |---|---|
-//! | [`brief`] | a value in one line of a given length |
-//! | [`sheet`] | a value arranged as a table, a matrix, rows of segments or a text, as data |
-//! | [`html`], [`lines`] | the same as HTML and as text for a terminal |
-//! | [`image`] | matrices of numbers and of colours as images |
+//! | `brief` | a value in one line of a given length |
+//! | `sheet` | a value arranged as a table, a matrix, rows of segments or a text, as data |
+//! | `html`, `lines` | the same as HTML and as text for a terminal |
+//! | `image` | matrices of numbers and of colours as images |
 //! | [`plot`] | plots of numbers, as specifications of Vega-Lite, as SVG and as text |
 //!
 //! The size of all that is made is bounded, so that it takes milliseconds however large a value is.
@@ -29,10 +29,10 @@ use sheet::Room;
 const MAX_WHOLE_BYTES: u64 = 8 << 20;
 /// The elements read at the beginning of sequences of a larger value.
 const HEAD_ELEMENTS: usize = 40;
-/// The elements read at their ends: enough for the last rows of a strip.
-const TAIL_ELEMENTS: usize = 60;
+/// The elements read at their ends.
+const TAIL_ELEMENTS: usize = 20;
 
-/// How values are shown.
+/// The way in which values are shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Style {
     /// Values are shown in HTML, too.

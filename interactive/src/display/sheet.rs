@@ -58,7 +58,7 @@ pub(crate) enum Body {
     Line(String),
     /// A text of several lines, or a long one.
     Text(String),
-    /// A table.
+    /// A table with headings.
     Grid(Grid),
     /// Rows that may be of different lengths.
     Segments(Vec<Segment>),

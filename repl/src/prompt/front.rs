@@ -16,7 +16,7 @@ use std::cell::{Cell, RefCell};
 use std::io::Write;
 use std::rc::Rc;
 
-/// What the prompt, and the session that runs its entries, share.
+/// Holds what the prompt and the session that runs its entries share.
 pub struct Shared {
     /// Shows what happens.
     pub reporter: RefCell<Reporter>,

@@ -120,6 +120,7 @@ mod tests {
             multiprocessors: 1,
             threads_per_multiprocessor: 1,
             memory_bytes: 0,
+            memory_bandwidth: None,
             driver_version,
         };
         Cache::new(folder, &device)

@@ -28,6 +28,8 @@ pub struct Description {
     pub threads_per_multiprocessor: u32,
     /// The size of the memory, in bytes.
     pub memory_bytes: u64,
+    /// The bytes that the memory moves in a second, at most; `None` if the driver does not say.
+    pub memory_bandwidth: Option<u64>,
     /// The newest version of CUDA that the driver supports: 1000 · major + 10 · minor.
     pub driver_version: i32,
 }
@@ -65,6 +67,12 @@ pub fn describe(number: usize) -> Result<Description, NoDevice> {
         unsafe { result::device::get_attribute(device, attribute) }.map_err(unusable)
     };
     let count_of = |counted| attribute(counted).map(|value| u32::try_from(value).unwrap_or(0));
+    // Memory of double data rate moves its width twice a cycle; the clock is in kilohertz.
+    let number = |of| attribute(of).ok().and_then(|value| u64::try_from(value).ok());
+    let clock = number(Attribute::CU_DEVICE_ATTRIBUTE_MEMORY_CLOCK_RATE);
+    let width_bits = number(Attribute::CU_DEVICE_ATTRIBUTE_GLOBAL_MEMORY_BUS_WIDTH);
+    let memory_bandwidth =
+        clock.zip(width_bits).map(|(clock, width_bits)| clock * 1000 * 2 * (width_bits / 8));
     let mut driver_version = 0;
     // SAFETY: the driver writes an int.
     let status = unsafe { sys::cuDriverGetVersion(&mut driver_version) };
@@ -81,6 +89,7 @@ pub fn describe(number: usize) -> Result<Description, NoDevice> {
         )?,
         // SAFETY: the driver was initialised, and knows the device.
         memory_bytes: unsafe { result::device::total_mem(device) }.map_err(unusable)? as u64,
+        memory_bandwidth: memory_bandwidth.filter(|bytes| *bytes > 0),
         driver_version,
     })
 }

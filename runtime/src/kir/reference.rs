@@ -81,6 +81,7 @@ impl Reference {
                 falls_back: false,
                 allocation: true,
                 memory,
+                memory_bandwidth: None,
                 prefetches: false,
                 costs: Costs::default(),
             },

@@ -17,9 +17,11 @@ use crate::bundle::{Bundle, escaped};
 use crate::entry::close;
 use crate::output::{Outcome, Output, Problem};
 use crate::state::State;
-use nesl_core::base::TextSize;
+use crate::text::wrapped;
+use nesl_core::base::{Diagnostic, TextSize};
 use nesl_core::explain::{self, Layout, SegmentStep, SegmentedValue, Segments};
 use nesl_core::syntax::{RawKind, split};
+use nesl_engine::FileRange;
 use std::fmt::Write;
 
 /// What the pictures mean.
@@ -31,6 +33,9 @@ const LEGEND: &str = "Boxes are the flat data. A bar above is a segment, with it
 const TEXT_LEGEND: &str = "Below each line of lengths are the segments of the next level of nesting, and \
                            below the last the flat data. A dot is an empty segment: it takes part, and \
                            takes no data.";
+
+/// The width of the legend, in characters.
+const LEGEND_COLUMNS: usize = 90;
 
 pub(super) static FLATTEN: Command = Command {
     name: ":flatten",
@@ -46,12 +51,23 @@ pub(super) static FLATTEN: Command = Command {
             state.show(Output::Answer(shown(&found)));
             Outcome::Done
         }
-        Err(outcome) => outcome,
+        Err(NoSteps::Errors(diagnostics)) => state.fail_all(&diagnostics),
+        Err(NoSteps::Why(why)) => {
+            state.fail(Problem::of_command(format!("there is no picture: {why}")))
+        }
     },
 };
 
+/// Why there is nothing to draw.
+enum NoSteps {
+    /// The form has errors.
+    Errors(Vec<Diagnostic<FileRange>>),
+    /// A reason in words.
+    Why(String),
+}
+
 /// Returns the steps of the form, or of the function of that name.
-fn found(state: &mut State, call: &Call<'_>) -> Result<Segments, Outcome> {
+fn found(state: &mut State, call: &Call<'_>) -> Result<Segments, NoSteps> {
     let precision = state.session.settings().precision;
     let name = call.operand.trim_end_matches(';').trim_end();
     let is_name = name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
@@ -63,9 +79,7 @@ fn found(state: &mut State, call: &Call<'_>) -> Result<Segments, Outcome> {
         }
         None => {
             let text = close(call.operand);
-            if let Err(diagnostics) = state.session.type_of(&text) {
-                return Err(state.fail_all(&diagnostics));
-            }
+            state.session.type_of(&text).map_err(NoSteps::Errors)?;
             let forms = split(&text);
             let last = forms.iter().rev().find(|form| form.kind != RawKind::Blank);
             let range = last.map_or(0..0, |form| form.range.into());
@@ -74,7 +88,7 @@ fn found(state: &mut State, call: &Call<'_>) -> Result<Segments, Outcome> {
             explain::segments(db, file, size(start), precision)
         }
     };
-    found.map_err(|why| state.fail(Problem::of_command(format!("there is no picture: {why}"))))
+    found.map_err(NoSteps::Why)
 }
 
 fn size(at: usize) -> TextSize {
@@ -100,7 +114,8 @@ fn shown(found: &Segments) -> Bundle {
         flow(step, &mut ansi, &mut html);
         html += "</div></li>";
     }
-    let _ = write!(ansi, "\n\x1b[2m{TEXT_LEGEND}\x1b[0m");
+    let legend = wrapped(TEXT_LEGEND, LEGEND_COLUMNS);
+    let _ = write!(ansi, "\n\x1b[2m{legend}\x1b[0m");
     let _ = write!(html, "</ol><p><small>{LEGEND}</small></p>");
     Bundle::colored(ansi).with_html(html)
 }

@@ -99,7 +99,7 @@ impl Scale {
 fn power_text(exponent: f64) -> String {
     match exponent {
         e if (-3.0..0.0).contains(&e) => format!("{:.*}", -e as usize, 10f64.powf(e)),
-        e if (0.0..5.0).contains(&e) => format!("{:.0}", 10f64.powf(e)),
+        e if (0.0..4.0).contains(&e) => format!("{:.0}", 10f64.powf(e)),
         e => format!("1e{e:.0}"),
     }
 }
@@ -145,7 +145,7 @@ mod tests {
         assert_eq!(texts(-1.0, 1.0, false), ["-1.0", "-0.5", "0.0", "0.5", "1.0"]);
         assert_eq!(texts(3.0, 3.0, false), ["2.6", "2.8", "3.0", "3.2", "3.4"]);
         assert_eq!(texts(0.0, 4e9, false), ["0", "1e9", "2e9", "3e9", "4e9"]);
-        assert_eq!(texts(1.0, 1e6, true), ["1", "100", "10000", "1e6"]);
+        assert_eq!(texts(1.0, 1e6, true), ["1", "100", "1e4", "1e6"]);
         for (low, high) in [(1e16, 1e16 + 2.0), (-1e300, 1e300), (0.0, 5e-324), (1e300, 1e300)] {
             assert!(texts(low, high, false).len() <= MAX_TICKS, "{low} {high}");
         }

@@ -3,10 +3,10 @@
 /// A point: how far right and how far up.
 pub(super) type Point = (f64, f64);
 
-/// A chart.
+/// A chart with two axes.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Chart {
-    /// The series.
+    /// The series, each in a colour.
     pub series: Vec<Series>,
     /// The horizontal axis.
     pub x: Axis,
@@ -41,7 +41,7 @@ pub(super) enum Mark {
     Point,
 }
 
-/// An axis.
+/// An axis of a chart.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Axis {
     /// The title; may be empty.

@@ -1,4 +1,4 @@
-//! How a cost grows with the size: measured points and the laws fitted to them, on logarithmic axes.
+//! The growth of a cost with the size: measured points and the laws fitted to them, on logarithmic axes.
 
 use super::chart::{Axis, Chart, Mark, Point, Series, noted};
 use super::forms;

@@ -128,7 +128,7 @@ fn svg(matrix: &Matrix<'_>, uri: &str, low: f64, high: f64, notes: &[String]) ->
 }
 
 fn specification(matrix: &Matrix<'_>) -> Value {
-    // As many cells as a plot has points; of larger matrices every so-manieth row and column.
+    // As many cells as a plot has points; of larger matrices every n-th row and column.
     let mut step = 1;
     while matrix.rows.div_ceil(step) * matrix.columns.div_ceil(step) > MAX_POINTS {
         step += 1;

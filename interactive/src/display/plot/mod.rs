@@ -39,7 +39,7 @@ const MAX_PLOTTED_BYTES: u64 = 1 << 30;
 pub enum Kind {
     /// Points joined by lines, in the order of the sequence.
     Line,
-    /// Points.
+    /// Points that are not joined.
     Scatter,
     /// The number of values in each of some intervals.
     Histogram,

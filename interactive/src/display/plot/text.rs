@@ -13,7 +13,7 @@ const CHAR_DOTS_ACROSS: usize = 2;
 /// The dots of a character up.
 const CHAR_DOTS_UP: usize = 4;
 
-/// Dots of two colours.
+/// A field of dots, each set or not.
 struct Dots {
     set: Vec<bool>,
 }

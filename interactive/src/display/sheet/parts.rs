@@ -1,18 +1,18 @@
 //! The parts of an arranged value.
 
-/// A table.
+/// A value as a table.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Grid {
     /// The columns, without that of the rows' labels.
     pub columns: Vec<Column>,
-    /// The rows.
+    /// The rows, with dots among them.
     pub rows: Vec<Row>,
 }
 
 /// A column of a table.
 #[derive(Clone, Debug)]
 pub(crate) struct Column {
-    /// The heading.
+    /// The heading of the column.
     pub name: String,
     /// The type of the values in it; empty if all columns have the same.
     pub ty: String,
@@ -36,11 +36,11 @@ pub(crate) enum Row {
 pub(crate) enum Segment {
     /// Dots in the place of others, at a level of nesting.
     Gap(usize),
-    /// A row.
+    /// A row with its length and its elements.
     Row {
         /// The level of nesting, from 0 on.
         depth: usize,
-        /// The index.
+        /// The index of the row.
         label: String,
         /// The length, if the row was read.
         length: Option<usize>,

@@ -15,7 +15,7 @@ const MIN_NESTED_ROWS: usize = 16;
 /// The characters of an element, at most.
 const MAX_ELEMENT_CHARS: usize = 28;
 /// The characters of the elements of a row.
-const MAX_ELEMENTS_CHARS: usize = 100;
+const MAX_ELEMENTS_CHARS: usize = 84;
 /// The characters that a level is indented by.
 const INDENT_CHARS: usize = 2;
 /// The characters of a row's index and length.
@@ -50,10 +50,7 @@ fn level(
     };
     let can_nest = has_rows(rows.element()) && depth + 1 < MAX_LEVELS;
     let all_fit = rows.len() <= max_rows
-        && (0..rows.len()).try_fold(0, |sum: usize, index| {
-            let sum = sum.saturating_add(need(index));
-            (sum <= max_rows).then_some(sum)
-        }) != None;
+        && (0..rows.len()).map(need).fold(0, usize::saturating_add) <= max_rows;
     let few = (max_rows / MIN_GROUP_ROWS).max(1);
     let nested = can_nest && (all_fit || max_rows >= MIN_NESTED_ROWS || rows.len() <= few);
     let shown = ends(rows.len(), if nested && !all_fit { few } else { max_rows });

@@ -1,0 +1,137 @@
+//! Many requests at once, long cells, and much output.
+
+use crate::client::start;
+use crate::interrupts::ENDLESS;
+use serde_json::json;
+use std::time::{Duration, Instant};
+
+/// What is answered at once takes no longer, even while other tests compute.
+const AT_ONCE: Duration = Duration::from_millis(500);
+
+#[test]
+fn a_thousand_cells_are_all_answered_in_order() {
+    let mut client = start();
+    let begin = Instant::now();
+    let ids: Vec<String> = (0..1_000).map(|n| client.execute(&format!("{n} + 1;"))).collect();
+    for (n, id) in ids.iter().enumerate() {
+        let reply = client.next_reply();
+        assert_eq!(&reply.parent, id);
+        assert_eq!(reply.content["execution_count"], n + 1);
+    }
+    for (n, id) in ids.iter().enumerate() {
+        let published = client.published(id);
+        let kinds: Vec<&str> = published.iter().map(|message| message.kind.as_str()).collect();
+        assert_eq!(kinds, ["status", "execute_input", "execute_result", "status"]);
+        assert_eq!(published[2].content["data"]["text/plain"], format!("{} : int", n + 1));
+    }
+    println!("1,000 cells in {:?}", begin.elapsed());
+}
+
+#[test]
+fn everything_but_cells_is_answered_while_a_cell_runs() {
+    let mut client = start();
+    client.run("function lengthy(xs) = xs; ");
+    // The thread that answers is warm.
+    client.ask("complete_request", json!({ "code": "leng", "cursor_pos": 4 }));
+    let running = client.execute(ENDLESS);
+    client.wait_for(&running, "execute_input");
+    let mut slowest = Duration::ZERO;
+    for _ in 0..20 {
+        let begin = Instant::now();
+        let code = "lengthy(";
+        let completed = client.ask("complete_request", json!({ "code": code, "cursor_pos": 7 }));
+        assert_eq!(completed["matches"], json!(["lengthy"]));
+        let inspected = client.ask("inspect_request", json!({ "code": code, "cursor_pos": 4 }));
+        assert_eq!(inspected["found"], true);
+        let judged = client.ask("is_complete_request", json!({ "code": code }));
+        assert_eq!(judged["status"], "incomplete");
+        assert_eq!(
+            client.ask("history_request", json!({}))["history"].as_array().map(Vec::len),
+            Some(2)
+        );
+        client.ask("kernel_info_request", json!({}));
+        client.beat();
+        let id = client.send_control("kernel_info_request", json!({}));
+        assert_eq!(client.control_reply().parent, id);
+        let states: Vec<_> =
+            client.published(&id).iter().map(|m| m.content["execution_state"].clone()).collect();
+        assert_eq!(states, ["busy", "idle"]);
+        slowest = slowest.max(begin.elapsed());
+    }
+    assert!(slowest < AT_ONCE, "{slowest:?}");
+    println!("seven requests while a cell runs: {slowest:?} at most");
+    client.interrupt();
+    assert_eq!(client.done(&running).reply["status"], "error");
+}
+
+#[test]
+fn what_takes_long_says_how_far_it_is() {
+    let mut client = start();
+    let id = client.execute(&format!("a = 1; b = 2; {ENDLESS}"));
+    let first = client.wait_for(&id, "display_data");
+    assert_eq!(
+        first.content["data"]["text/plain"],
+        "a : int\nb : int\nturn : int -> a :: (a in any)"
+    );
+    let shown = client.wait_for(&id, "update_display_data");
+    client.interrupt();
+    let done = client.done(&id);
+    let line = shown.content["data"]["text/plain"].as_str().expect("a line");
+    assert!(line.starts_with("forms 3/4") && line.ends_with(" s"), "{line}");
+    let displays = done.all("display_data");
+    let display = displays.iter().find(|content| content["transient"]["display_id"].is_string());
+    let display = display.expect("it was displayed");
+    let last = *done.all("update_display_data").last().expect("it is taken away");
+    assert_eq!(last["transient"], display["transient"]);
+    assert_eq!(last["data"]["text/plain"], "");
+    // What is fast does not.
+    assert_eq!(client.run("3;").published.len(), 4);
+}
+
+#[test]
+fn a_flood_is_limited_and_can_be_stopped() {
+    let mut client = start();
+    let flood = "function flood(n) = if n == 0 then 0 else \
+                 let line = {print_string(\"0123456789012345678901234567890123456789\") : i in [0:10000]} \
+                 in flood(n - 1); flood(100000);";
+    let id = client.execute(flood);
+    client.wait_for(&id, "stream");
+    std::thread::sleep(Duration::from_secs(2));
+    // Nothing else waits for it.
+    let begin = Instant::now();
+    client.send_control("kernel_info_request", json!({}));
+    client.control_reply();
+    client.beat();
+    assert!(begin.elapsed() < AT_ONCE, "{:?}", begin.elapsed());
+    let begin = Instant::now();
+    client.interrupt();
+    let done = client.done(&id);
+    println!("a flood is interrupted in {:?}", begin.elapsed());
+    assert!(begin.elapsed() < AT_ONCE, "{:?}", begin.elapsed());
+    let texts: Vec<String> =
+        done.said().into_iter().filter(|said| said.starts_with("std")).collect();
+    let bytes: usize = texts.iter().map(String::len).sum();
+    assert!((1_000_000..1_600_000).contains(&bytes), "{bytes}");
+    assert!(done.all("stream").len() < 500, "{}", done.all("stream").len());
+    let notices = texts.iter().filter(|text| text.contains("The rest is left out")).count();
+    assert_eq!(notices, 1);
+    assert!(texts.last().is_some_and(|text| text.contains("were left out")));
+    #[cfg(target_os = "linux")]
+    assert!(client.memory_mb() < 200, "{} MB", client.memory_mb());
+    // The next cell has a limit of its own.
+    assert_eq!(client.run("print_string(\"x\");").said()[0], "stdout: x");
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_kernel_that_only_answers_stays_small() {
+    let mut client = start();
+    let idle = client.memory_mb();
+    for n in 0..800 {
+        let done = client.run(&format!("xs = [0:{n}]; sum(xs);"));
+        assert_eq!(done.reply["status"], "ok");
+    }
+    let used = client.memory_mb();
+    println!("memory: {idle} MB idle, {used} MB after 800 cells");
+    assert!(used < idle + 40, "{idle} MB, then {used} MB");
+}
