@@ -21,11 +21,9 @@ NOTEBOOKS = sorted(FOLDER.glob("*.ipynb"))
 # How long a cell may take, in seconds: an unoptimized build on a busy machine is slow.
 CELL_SECONDS = 300
 
-# What differs from run to run in all cells: ids that displays and pictures are known by.
-VARYING = [
-    (re.compile(r"\x1b\[[0-9;]*m"), ""),
-    (re.compile(r"\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b"), "ID"),
-]
+# The boxes around definitions, of which there are more if the definitions come one by one.
+BOXES = re.compile(r"</?div[^>]*>\n?")
+
 # The forms of an output that are compared: the others are made from the same data.
 COMPARED = ("text/plain", "text/html", "image/svg+xml")
 
@@ -46,31 +44,33 @@ def kernelspec(tmp_path_factory):
         os.environ["JUPYTER_PATH"] = before
 
 
-def normalized(text):
-    text = "".join(text) if isinstance(text, list) else text
-    for pattern, replacement in VARYING:
-        text = pattern.sub(replacement, text)
-    return text.strip()
-
-
 def shown(cell):
-    """What a cell shows, as a list of pairs (form, text)."""
+    """What a cell shows, form by form, all outputs together: whether definitions that follow each other
+    are one output or several, and which value is the result of the cell, depends on time."""
     if "varies" in cell.metadata.get("tags", []):
-        kinds = {output.output_type for output in cell.outputs}
-        return sorted("error" if kind == "error" else "output" for kind in kinds)
-    found, streams = [], {}
+        return {"error" if output.output_type == "error" else "output" for output in cell.outputs}
+    parts = {}
     for output in cell.outputs:
         if output.output_type == "stream":
-            # How a stream is cut into messages depends on time.
-            streams[output.name] = streams.get(output.name, "") + output.text
+            parts.setdefault(output.name, []).append(output.text)
         elif output.output_type == "error":
-            found.append((output.ename, normalized("\n".join(output.traceback))))
+            parts.setdefault(output.ename, []).append("\n".join(output.traceback))
         else:
-            # Whether a value is the result of the cell or displayed before does not matter.
-            forms = [(form, normalized(output.data[form])) for form in COMPARED if form in output.data]
-            # A line of progress that was cleared is empty.
-            found += [(form, text) for form, text in forms if text]
-    return found + [(name, normalized(text)) for name, text in sorted(streams.items())]
+            for form, data in forms(output).items():
+                if form in COMPARED:
+                    parts.setdefault(form, []).append("".join(data) + "\n")
+    return {form: BOXES.sub("", "".join(texts)).strip() for form, texts in parts.items()}
+
+
+def forms(output):
+    """The forms of an output that are kept: nothing of a line of progress that was cleared, and of a
+    picture not the words that stand for it."""
+    return {
+        form: data
+        for form, data in output.data.items()
+        if not (isinstance(data, str) and not data.strip())
+        and not (form == "text/html" and "image/svg+xml" in output.data)
+    }
 
 
 def execute(path):
@@ -105,6 +105,11 @@ def write(notebook, path):
     }
     for cell in notebook.cells:
         cell.metadata.pop("execution", None)
+        for output in cell.get("outputs", []):
+            if "data" in output:
+                output.data = forms(output)
+        if cell.cell_type == "code":
+            cell.outputs = [output for output in cell.outputs if output.get("data", True)]
     nbformat.validate(notebook)
     path.write_text(nbformat.writes(notebook, version=4) + "\n", encoding="utf-8")
 
