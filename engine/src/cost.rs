@@ -232,6 +232,17 @@ fn scale(sample: &Sample, largest: f64) -> f64 {
     if sample.value == 0.0 { largest.max(1.0) } else { sample.value.abs() }
 }
 
+impl Law {
+    /// Returns the cost at a size.
+    pub fn at(&self, n: f64) -> f64 {
+        let term = |term: &Term| {
+            let shape = SHAPES.iter().find(|(name, _)| *name == term.shape);
+            shape.map_or(0.0, |(_, curve)| term.coefficient * curve(n))
+        };
+        term(&self.leading) + self.second.as_ref().map_or(0.0, term)
+    }
+}
+
 impl fmt::Display for Law {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(out, "{}", self.leading)?;

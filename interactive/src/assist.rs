@@ -3,7 +3,8 @@
 //! Everything is asked of a [`View`], which follows the session: an answer never waits for a
 //! computation.
 
-use crate::commands::Commands;
+use crate::completion::{Completion, Completions};
+use crate::state::commands::Commands;
 use nesl_core::base::{TextRange, TextSize};
 use nesl_core::ide::{self, CompletionKind};
 use nesl_core::syntax::entry::as_program;
@@ -14,26 +15,6 @@ use std::ops::Range;
 pub struct Assist {
     view: View,
     commands: Commands,
-}
-
-/// The completions at a cursor.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Completions {
-    /// The bytes that they replace.
-    pub range: Range<usize>,
-    /// The texts that may stand there, the likeliest first.
-    pub all: Vec<Completion>,
-}
-
-/// A text that may stand at a cursor.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Completion {
-    /// The text itself.
-    pub text: String,
-    /// The kind of thing it is, in one word: `function`, `variable`, `keyword`, …
-    pub kind: &'static str,
-    /// Its type as printed, or a description.
-    pub ty: String,
 }
 
 impl Assist {

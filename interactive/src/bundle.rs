@@ -1,5 +1,6 @@
 //! Something to show, in every form that a front end may choose from.
 
+pub use crate::html::escaped;
 use serde_json::Value;
 
 /// Something to show: always as plain text, and richer where that helps.
@@ -26,7 +27,7 @@ impl Bundle {
     /// Makes a bundle of text in the colours of a terminal.
     pub fn colored(ansi: String) -> Bundle {
         let plain = without_colors(&ansi);
-        let html = crate::message::html::of_ansi(&ansi);
+        let html = crate::html::of_ansi(&ansi);
         Bundle { plain, ansi: Some(ansi), html: Some(html), ..Bundle::default() }
     }
 
@@ -40,22 +41,6 @@ impl Bundle {
     pub fn terminal(&self, colors: bool) -> &str {
         self.ansi.as_deref().filter(|_| colors).unwrap_or(&self.plain)
     }
-}
-
-/// Returns a text as HTML shows it: with the characters escaped that mean something there.
-pub fn escaped(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    for c in text.chars() {
-        match c {
-            '&' => out.push_str("&amp;"),
-            '<' => out.push_str("&lt;"),
-            '>' => out.push_str("&gt;"),
-            '"' => out.push_str("&quot;"),
-            '\'' => out.push_str("&#39;"),
-            c => out.push(c),
-        }
-    }
-    out
 }
 
 /// Returns a text without the sequences that set colours.

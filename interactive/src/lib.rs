@@ -7,10 +7,12 @@
 //! | [`worker`] | the same on a thread of its own, with interrupts that are never lost |
 //! | [`output`] | what comes of an entry, as it happens |
 //! | [`assist`] | completion and inspection at a cursor, while the session runs |
-//! | [`commands`] | the commands that begin with a colon: one table |
+//! | [`state::commands`] | the commands that begin with a colon: one table |
 //! | [`display`] | values and pictures → text, HTML, SVG and plots |
 //! | [`message`] | diagnostics → text, with or without colours, and HTML |
 //! | [`serve`] | the worker for another program, through pipes: JSON, and arrays as columns |
+//! | [`completion`] | the texts that may stand at a cursor, as data |
+//! | [`html`] | text, with the colours of a terminal, → HTML |
 //! | [`bundle`] | something to show, in every form that a front end may choose |
 //! | [`growth`] | work and depth over several sizes, and the laws that fit them |
 //! | [`measure`] | times, memory and counters → lines and JSON |
@@ -19,9 +21,10 @@
 
 pub mod assist;
 pub mod bundle;
-pub mod commands;
+pub mod completion;
 pub mod display;
 pub mod growth;
+pub mod html;
 pub mod measure;
 pub mod message;
 pub mod output;

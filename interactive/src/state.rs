@@ -1,12 +1,14 @@
 //! A session with all that its commands may change: the runtime, its limits, what is shown.
 
+pub mod commands;
+
 use crate::bundle::Bundle;
-use crate::commands::{self, Call, Command, Commands};
 use crate::display;
 use crate::entry::close;
 use crate::message::Renderer;
 use crate::output::{Outcome, Output, Problem, Stream};
 use crate::runtimes::{RuntimeRow, Runtimes};
+use commands::{Call, Command, Commands};
 use nesl_core::base::{Diagnostic, Severity};
 use nesl_engine::data::{DataLimits, Shown};
 use nesl_engine::{

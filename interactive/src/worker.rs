@@ -5,8 +5,8 @@
 //! are numbered when they are made, and whether one may begin is decided under the same lock as the
 //! interrupt.
 
-use crate::commands::Commands;
 use crate::output::{Outcome, Problem};
+use crate::state::commands::Commands;
 use crate::state::{Setup, Sink, State};
 use nesl_engine::{LineInput, Outlook, Progress};
 use std::panic::{AssertUnwindSafe, catch_unwind};

@@ -76,25 +76,25 @@ fn programs_of_the_benchmarks() {
     println!("\n{table}");
     expect![[r#"
         program              kernels   entries    on cpu    drains     reads  load KiB store KiB   k instr   refused
-        dot                        1         1         0         1         1      1628         8      8849         0
-        black-scholes              1         1         0         1         0      2441      1562     28510         0
-        sort                       1         9         0         1         0      4576      4339     48469         0
-        sum-rows                   1         1         0         1         0       938        32      8047         0
-        sum-columns                3         3         0         2         2      4821         5      9390         0
-        spmv                       1         1         0         1         0      4750        39      1284         0
-        mandelbrot                 3         4         0         2         0       129       385      2394         0
-        pagerank                  40        40         0         1         0    103195      3125     46750         0
-        kmeans-3                  15        19         0         7         6     44189     12923    135706         0
-        kmeans-30                 15        19         0         7         6    323248     21390    287561         0
-        primes                    24        24         0        10         9       510      2602     18318         0
-        hotspot                   40        40         0         1         0     45768      6437     98318         0
-        bfs                      105       125         0        44        43     16053      4930     35141         0
-        word-count                 5         6         0         3         2      6317      5091     35954         0
-        quicksort                218       267         1       120        42    140423    137859    192293         1
-        quickhull                 87        92         1        34        40     18419      4337    153532         1
-        barnes-hut                29        45         1        10        14    202223      1033     93160         1
-        barnes-hut-squares       227       285        10       103        66    813321    814324    893779         2
-        batcher                  647       723        11       331       205    242417    239078    160497         2
+        dot                        1         1         0         1         1      1628         8      8407         0
+        black-scholes              1         1         0         1         0      2441      1562     28110         0
+        sort                       1         9         0         1         0      4576      4339     48393         0
+        sum-rows                   1         1         0         1         0       824        18      7611         0
+        sum-columns                3         3         0         2         2      4808         5      8998         0
+        spmv                       1         1         0         1         0      4750        39      1168         0
+        mandelbrot                 3         4         0         2         0       128       385      2385         0
+        pagerank                  40        40         0         1         0    103195      3125     42016         0
+        kmeans-3                  15        19         0         7         6     44153     12923    135418         0
+        kmeans-30                 15        19         0         7         6    322817     21390    287200         0
+        primes                    24        24         0        10         9       453      2540     17529         0
+        hotspot                   40        40         0         1         0     44843      6437     92850         0
+        bfs                      105       125         0        44        43     15884      4735     34813         0
+        word-count                 5         6         0         3         2      6271      4798     37478         0
+        quicksort                218       267         1       120        42    139843    137136    193913         1
+        quickhull                 87        92         1        34        40     18089      3700    153476         1
+        barnes-hut                29        45         1        10        14    202224      1033     91383         1
+        barnes-hut-squares       227       285        10       103        66    811085    812499    905256         2
+        batcher                  647       723        11       331       205    242225    239078    155064         2
 
         quicksort: quicksort kernel 5: recursive functions
         quickhull: chain kernel 19: recursive functions

@@ -126,7 +126,7 @@ fn the_testkit_assembles() {
     println!("{} modules; refused: {refused:#?}", modules.len());
     assert!(modules.len() > 100 || !chosen.is_empty());
     let spills = assemble_all(&modules.into_iter().collect::<Vec<_>>());
-    println!("{} entries spill: {spills:#?}", spills.len());
+    assert!(spills.is_empty(), "{} entries spill: {spills:#?}", spills.len());
 }
 
 /// The intrinsics that are services of the device, with the types of their arrays.
@@ -212,13 +212,13 @@ fn registers_of_typical_kernels() {
         map                  22      22      24      24      28
         reduce i64           26      24      26      26      28
         reduce f64           22      22      24      24      26
-        scan i64             80      80      79      80      80
-        scan f64             78      70      74      72      72
-        pack                 76      76      64      64      64
-        rows                 96     102      90      90      95
-        segments            80*     80*      80      80      80
+        scan i64             80      80      72      72      80
+        scan f64             80      80      80      80      80
+        pack                 80      80      78      78      78
+        rows                 80      80      68      68      80
+        segments             90      96      96      96      96
         columns              18      20      20      20      20
-        black-scholes        42      39      44      44     40*
+        black-scholes        42      43      46      46      46
     "#]]
     .assert_eq(&(table + "\n"));
 }

@@ -237,3 +237,18 @@ kernel \"chars\"(v0: [u8], v1: i64, v2: [bool], v3: [i32]) over flat v1 at v4 {
         assert_eq!((&out[1], &out[2]), (&small, &wide), "{count} elements behind {skipped}");
     }
 }
+
+#[test]
+fn work_items_of_a_vector_have_their_own_indices() {
+    let iota = "\
+kernel \"iota\"(v0: i64, v1: [i64]) over flat v0 at v2 {
+  store v1[v2] = v2
+}
+";
+    let session = simulator(&[("check", "1")]);
+    for count in [1usize, 2, 7, 5000] {
+        let args = [Data::Scalar(count as i64), Data::Out(Ty::I64, count)];
+        let out = launch(&session, iota, &args, 0);
+        assert_eq!(words(&out[0]), (0..count as u64).collect::<Vec<_>>());
+    }
+}

@@ -12,7 +12,7 @@ use nesl_runtime_ptx::emit::emit;
 use nesl_sim::client::{Client, Session};
 
 /// The bugs, each with the slip that it stands for.
-const PLANTS: [(&str, &str); 35] = [
+const PLANTS: [(&str, &str); 36] = [
     // What the threads of a block, and the blocks, wait for.
     ("without bar.sync", "every barrier of a block is forgotten"),
     ("atom.acq_rel.gpu.global.inc.u32 => atom.relaxed.gpu.global.inc.u32", "a release is weakened"),
@@ -27,6 +27,7 @@ const PLANTS: [(&str, &str); 35] = [
     ("setp.ge.s64 => setp.gt.s64", "a loop ends an element too late"),
     ("setp.gt.s32 => setp.ge.s32", "a guard lets one element too many pass"),
     ("setp.lt.s64 => setp.le.s64", "a loop goes on for one element too many"),
+    ("setp.lo.u64 => setp.ls.u64", "an index may be the length"),
     ("setp.eq.s64 => setp.ne.s64", "a condition is turned around"),
     // Arithmetic.
     ("add.rn.f64 => add.rz.f64", "a sum is rounded toward zero"),

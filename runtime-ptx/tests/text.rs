@@ -28,23 +28,22 @@ kernel \"dot\"(v0: [f64], v1: [f64], v2: i64, v3: [f64]) over flat v2 at v4 {
 ",
         expect![[r#"
             L4:
-              mad.lo.s64 %rd26, %rd19, 8, %rd12;
-              mad.lo.s64 %rd27, %rd19, 8, %rd14;
+              mad.lo.s64 %rd20, %rd13, 8, %rd2;
+              mad.lo.s64 %rd21, %rd13, 8, %rd4;
               @!%p4 bra L6;
-              ld.global.v2.f64 {%fd4, %fd5}, [%rd26];
-              ld.global.v2.f64 {%fd6, %fd7}, [%rd27];
+              ld.global.v2.f64 {%fd4, %fd5}, [%rd20];
+              ld.global.v2.f64 {%fd6, %fd7}, [%rd21];
             L7:
               mul.rn.f64 %fd8, %fd4, %fd6;
               add.rn.f64 %fd1, %fd1, %fd8;
             L8:
-              add.s64 %rd28, %rd19, 1;
               mul.rn.f64 %fd9, %fd5, %fd7;
               add.rn.f64 %fd1, %fd1, %fd9;
             L9:
               @!%p4 bra L10;
             L11:
-              add.s64 %rd19, %rd19, %rd21;
-              setp.lt.s64 %p6, %rd19, %rd23;
+              add.s64 %rd13, %rd13, %rd15;
+              setp.lt.s64 %p6, %rd13, %rd17;
               @%p6 bra L4;
         "#]],
     );
@@ -67,31 +66,31 @@ kernel \"divide\"(v0: [i64], v1: i64, v2: [i64]) over flat v1 at v3 {
 ",
         expect![[r#"
             L2:
-              mad.lo.s64 %rd21, %rd14, 8, %rd9;
+              mad.lo.s64 %rd17, %rd10, 8, %rd2;
               @!%p3 bra L4;
-              ld.global.v2.b64 {%rd22, %rd23}, [%rd21];
+              ld.global.v2.b64 {%rd18, %rd19}, [%rd17];
             L5:
-              setp.ne.s64 %p5, %rd22, 0;
+              setp.ne.s64 %p5, %rd18, 0;
               @!%p5 bra L7;
-              setp.eq.s64 %p6, %rd22, 0;
-              selp.b64 %rd25, 1, %rd22, %p6;
-              div.s64 %rd24, 100, %rd25;
-              mad.lo.s64 %rd26, %rd14, 8, %rd12;
-              st.relaxed.gpu.global.b64 [%rd26], %rd24;
+              setp.eq.s64 %p6, %rd18, 0;
+              selp.b64 %rd21, 1, %rd18, %p6;
+              div.s64 %rd20, 100, %rd21;
+              mad.lo.s64 %rd22, %rd10, 8, %rd5;
+              st.relaxed.gpu.global.b64 [%rd22], %rd20;
             L6:
-              add.s64 %rd31, %rd14, 1;
-              setp.ne.s64 %p10, %rd23, 0;
+              add.s64 %rd32, %rd10, 1;
+              setp.ne.s64 %p10, %rd19, 0;
               @!%p10 bra L13;
-              setp.eq.s64 %p11, %rd23, 0;
-              selp.b64 %rd33, 1, %rd23, %p11;
-              div.s64 %rd32, 100, %rd33;
-              mad.lo.s64 %rd34, %rd31, 8, %rd12;
-              st.relaxed.gpu.global.b64 [%rd34], %rd32;
+              setp.eq.s64 %p11, %rd19, 0;
+              selp.b64 %rd34, 1, %rd19, %p11;
+              div.s64 %rd33, 100, %rd34;
+              mad.lo.s64 %rd35, %rd32, 8, %rd5;
+              st.relaxed.gpu.global.b64 [%rd35], %rd33;
             L12:
               @!%p3 bra L18;
             L19:
-              add.s64 %rd14, %rd14, %rd16;
-              setp.lt.s64 %p15, %rd14, %rd18;
+              add.s64 %rd10, %rd10, %rd12;
+              setp.lt.s64 %p15, %rd10, %rd14;
               @%p15 bra L2;
         "#]],
     );

@@ -6,7 +6,6 @@
 //! those get an excerpt instead.
 
 mod excerpt;
-pub mod html;
 
 use crate::text::{Lines, visible};
 use ariadne::{Color, Config, IndexType, Label, LabelAttach, Report, ReportKind, Source};

@@ -1,9 +1,10 @@
 //! Answers to the line editor while a line is typed: whether it is complete, and its completions.
 
 use nesl_engine::Outlook;
-use nesl_interactive::assist::{Assist, Completion};
-use nesl_interactive::commands::Commands;
+use nesl_interactive::assist::Assist;
+use nesl_interactive::completion::Completion;
 use nesl_interactive::entry::{Typed, typed};
+use nesl_interactive::state::commands::Commands;
 use rustyline::completion::{Completer, Pair};
 use rustyline::highlight::Highlighter;
 use rustyline::hint::Hinter;

@@ -1,7 +1,7 @@
 //! The commands that only the prompt has. All others are those of the table that notebooks have, too
-//! ([`nesl_interactive::commands`]).
+//! ([`nesl_interactive::state::commands`]).
 
-use nesl_interactive::commands::{Command, Operand};
+use nesl_interactive::state::commands::{Command, Operand};
 
 /// Reads again what the files define.
 pub static RELOAD: Command = Command::of_front(

@@ -4,9 +4,9 @@ use super::front::Shared;
 use crate::source::decode;
 use anyhow::{Context, Result};
 use nesl_core::syntax;
-use nesl_interactive::commands::{Commands, Operand};
 use nesl_interactive::output::Outcome;
 use nesl_interactive::state::State;
+use nesl_interactive::state::commands::{Commands, Operand};
 use std::io::BufRead;
 
 /// Runs the forms of standard input; returns the exit code.

@@ -58,6 +58,8 @@ pub struct Assembly {
     code: String,
     /// Code that is rarely executed, behind the rest.
     cold: String,
+    /// A predicate under which elements are loaded and stored, if there is one.
+    pub guard: Option<Reg>,
     /// The number of registers of each class.
     registers: [u32; 5],
     labels: u32,
@@ -102,6 +104,29 @@ impl Assembly {
     /// Appends an instruction, without its semicolon.
     pub fn instruction(&mut self, text: fmt::Arguments<'_>) {
         self.line(format_args!("  {text};"));
+    }
+
+    /// Appends an access to an element, which is made where the guard is true, if there is one.
+    pub fn access(&mut self, text: fmt::Arguments<'_>) {
+        match self.guard {
+            None => self.instruction(text),
+            Some(guard) => self.line(format_args!("  @{guard} {text};")),
+        }
+    }
+
+    /// Emits a parameter of 8 bytes. What few threads need is loaded where they do: it takes no
+    /// register before.
+    pub fn param(&mut self, name: &str) -> Reg {
+        let d = self.register(Class::B64);
+        self.instruction(format_args!("ld.param.u64 {d}, [{name}]"));
+        d
+    }
+
+    /// Emits a parameter that is an address, as one in global memory.
+    pub fn global_param(&mut self, name: &str) -> Reg {
+        let (address, d) = (self.param(name), self.register(Class::B64));
+        self.instruction(format_args!("cvta.to.global.u64 {d}, {address}"));
+        d
     }
 
     /// Appends a comment on a line of its own.

@@ -8,11 +8,12 @@
 //! `select`, a conditional or a loop may give either, the address is *generic*, and the machine looks
 //! at each access which memory it is ([`AddressSpaces`]).
 //!
-//! A check that fails jumps out of line, leaves the failure in the record of the launch, and ends
+//! A check (`checks`) that fails jumps out of line, leaves the failure in the record of the launch, and ends
 //! the work item: its thread goes on behind it.
 
 use super::address::{AddressSpace, AddressSpaces};
 use super::assembly::{Assembly, Class, Label, Operand, Reg, emit};
+use super::bounds::head;
 use super::failure::{self, Details};
 use super::frame::Frame;
 use super::memory::Address;
@@ -20,6 +21,7 @@ use nesl_runtime::bug;
 use nesl_runtime::bug::OrBug;
 use nesl_runtime::kir::{Block, Combine, Inst, Literal, Op, Site, Ty, Value, ValueTy};
 use nesl_runtime::runtime::Reason;
+use std::collections::HashMap;
 
 /// Iterations of a loop between two looks at the interrupt word; a power of two.
 const INTERRUPT_POLL_ITERATIONS: u32 = 1024;
@@ -39,6 +41,11 @@ pub struct WorkItem<'a> {
     exits: Vec<Exit>,
     /// The elements at the index of the work item whose addresses are known.
     own: Option<OwnElements<'a>>,
+    /// Limits of indices that may be below 0, raised to 0.
+    pub(super) limits: HashMap<Value, Operand>,
+    /// Conditions of checks, each with a predicate that is true if they hold in all iterations of a
+    /// loop.
+    pub(super) fits: HashMap<Value, Reg>,
 }
 
 /// The elements at exactly the index of a work item, at known distances from those of another one:
@@ -56,8 +63,20 @@ pub struct OwnElements<'a> {
 /// A jump out of the work item.
 struct Exit {
     from: Label,
+    /// A comparison that is made first, if there is one.
+    late: Option<LateRange>,
     /// The failure that is recorded; none if the scratch memory is exhausted.
     details: Option<Details>,
+}
+
+/// A bounds check that is made out of line: if it holds, the work item goes on after all.
+pub struct LateRange {
+    /// The index that is compared.
+    pub index: Operand,
+    /// The limit that it is to be below; the limit is at least 0.
+    pub limit: Operand,
+    /// The place at which the work item goes on.
+    pub back: Label,
 }
 
 impl<'a> WorkItem<'a> {
@@ -69,7 +88,8 @@ impl<'a> WorkItem<'a> {
         operands: Vec<Option<Operand>>,
         frame: &'a Frame,
     ) -> WorkItem<'a> {
-        WorkItem { asm, types, spaces, operands, frame, exits: Vec::new(), own: None }
+        let (exits, limits, fits) = Default::default();
+        WorkItem { asm, types, spaces, operands, frame, exits, own: None, limits, fits }
     }
 
     /// The work item, some of whose elements have known addresses.
@@ -90,6 +110,14 @@ impl<'a> WorkItem<'a> {
         }
     }
 
+    /// The operand of a value: a bool is in a register.
+    pub fn plain_operand(&mut self, value: Value) -> Operand {
+        match self.operand(value) {
+            Operand::Constant(Literal::Bool(_)) => self.register(value).into(),
+            operand => operand,
+        }
+    }
+
     /// Gives a value an operand.
     pub fn define(&mut self, value: Value, operand: impl Into<Operand>) {
         self.operands[value.0 as usize] = Some(operand.into());
@@ -99,12 +127,17 @@ impl<'a> WorkItem<'a> {
     /// and `index` are the number of the stage and the index of the work item. Returns the operands
     /// of its values.
     pub fn finish(self, stage: usize, index: Operand, failed: Label) -> Vec<Option<Operand>> {
-        let WorkItem { asm, exits, operands, frame, .. } = self;
+        let WorkItem { asm, exits, operands, .. } = self;
         asm.out_of_line(|asm| {
             for exit in exits {
                 asm.place(exit.from);
+                if let Some(LateRange { index, limit, back }) = exit.late {
+                    let inside = asm.register(Class::Predicate);
+                    emit!(asm, "setp.lo.u64 {inside}, {index}, {limit}");
+                    emit!(asm, "@{inside} bra {back}");
+                }
                 if let Some(details) = &exit.details {
-                    failure::record(asm, &frame.failure, stage, index, details);
+                    failure::record(asm, stage, index, details);
                 }
                 emit!(asm, "bra {failed}");
             }
@@ -131,8 +164,24 @@ impl<'a> WorkItem<'a> {
     }
 
     fn inst(&mut self, inst: &Inst) -> Result<(), Reason> {
+        self.operation(inst)?;
+        for result in &inst.results {
+            if self.bounds().may_be_negative(*result) {
+                let raised = self.asm.at_least_zero(self.operand(*result));
+                self.limits.insert(*result, raised);
+            }
+        }
+        Ok(())
+    }
+
+    fn operation(&mut self, inst: &Inst) -> Result<(), Reason> {
         let result = |at: usize| inst.results[at];
         match &inst.op {
+            Op::Binary(..) if self.is_emitted_elsewhere(result(0)) => {}
+            Op::Binary(..) if let Some(range) = self.bounds().range(result(0)) => {
+                let d = self.in_range(range);
+                self.define(result(0), d);
+            }
             Op::Const(literal @ Literal::Bool(_)) => {
                 let reg = self.asm.constant(*literal);
                 self.define(result(0), reg);
@@ -180,13 +229,9 @@ impl<'a> WorkItem<'a> {
                 self.while_loop(inst, init, carried, cond, body)?;
             }
             Op::For { .. } => self.for_loop(inst)?,
-            Op::Check { cond, site, detail } => {
-                let cond = self.register(*cond);
-                let from = self.exit(*site, detail, None);
-                emit!(self.asm, "@!{cond} bra {from}");
-            }
+            Op::Check { cond, site, detail } => self.check(*cond, *site, detail),
             Op::Fail { site, text, length, detail } => {
-                let from = self.exit(*site, detail, Some((*text, *length)));
+                let from = self.exit(*site, detail, Some((*text, *length)), None);
                 emit!(self.asm, "bra {from}");
             }
             Op::Mark => {
@@ -434,6 +479,7 @@ impl WorkItem<'_> {
         cond: &Block,
         body: &Block,
     ) -> Result<(), Reason> {
+        self.hoist_ranges(head(&inst.op));
         let registers = self.carry(init, carried);
         let top = self.save_top(inst);
         let count = self.asm.register(Class::B32);
@@ -462,6 +508,8 @@ impl WorkItem<'_> {
             bug!("a counted loop");
         };
         let count = self.operand(*count);
+        self.hoist_ranges(head(&inst.op));
+        self.hoist_spans(*index, count);
         let registers = self.carry(init, carried);
         let sums = self.sums(inst, reduce, carried.len());
         let top = self.save_top(inst);
@@ -517,26 +565,36 @@ impl WorkItem<'_> {
         emit!(asm, "and.b32 {low}, {count}, {}", INTERRUPT_POLL_ITERATIONS - 1);
         emit!(asm, "setp.ne.s32 {not_now}, {low}, 0");
         emit!(asm, "@{not_now} bra {go_on}");
-        let interrupted = failure::is_interrupted(asm, &self.frame.failure);
+        let interrupted = failure::is_interrupted(asm);
         let from = asm.label();
         emit!(asm, "@{interrupted} bra {from}");
         asm.place(go_on);
-        self.exits.push(Exit { from, details: Some(Details::Interrupted) });
+        let details = Some(Details::Interrupted);
+        self.exits.push(Exit { from, late: None, details });
     }
 
     /// A label at which the work item ends because its scratch memory is exhausted.
     pub(super) fn exhausted(&mut self) -> Label {
         let from = self.asm.label();
-        self.exits.push(Exit { from, details: None });
+        self.exits.push(Exit { from, late: None, details: None });
         from
     }
 
-    fn exit(&mut self, site: Site, detail: &[Value], text: Option<(Value, Value)>) -> Label {
+    /// A label at which the work item ends with a failure, unless a comparison that is made there
+    /// holds.
+    pub(super) fn exit(
+        &mut self,
+        site: Site,
+        detail: &[Value],
+        text: Option<(Value, Value)>,
+        late: Option<LateRange>,
+    ) -> Label {
         let from = self.asm.label();
         let detail = detail.iter().map(|value| self.operand(*value)).collect();
         let text = text
             .map(|(text, length)| (self.operand(text), self.spaces.of(text), self.operand(length)));
-        self.exits.push(Exit { from, details: Some(Details::Program { site, detail, text }) });
+        let details = Some(Details::Program { site, detail, text });
+        self.exits.push(Exit { from, late, details });
         from
     }
 }

@@ -91,7 +91,7 @@ impl Collect {
         self.add(asm, entry, &shared);
         emit!(asm, "bar.sync 0");
         emit!(asm, "add.s64 {from}, {from}, {BLOCK_THREADS}");
-        poll(asm, entry, from, end);
+        poll(asm, from, end);
         emit!(asm, "bra {next}");
         asm.place(done);
         let first = asm.register(Class::B64);
@@ -238,18 +238,17 @@ fn in_shared(asm: &mut Assembly, array: Reg, index: Reg, size: usize) -> Reg {
 
 /// Emits a look of the block at the interrupt word, now and then; the entry ends at `end` if it is
 /// set. `items` are those gone over, the same for all threads.
-fn poll(asm: &mut Assembly, entry: &Entry<'_>, items: Reg, end: Label) {
+fn poll(asm: &mut Assembly, items: Reg, end: Label) {
     let (low, often, goes_on) =
         (asm.register(Class::B64), asm.register(Class::Predicate), asm.label());
     emit!(asm, "and.b64 {low}, {items}, {}", INTERRUPT_POLL_ITEMS - 1);
     emit!(asm, "setp.ge.u64 {often}, {low}, {BLOCK_THREADS}");
     emit!(asm, "@{often} bra {goes_on}");
-    let failure = &entry.frame.failure;
-    let interrupted = failure::is_interrupted(asm, failure);
+    let interrupted = failure::is_interrupted(asm);
     let any = asm.register(Class::Predicate);
     emit!(asm, "bar.red.or.pred {any}, 0, {interrupted}");
     emit!(asm, "@!{any} bra {goes_on}");
-    failure::record(asm, failure, 0, Operand::Reg(items), &Details::Interrupted);
+    failure::record(asm, 0, Operand::Reg(items), &Details::Interrupted);
     emit!(asm, "bra {end}");
     asm.place(goes_on);
 }

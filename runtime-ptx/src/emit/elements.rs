@@ -14,12 +14,12 @@ use super::assembly::{Assembly, Class, Operand, Reg, emit};
 use super::body::WorkItem;
 use super::collective::WARP_THREADS;
 use super::finish::Finish;
-use super::frame::{BLOCK_THREADS, Entry};
+use super::frame::{BLOCK_THREADS, Entry, area_name};
 use super::plan::Role;
 use super::rows;
 use super::traps::may_fail;
 use super::vector::Vector;
-use nesl_runtime::kir::{Inst, Sink, Ty};
+use nesl_runtime::kir::{Inst, Sink, Ty, Value, walk};
 use nesl_runtime::runtime::Reason;
 
 /// Emits the loop of a thread over its indices: those of its block, or of each part that the block
@@ -111,10 +111,12 @@ fn vector_of_items(
     (vector, insts, aligned): (&Vector, &[&Inst], Reg),
 ) -> Result<(), Reason> {
     let insts: Vec<&Inst> = insts.iter().copied().filter(|inst| !vector.contains(inst)).collect();
+    let needs_index = needs_index(entry, &insts) || vector.stores_value(entry.kernel.indices[0]);
     let mut done = Vec::with_capacity(vector.width);
     for (at, loaded) in vector.load(asm, entry, first, aligned).into_iter().enumerate() {
         let index = match at {
             0 => first,
+            _ if !needs_index => first,
             at => {
                 let index = asm.register(Class::B64);
                 emit!(asm, "add.s64 {index}, {first}, {at}");
@@ -129,6 +131,16 @@ fn vector_of_items(
     }
     vector.store(asm, entry, first, aligned, &done);
     Ok(())
+}
+
+/// Returns true if work items that execute some instructions, and the sinks, need their own index.
+fn needs_index(entry: &Entry<'_>, insts: &[&Inst]) -> bool {
+    let mut found = insts.iter().any(|inst| may_fail(inst));
+    let index = entry.kernel.indices[0];
+    let mut visit = |read: Value| found |= read == index;
+    insts.iter().for_each(|inst| walk::each_read(inst, &mut visit));
+    entry.kernel.stages[0].sinks.iter().for_each(|sink| sink.each_operand(&mut visit));
+    found || entry.is_by_work_item()
 }
 
 /// Emits one work item and its part in the sinks, which ask for no order. A work item that
@@ -205,7 +217,8 @@ pub fn free_sink(
     if let Role::Tag(area) | Role::Tagged(area) = role {
         let (tag, index) = (item.asm.register(Class::B64), item.operand(*index));
         emit!(item.asm, "add.s64 {tag}, {item_index}, 1");
-        let slot = item.asm.element_address(entry.frame.areas[area], index, 8);
+        let area = item.asm.global_param(&area_name(area));
+        let slot = item.asm.element_address(area, index, 8);
         if let Role::Tag(_) = role {
             emit!(item.asm, "red.relaxed.gpu.global.max.u64 [{slot}], {tag}");
             item.asm.place(skip);

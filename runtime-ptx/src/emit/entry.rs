@@ -13,20 +13,27 @@ use super::assembly::{Assembly, Class, emit};
 use super::collective::WARP_THREADS;
 use super::failure;
 use super::finish::{Finish, finish};
-use super::frame::{BLOCK_THREADS, Entry, Frame, HIDDEN_PARAMS, SCRATCH_PARAMS, param_type};
+use super::frame::{
+    BLOCK_THREADS, Entry, Frame, HIDDEN_PARAMS, SCRATCH_PARAMS, area_name, param_type,
+};
 use super::plan::{Area, Pass, Plan, Role};
 use super::program::StepCode;
 use super::scratch::Scratch;
+use super::shape::{MAX_ROWS, is_short};
 use super::tables::SharedTable;
 use super::{elements, tiles};
 use nesl_runtime::bug::OrBug;
 use nesl_runtime::kir::written::reads_written;
-use nesl_runtime::kir::{Kernel, Sink};
+use nesl_runtime::kir::{Kernel, Scope, Sink, Space};
 use nesl_runtime::runtime::Reason;
 use std::fmt::Write;
 
 /// The words before the name of an entry in the text of a module.
 pub const ENTRY: &str = ".visible .entry ";
+
+/// The number of tiles that a multiprocessor is to work on at a time if they have one ordered sink, and
+/// need no indices and no offsets: 80 registers are enough for that.
+const SIMPLE_TILES_AT_ONCE: u32 = 3;
 
 /// Emits a pass of a kernel without calls, under a name that PTX accepts: the declarations of the
 /// module, and the entry itself. Fails if the kernel contains something that a device cannot
@@ -49,14 +56,16 @@ pub fn entry(
     let mut asm = Assembly::new(name);
     let frame = Frame::load(&mut asm, kernel, plan, pass);
     let end = asm.label();
-    failure::skip_if_failed(&mut asm, &frame.failure, end);
     let entry = Entry { kernel, plan, pass, spaces: &spaces, frame: &frame };
+    if !entry.looks_back() {
+        failure::skip_if_failed(&mut asm, end);
+    }
     let finishes = grid_reductions(&entry, &mut asm);
     SharedTable::clear(&mut asm, &frame.ids, &frame.tables);
     if let StepCode::Collect(collect) = code {
         collect.emit(&mut asm, &entry, end);
     } else if entry.is_tiled() {
-        tiles::each_tile(&mut asm, &entry, &finishes)?;
+        tiles::each_tile(&mut asm, &entry, &finishes, end)?;
     } else {
         elements::each_index(&entry, &mut asm, &finishes)?;
     }
@@ -66,7 +75,7 @@ pub fn entry(
         scratch.report(&mut asm, &frame.ids, warps);
     }
     if !finishes.is_empty() {
-        finish(&mut asm, &frame.ids, warps, frame.ticket, &finishes);
+        finish(&mut asm, &frame.ids, warps, &finishes);
     }
     asm.place(end);
     emit!(asm, "ret");
@@ -82,7 +91,7 @@ pub fn entry(
     let (mut text, body) = asm.finish();
     write!(text, "// {usage}\n{ENTRY}{name}(").or_bug("writing to a string");
     let hidden = HIDDEN_PARAMS.iter().map(|param| format!("\n  .param .u64 {param}"));
-    let areas = (0..plan.areas.len()).map(|at| format!("\n  .param .u64 area{at}"));
+    let areas = (0..plan.areas.len()).map(|at| format!("\n  .param .u64 {}", area_name(at)));
     let scratch = SCRATCH_PARAMS.iter().filter(|_| plan.scratch != Scratch::None);
     let scratch = scratch.map(|param| format!("\n  .param .u64 {param}"));
     let params = kernel.params.iter().enumerate().map(|(at, param)| {
@@ -90,17 +99,43 @@ pub fn entry(
     });
     text.push_str(&hidden.chain(areas).chain(scratch).chain(params).collect::<Vec<_>>().join(","));
     writeln!(text, "\n)\n.maxntid {BLOCK_THREADS}, 1, 1").or_bug("writing to a string");
+    if let Some(blocks) = blocks_at_once(&entry) {
+        writeln!(text, ".minnctapersm {blocks}").or_bug("writing to a string");
+    }
     text.push_str(&body);
     Ok(text)
+}
+
+/// The number of blocks that a multiprocessor is to hold at least, if that is said: it limits the
+/// registers of a thread. If nothing is said, or more than one, the assembler keeps registers in
+/// memory to make room for another block, unless the code needs few.
+fn blocks_at_once(entry: &Entry<'_>) -> Option<u32> {
+    if !entry.is_tiled() && is_short(entry.kernel) {
+        return None;
+    }
+    let mut sinks = entry.stages().iter().flat_map(|stage| &stage.sinks);
+    let is_simple = match (sinks.next(), sinks.next()) {
+        (Some(Sink::Pack { columns, scope: Scope::All, .. }), None) => columns.len() == 1,
+        (Some(Sink::Reduce { result: None, .. } | Sink::Scan { scope: Scope::All, .. }), None) => {
+            true
+        }
+        _ => false,
+    };
+    let is_short = entry.plan.tile.rows == MAX_ROWS && entry.accesses_at_index().all;
+    let has_offsets = matches!(entry.kernel.space, Space::Segmented { .. });
+    match entry.looks_back() && is_short && is_simple && !has_offsets {
+        true => Some(SIMPLE_TILES_AT_ONCE),
+        false => Some(1),
+    }
 }
 
 /// Emits the neutral elements of the reductions over the grid, in the order of the sinks.
 fn grid_reductions(entry: &Entry<'_>, asm: &mut Assembly) -> Vec<Finish> {
     let mut all = Vec::new();
     let is_number = |area: &Area| matches!(area, Area::PartNumber);
-    let number = entry.plan.areas.iter().position(is_number).map(|at| entry.frame.areas[at]);
-    let parts = number.filter(|_| entry.pass == Pass::Final).map(|number| {
-        let parts = asm.register(Class::B32);
+    let number = entry.plan.areas.iter().position(is_number);
+    let parts = number.filter(|_| entry.pass == Pass::Final).map(|at| {
+        let (number, parts) = (asm.param(&area_name(at)), asm.register(Class::B32));
         emit!(asm, "cvt.u32.u64 {parts}, {number}");
         parts
     });
@@ -114,7 +149,7 @@ fn grid_reductions(entry: &Entry<'_>, asm: &mut Assembly) -> Vec<Finish> {
             let ty = entry.kernel.scalar_ty(*value);
             let sum = asm.register(Class::of(ty));
             let (combine, out) = ((*combine, ty), entry.array(asm, *out));
-            let finish = Finish { combine, area: entry.frame.areas[area], sum, parts, out };
+            let finish = Finish { combine, area: area_name(area), sum, parts, out };
             finish.begin(asm, sum);
             all.push(finish);
         }

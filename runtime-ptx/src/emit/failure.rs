@@ -72,16 +72,9 @@ pub enum Kind {
 /// The position of the stage in a key, in bits; the index of the work item has those below.
 pub const STAGE_SHIFT: u32 = 56;
 
-/// The registers of an entry that hold what failures need.
-#[derive(Clone, Copy, Debug)]
-pub struct Registers {
-    /// The address of the record.
-    pub record: Reg,
-    /// The number of the launch; not 0.
-    pub launch: Reg,
-    /// The address of the words in the memory of the host.
-    pub words: Reg,
-}
+/// The parameters of every entry: the address of the record, the number of the launch, which is not
+/// 0, and the address of the words in the memory of the host.
+pub const PARAMS: [&str; 3] = ["record", "launch", "words"];
 
 /// The details of a failure.
 pub enum Details {
@@ -99,33 +92,49 @@ pub enum Details {
 }
 
 /// Emits the look at the record with which an entry begins: it ends at `end` if an earlier launch
-/// has failed. All threads see the same, as nobody writes that field with another number.
-pub fn skip_if_failed(asm: &mut Assembly, registers: &Registers, end: Label) {
+/// has failed.
+pub fn skip_if_failed(asm: &mut Assembly, end: Label) {
+    let goes_on = no_earlier_failed(asm);
+    emit!(asm, "@!{goes_on} bra {end}");
+}
+
+/// Emits the question whether no earlier launch has failed. All threads see the same, as nobody
+/// writes that field of the record with another number.
+pub fn no_earlier_failed(asm: &mut Assembly) -> Reg {
+    let (record, launch) = (record_address(asm), launch_number(asm));
     let (failed, is_none, is_own) =
         (asm.register(Class::B64), asm.register(Class::Predicate), asm.register(Class::Predicate));
-    emit!(asm, "ld.relaxed.gpu.global.u64 {failed}, [{}+{}]", registers.record, offset::LAUNCH);
+    emit!(asm, "ld.relaxed.gpu.global.u64 {failed}, [{record}+{}]", offset::LAUNCH);
     emit!(asm, "setp.eq.u64 {is_none}, {failed}, 0");
-    emit!(asm, "setp.eq.or.u64 {is_own}, {failed}, {}, {is_none}", registers.launch);
-    emit!(asm, "@!{is_own} bra {end}");
+    emit!(asm, "setp.eq.or.u64 {is_own}, {failed}, {launch}, {is_none}");
+    is_own
 }
 
 /// Emits a look at the interrupt word; the predicate is true if it is set.
-pub fn is_interrupted(asm: &mut Assembly, registers: &Registers) -> Reg {
+pub fn is_interrupted(asm: &mut Assembly) -> Reg {
+    let words = host_words(asm);
     let (value, set) = (asm.register(Class::B32), asm.register(Class::Predicate));
-    emit!(asm, "ld.relaxed.sys.global.u32 {value}, [{}+{}]", registers.words, word::INTERRUPT);
+    emit!(asm, "ld.relaxed.sys.global.u32 {value}, [{words}+{}]", word::INTERRUPT);
     emit!(asm, "setp.ne.s32 {set}, {value}, 0");
     set
 }
 
+fn record_address(asm: &mut Assembly) -> Reg {
+    asm.global_param(PARAMS[0])
+}
+
+/// Emits the number of the launch.
+pub fn launch_number(asm: &mut Assembly) -> Reg {
+    asm.param(PARAMS[1])
+}
+
+fn host_words(asm: &mut Assembly) -> Reg {
+    asm.global_param(PARAMS[2])
+}
+
 /// Emits the recording of a failure at a work item.
-pub fn record(
-    asm: &mut Assembly,
-    registers: &Registers,
-    stage: usize,
-    index: Operand,
-    details: &Details,
-) {
-    let record = registers.record;
+pub fn record(asm: &mut Assembly, stage: usize, index: Operand, details: &Details) {
+    let (record, launch, words) = (record_address(asm), launch_number(asm), host_words(asm));
     let key = asm.register(Class::B64);
     match stage {
         0 => asm.move_to(key, index),
@@ -146,9 +155,9 @@ pub fn record(
     skip_if_less(asm, record, offset::KEY, key, unlock);
     emit!(asm, "st.relaxed.gpu.global.u64 [{record}+{}], {key}", offset::KEY);
     write_details(asm, record, details);
-    emit!(asm, "st.relaxed.gpu.global.u64 [{record}+{}], {}", offset::LAUNCH, registers.launch);
+    emit!(asm, "st.relaxed.gpu.global.u64 [{record}+{}], {launch}", offset::LAUNCH);
     let set = asm.constant(Literal::I32(1));
-    emit!(asm, "st.relaxed.sys.global.b32 [{}+{}], {set}", registers.words, word::FAILED);
+    emit!(asm, "st.relaxed.sys.global.b32 [{words}+{}], {set}", word::FAILED);
     asm.place(unlock);
     emit!(asm, "atom.release.gpu.global.exch.b32 {busy}, [{record}+{}], 0", offset::LOCK);
     emit!(asm, "bra {end}");

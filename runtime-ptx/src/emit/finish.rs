@@ -9,12 +9,15 @@ use super::assembly::{Assembly, Class, Reg, emit};
 use super::collective::{ThreadIds, WARP_THREADS, reduce_block};
 use nesl_runtime::kir::{Combine, Ty};
 
+/// The parameter of every entry with the address of an `u32` that is 0, and is 0 again afterwards.
+pub const TICKET: &str = "ticket";
+
 /// A reduction over the grid.
 pub struct Finish {
     /// The operator, and the type of the elements.
     pub combine: (Combine, Ty),
-    /// The address of the area for the partial results of blocks.
-    pub area: Reg,
+    /// The parameter with the address of the area for the partial results of blocks.
+    pub area: String,
     /// The combination of the elements of the thread; of a part, if there are parts.
     pub sum: Reg,
     /// The number of parts of the space that leave a result each; a block leaves one otherwise.
@@ -23,8 +26,8 @@ pub struct Finish {
     pub out: Reg,
 }
 
-/// Emits the end of a pass. `ticket` is the address of an `u32` that is 0, and is 0 again afterwards.
-pub fn finish(asm: &mut Assembly, ids: &ThreadIds, warps: u32, ticket: Reg, all: &[Finish]) {
+/// Emits the end of a pass.
+pub fn finish(asm: &mut Assembly, ids: &ThreadIds, warps: u32, all: &[Finish]) {
     let not_first = asm.register(Class::Predicate);
     emit!(asm, "setp.ne.s32 {not_first}, {}, 0", ids.thread);
     for finish in all.iter().filter(|finish| finish.parts.is_none()) {
@@ -32,7 +35,7 @@ pub fn finish(asm: &mut Assembly, ids: &ThreadIds, warps: u32, ticket: Reg, all:
         finish.leave(asm, ids, warps, finish.sum, block);
     }
     let end = asm.label();
-    let last = is_last_block(asm, ids, ticket, not_first);
+    let last = is_last_block(asm, ids, not_first);
     emit!(asm, "@!{last} bra {end}");
     for finish in all {
         let sum = sum_of_blocks(asm, ids, warps * WARP_THREADS, finish);
@@ -55,7 +58,8 @@ impl Finish {
         let (not_first, next) = (asm.register(Class::Predicate), asm.label());
         emit!(asm, "setp.ne.s32 {not_first}, {}, 0", ids.thread);
         emit!(asm, "@{not_first} bra {next}");
-        let slot = asm.element_address(self.area, at.into(), 8);
+        let area = asm.global_param(&self.area);
+        let slot = asm.element_address(area, at.into(), 8);
         asm.store(self.combine.1, AddressSpace::Global, slot, reduced.into());
         asm.place(next);
     }
@@ -69,7 +73,7 @@ impl Finish {
 
 /// Emits the question whether this block is the last one of the grid to come here: the first
 /// thread draws a ticket, and tells the others. What the other blocks wrote before is then seen.
-fn is_last_block(asm: &mut Assembly, ids: &ThreadIds, ticket: Reg, not_first: Reg) -> Reg {
+fn is_last_block(asm: &mut Assembly, ids: &ThreadIds, not_first: Reg) -> Reg {
     let shared = asm.shared(4);
     let flag = asm.register(Class::B32);
     emit!(asm, "mov.u32 {flag}, {shared}");
@@ -80,6 +84,7 @@ fn is_last_block(asm: &mut Assembly, ids: &ThreadIds, ticket: Reg, not_first: Re
     emit!(asm, "@{not_first} bra {drawn}");
     let (last, number) = (asm.register(Class::B32), asm.register(Class::B32));
     emit!(asm, "sub.s32 {last}, {}, 1", ids.blocks);
+    let ticket = asm.global_param(TICKET);
     // `inc` wraps behind the last ticket: the next pass finds 0.
     emit!(asm, "atom.acq_rel.gpu.global.inc.u32 {number}, [{ticket}], {last}");
     let is_last = asm.register(Class::Predicate);
@@ -94,6 +99,7 @@ fn is_last_block(asm: &mut Assembly, ids: &ThreadIds, ticket: Reg, not_first: Re
 /// `threads`-th, ascending.
 fn sum_of_blocks(asm: &mut Assembly, ids: &ThreadIds, threads: u32, finish: &Finish) -> Reg {
     let (combine, ty) = finish.combine;
+    let area = asm.global_param(&finish.area);
     let neutral = asm.constant(combine.neutral(ty));
     let (sum, block) = (asm.register(neutral.class), asm.register(Class::B32));
     asm.move_to(sum, neutral.into());
@@ -104,7 +110,7 @@ fn sum_of_blocks(asm: &mut Assembly, ids: &ThreadIds, threads: u32, finish: &Fin
     emit!(asm, "setp.ge.u32 {over}, {block}, {}", finish.parts.unwrap_or(ids.blocks));
     emit!(asm, "@{over} bra {end}");
     let at = asm.convert(Ty::I32, Ty::I64, block.into());
-    let slot = asm.element_address(finish.area, at.into(), 8);
+    let slot = asm.element_address(area, at.into(), 8);
     let element = asm.load(ty, AddressSpace::Global, slot);
     asm.accumulate((combine, ty), sum, element.into());
     emit!(asm, "add.s32 {block}, {block}, {threads}");

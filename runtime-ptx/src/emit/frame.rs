@@ -3,20 +3,24 @@
 
 use super::address::{AddressSpace, AddressSpaces};
 use super::assembly::{Assembly, Class, Operand, Reg, emit};
+use super::bounds::Bounds;
 use super::collective::ThreadIds;
 use super::failure;
-use super::plan::{Area, Pass, Plan, Role};
+use super::finish::TICKET;
+use super::plan::{Pass, Plan, Role};
 use super::scratch::{self, Scratch};
-pub use super::shape::BLOCK_THREADS;
+pub use super::shape::{BLOCK_THREADS, area_name};
 use super::tables::SharedTable;
 use super::traps::may_fail;
 use nesl_runtime::bug::OrBug;
 use nesl_runtime::kir::liveness::live_insts;
 use nesl_runtime::kir::{Inst, Kernel, Op, Space, Stage, Ty, Value, ValueTy, walk};
+use std::collections::HashMap;
 
 /// The parameters that the launcher passes first, each of 8 bytes; the areas of the plan follow, and
 /// then the parameters of the kernel.
-pub const HIDDEN_PARAMS: [&str; 4] = ["record", "launch", "words", "ticket"];
+pub const HIDDEN_PARAMS: [&str; 4] =
+    [failure::PARAMS[0], failure::PARAMS[1], failure::PARAMS[2], TICKET];
 
 /// The parameters of a kernel that needs scratch memory, behind the areas: the address of the rows,
 /// the length of a row in bytes, and the address of the `u64` for the bytes that were asked for.
@@ -48,44 +52,30 @@ pub struct Accesses {
 pub struct Frame {
     /// The registers that allocate scratch memory, if the kernel needs some.
     pub scratch: Option<scratch::Registers>,
-    /// The registers that failures need.
-    pub failure: failure::Registers,
-    /// The address of the ticket of the pass.
-    pub ticket: Reg,
-    /// The addresses of the plan's areas.
-    pub areas: Vec<Reg>,
     /// The tables of the block for histograms.
     pub tables: Vec<SharedTable>,
     /// The registers that say which thread it is.
     pub ids: ThreadIds,
     /// The operand of each parameter of the kernel, by value.
     pub operands: Vec<Option<Operand>>,
+    /// The plan of how bounds checks are emitted.
+    pub bounds: Bounds,
+    /// The parameters that limit indices and may be below 0, raised to 0.
+    pub limits: HashMap<Value, Operand>,
 }
 
 impl Frame {
     /// Emits the registers.
     pub fn load(asm: &mut Assembly, kernel: &Kernel, plan: &Plan, pass: Pass) -> Frame {
-        let [record, launch, words, ticket] = HIDDEN_PARAMS.map(|name| load_hidden(asm, name));
-        let areas: Vec<Reg> =
-            (0..plan.areas.len()).map(|at| load_hidden(asm, &format!("area{at}"))).collect();
-        let [record, words, ticket] =
-            [record, words, ticket].map(|address| to_global(asm, address));
-        let areas: Vec<Reg> = plan
-            .areas
-            .iter()
-            .zip(areas)
-            .map(|(area, word)| match area {
-                Area::Table(..) | Area::PartNumber => word,
-                Area::Blocks | Area::Parts | Area::Status | Area::Segments | Area::Tags(_) => {
-                    to_global(asm, word)
-                }
-            })
-            .collect();
-        let tables = SharedTable::load(asm, plan, pass, &areas);
+        let tables = SharedTable::load(asm, plan, pass);
         let mut operands = vec![None; kernel.types.len()];
+        let (bounds, mut limits) = (Bounds::find(kernel), HashMap::new());
         for (at, param) in kernel.params.iter().enumerate() {
             let reg = load_param(asm, at, kernel.types[param.0 as usize]);
             operands[param.0 as usize] = Some(reg.into());
+            if bounds.may_be_negative(*param) {
+                limits.insert(*param, asm.at_least_zero(reg.into()));
+            }
         }
         let ids = ["%tid.x", "%ctaid.x", "%nctaid.x"].map(|special| {
             let d = asm.register(Class::B32);
@@ -95,14 +85,14 @@ impl Frame {
         let [thread, block, blocks] = ids;
         let ids = ThreadIds { thread, block, blocks };
         let scratch = (plan.scratch != Scratch::None).then(|| {
-            let [rows, row, needed] = SCRATCH_PARAMS.map(|name| load_hidden(asm, name));
-            let (rows, needed) = (to_global(asm, rows), to_global(asm, needed));
+            let [rows, row, needed] = SCRATCH_PARAMS;
+            let (rows, row) = (asm.global_param(rows), asm.param(row));
+            let needed = asm.global_param(needed);
             let is_checked = plan.scratch == Scratch::Measured && pass != Pass::Final;
             let params = (rows, row, needed);
             scratch::Registers::load(asm, &ids, BLOCK_THREADS, params, is_checked)
         });
-        let failure = failure::Registers { record, launch, words };
-        Frame { scratch, failure, ticket, areas, tables, ids, operands }
+        Frame { scratch, tables, ids, operands, bounds, limits }
     }
 
     /// Emits the beginning of the next work items of the thread: the memory of those before is free.
@@ -111,18 +101,6 @@ impl Frame {
             scratch.begin(asm);
         }
     }
-}
-
-fn load_hidden(asm: &mut Assembly, name: &str) -> Reg {
-    let d = asm.register(Class::B64);
-    emit!(asm, "ld.param.u64 {d}, [{name}]");
-    d
-}
-
-fn to_global(asm: &mut Assembly, address: Reg) -> Reg {
-    let d = asm.register(Class::B64);
-    emit!(asm, "cvta.to.global.u64 {d}, {address}");
-    d
 }
 
 /// The type of a parameter of an entry.
@@ -149,11 +127,7 @@ fn load_param(asm: &mut Assembly, at: usize, ty: ValueTy) -> Reg {
             emit!(asm, "ld.param.{name} {d}, [p{at}]");
             d
         }
-        ValueTy::Array(_) | ValueTy::Mark => {
-            let d = asm.register(Class::B64);
-            emit!(asm, "ld.param.{name} {d}, [p{at}]");
-            to_global(asm, d)
-        }
+        ValueTy::Array(_) | ValueTy::Mark => asm.global_param(&format!("p{at}")),
     }
 }
 
@@ -214,6 +188,11 @@ impl Entry<'_> {
         })
     }
 
+    /// Returns true if a sink takes its work items one by one, by their indices.
+    pub fn is_by_work_item(&self) -> bool {
+        self.roles().any(|role| matches!(role, Role::Free | Role::Tag(_) | Role::Tagged(_)))
+    }
+
     /// Finds the array parameters that are accessed at the index of the work item, and finds out if
     /// nothing else needs that index.
     pub fn accesses_at_index(&self) -> Accesses {
@@ -242,10 +221,9 @@ impl Entry<'_> {
                 }
             });
         }
-        let by_itself = |role| matches!(role, Role::Free | Role::Tag(_) | Role::Tagged(_));
         let is_flat = matches!(kernel.space, Space::Flat { .. });
         let others = reads > accesses || (!is_flat && self.reads(kernel.indices[1]));
-        let all = !others && !fails && !self.roles().any(by_itself);
+        let all = !others && !fails && !self.is_by_work_item();
         Accesses { arrays, all }
     }
 

@@ -27,7 +27,7 @@
 
 use super::assembly::{Assembly, Class, Operand, Reg, emit};
 use super::collective::{WARP_THREADS, shuffle};
-use super::failure::Registers;
+use super::failure;
 use super::plan::{GROUP_TILES, STATE_BYTES};
 use nesl_runtime::kir::{Combine, Literal, Ty};
 
@@ -65,18 +65,18 @@ impl Assembly {
 }
 
 /// Emits the combination of everything before a tile, which one warp executes with all of its
-/// lanes; the result is lane 0's. `total` is the combination of the tile, `area` the address of
-/// the states.
+/// lanes; the result is lane 0's. `total` is the combination of the tile, `area` the parameter
+/// with the address of the states.
 pub fn before_tile(
     asm: &mut Assembly,
-    failure: &Registers,
     at: &TileNumber,
     (combine, ty): (Combine, Ty),
-    area: Reg,
+    area: &str,
     total: Combined,
 ) -> Combined {
+    let (launch, area) = (failure::launch_number(asm), asm.global_param(area));
     let tag = asm.register(Class::B32);
-    emit!(asm, "cvt.u32.u64 {tag}, {}", failure.launch);
+    emit!(asm, "cvt.u32.u64 {tag}, {launch}");
     emit!(asm, "shl.b32 {tag}, {tag}, 1");
     let search = Search { lane: at.lane, tag, combine: (combine, ty) };
     let first_lane = asm.register(Class::Predicate);
@@ -189,13 +189,15 @@ impl Search {
         let halves: Vec<Reg> = words.iter().map(|_| asm.register(Class::B32)).collect();
         let tags: Vec<Reg> = words.iter().map(|_| asm.register(Class::B32)).collect();
         let (again, missing) = (asm.label(), asm.register(Class::Predicate));
+        let asks = asm.register(Class::Predicate);
         asm.move_to(missing, reads.into());
+        asm.move_to(asks, reads.into());
         asm.place(again);
         match words[..] {
             [low, high] => {
-                emit!(asm, "@{missing} ld.relaxed.gpu.global.v2.b64 {{{low}, {high}}}, [{slot}]");
+                emit!(asm, "@{asks} ld.relaxed.gpu.global.v2.b64 {{{low}, {high}}}, [{slot}]");
             }
-            _ => emit!(asm, "@{missing} ld.relaxed.gpu.global.b64 {}, [{slot}]", words[0]),
+            _ => emit!(asm, "@{asks} ld.relaxed.gpu.global.b64 {}, [{slot}]", words[0]),
         }
         // The bits in which the tags differ from this launch's: none but perhaps the lowest one.
         let difference = asm.register(Class::B32);
@@ -205,10 +207,24 @@ impl Search {
             emit!(asm, "xor.b32 {tag}, {tag}, {}", self.tag);
             emit!(asm, "or.b32 {difference}, {difference}, {tag}");
         }
-        let wait = asm.register(Class::Predicate);
+        // Of the missing states only the last one is asked for until it is there: then the others
+        // are, most of the time.
+        let (lanes, last) = (asm.register(Class::B32), asm.register(Class::B32));
+        let (arrived, all_there) = (asm.label(), asm.register(Class::Predicate));
+        let (is_last, fails) = (asm.register(Class::Predicate), asm.register(Class::Predicate));
         emit!(asm, "setp.gt.and.u32 {missing}, {difference}, 1, {missing}");
-        emit!(asm, "vote.sync.any.pred {wait}, {missing}, -1");
-        emit!(asm, "@{wait} bra {again}");
+        emit!(asm, "vote.sync.ballot.b32 {lanes}, {missing}, -1");
+        emit!(asm, "setp.eq.s32 {all_there}, {lanes}, 0");
+        emit!(asm, "@{all_there} bra {arrived}");
+        emit!(asm, "and.pred {fails}, {asks}, {missing}");
+        emit!(asm, "vote.sync.any.pred {fails}, {fails}, -1");
+        emit!(asm, "bfind.u32 {last}, {lanes}");
+        emit!(asm, "setp.eq.s32 {is_last}, {last}, {}", self.lane);
+        emit!(asm, "not.pred {fails}, {fails}");
+        emit!(asm, "or.pred {is_last}, {is_last}, {fails}");
+        emit!(asm, "and.pred {asks}, {missing}, {is_last}");
+        emit!(asm, "bra {again}");
+        asm.place(arrived);
         let loaded = asm.of_halves(ty, &halves);
         let neutral = asm.constant(combine.neutral(ty));
         let value = asm.select(reads, loaded.class, loaded.into(), neutral.into());

@@ -59,10 +59,10 @@ impl Assembly {
         let (d, space) = (self.register(Class::of(ty)), space.suffix());
         if ty == Ty::Bool {
             let byte = self.register(Class::B32);
-            emit!(self, "ld{space}{hint}.u8 {byte}, [{address}]");
+            self.access(format_args!("ld{space}{hint}.u8 {byte}, [{address}]"));
             emit!(self, "setp.ne.s32 {d}, {byte}, 0");
         } else {
-            emit!(self, "ld{space}{hint}.{} {d}, [{address}]", memory_type(ty));
+            self.access(format_args!("ld{space}{hint}.{} {d}, [{address}]", memory_type(ty)));
         }
         d
     }
@@ -109,7 +109,8 @@ impl Assembly {
             (_, Operand::Reg(reg)) => reg,
             (_, Operand::Constant(literal)) => self.constant(literal),
         };
-        emit!(self, "st{order}{space}.{} [{address}], {value}", memory_type(ty));
+        let ty = memory_type(ty);
+        self.access(format_args!("st{order}{space}.{ty} [{address}], {value}"));
     }
 }
 

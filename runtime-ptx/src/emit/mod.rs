@@ -12,6 +12,9 @@
 //! | `body` | the code of one work item: blocks, control flow, checks |
 //! | `scalar` | the table from scalar operations to instructions |
 //! | `memory`, `address` | loads and stores, and the memory that each array lies in |
+//! | `proved` | checks that always hold, which are removed |
+//! | `bounds`, `checks` | bounds checks by one comparison, or by less |
+//! | `ranges` | ints that are never below 0 |
 //! | `traps` | the instructions that may end a work item |
 //! | `text` | hashes and comparisons of texts |
 //! | `scratch`, `arena` | arrays that work items allocate |
@@ -29,6 +32,8 @@ pub(crate) mod address;
 mod arena;
 pub(crate) mod assembly;
 mod body;
+mod bounds;
+mod checks;
 mod collect;
 pub(crate) mod collective;
 mod elements;
@@ -40,6 +45,8 @@ mod lookback;
 mod memory;
 mod plan;
 mod program;
+mod proved;
+mod ranges;
 mod rows;
 mod scalar;
 mod scan;
@@ -63,6 +70,7 @@ use crate::services::Service;
 use nesl_runtime::kir::inline::{Limits, inline};
 use nesl_runtime::kir::{Module, Op, walk};
 use nesl_runtime::runtime::Reason;
+use proved::remove_proved_checks;
 
 /// The head of every module.
 const HEADER: &str = ".version 7.0\n.target sm_75\n.address_size 64\n\n";
@@ -87,10 +95,10 @@ pub enum KernelCode {
 
 /// Emits a well-formed module. Fails if a kernel contains something that a device cannot execute.
 pub fn emit(module: &Module) -> Result<Code, Reason> {
-    let (module, facts) = inline(module, Limits::ALL_CALLEES);
+    let (mut module, facts) = inline(module, Limits::ALL_CALLEES);
     let mut text = HEADER.to_string();
     let mut kernels = Vec::with_capacity(module.kernels.len());
-    for (number, kernel) in module.kernels.iter().enumerate() {
+    for (number, kernel) in module.kernels.iter_mut().enumerate() {
         for body in walk::stage_bodies(kernel) {
             let mut callee = None;
             walk::each_inst(body, &mut |inst| {
@@ -110,6 +118,7 @@ pub fn emit(module: &Module) -> Result<Code, Reason> {
             kernels.push(KernelCode::Service(service));
             continue;
         }
+        remove_proved_checks(kernel);
         let program = Program::of(kernel);
         let mut at = 0;
         for Step { kernel, plan, code, .. } in &program.steps {

@@ -281,6 +281,18 @@ impl Assembly {
         d
     }
 
+    /// Emits the greater one of an `i64` and 0.
+    pub fn at_least_zero(&mut self, value: Operand) -> Operand {
+        match value {
+            Operand::Constant(Literal::I64(x)) => Literal::I64(x.max(0)).into(),
+            value => {
+                let d = self.register(Class::B64);
+                emit!(self, "max.s64 {d}, {value}, 0");
+                d.into()
+            }
+        }
+    }
+
     /// Emits an assignment to a register of the operand's class.
     pub fn move_to(&mut self, d: Reg, a: Operand) {
         emit!(self, "mov.{} {d}, {a}", d.class.ty());

@@ -19,7 +19,6 @@
 use super::address::AddressSpace;
 use super::assembly::{Assembly, Class, Reg, emit};
 use super::collective::{ThreadIds, WARP_THREADS, shuffle, shuffle_up};
-use super::failure::Registers;
 use super::lookback::{Combined, TileNumber, before_tile};
 use nesl_runtime::kir::{Combine, Literal, Ty};
 
@@ -33,6 +32,7 @@ pub struct Rows {
 }
 
 /// The threads of a block, and the registers that say which one this is.
+#[derive(Clone, Copy)]
 pub struct Place {
     /// The index of the lane in its warp.
     pub lane: Reg,
@@ -147,27 +147,25 @@ fn scan_row(
 
 /// Emits the combination of the part of each chunk's first segment that lies before the chunk: the
 /// first warp combines the totals of the chunks, and asks for what lies before the tile. Every
-/// thread of the block executes it. `area` is the address of the states of the tiles, `whole` that of
-/// the combination of all tiles, if it is wanted: the last tile writes it.
+/// thread of the block executes it. `area` is the parameter with the address of the states of the
+/// tiles, `whole` the address of the combination of all tiles, if it is wanted: the last tile writes it.
 pub fn join_chunks(
     asm: &mut Assembly,
-    failure: &Registers,
     place: &Place,
     at: &TileNumber,
     with: (Combine, Ty),
-    (area, whole): (Reg, Option<Reg>),
+    (area, whole): (&str, Option<Reg>),
     total: Combined,
 ) -> Reg {
     let (combine, ty) = with;
     let totals = asm.shared(16 * place.warps as usize);
     let carries = asm.shared(8 * place.warps as usize);
     let (totals_base, carries_base) = (asm.register(Class::B32), asm.register(Class::B32));
-    emit!(asm, "mov.u32 {totals_base}, {totals}");
-    emit!(asm, "mov.u32 {carries_base}, {carries}");
     let (others, stored) = (asm.register(Class::Predicate), asm.label());
     emit!(asm, "setp.ne.s32 {others}, {}, 0", place.lane);
     emit!(asm, "@{others} bra {stored}");
     let slot = asm.register(Class::B32);
+    emit!(asm, "mov.u32 {totals_base}, {totals}");
     emit!(asm, "mad.lo.s32 {slot}, {}, 16, {totals_base}", place.warp);
     asm.store(ty, AddressSpace::Shared, slot, total.value.into());
     if let Some(begins) = total.begins {
@@ -186,6 +184,7 @@ pub fn join_chunks(
     emit!(asm, "setp.ge.s32 {no_chunk}, {}, {}", place.lane, place.warps);
     emit!(asm, "@{no_chunk} bra {loaded}");
     let slot = asm.register(Class::B32);
+    emit!(asm, "mov.u32 {totals_base}, {totals}");
     emit!(asm, "mad.lo.s32 {slot}, {}, 16, {totals_base}", place.lane);
     let element = asm.load(ty, AddressSpace::Shared, slot);
     asm.move_to(value, element.into());
@@ -219,7 +218,7 @@ pub fn join_chunks(
         value: shuffle(asm, "idx", ty, sum.value, last, 31),
         begins: sum.begins.map(|begins| shuffle(asm, "idx", Ty::Bool, begins, last, 31)),
     };
-    let before = before_tile(asm, failure, at, with, area, tile);
+    let before = before_tile(asm, at, with, area, tile);
     write_whole(asm, place, at, with, (before, tile), whole);
     // What lies before each chunk: that before the tile, and the chunks before it.
     let before = shuffle(asm, "idx", ty, before.value, 0, 31);
@@ -234,11 +233,13 @@ pub fn join_chunks(
     let carry = asm.select(first, carry.class, before.into(), carry.into());
     emit!(asm, "@{no_chunk} bra {joined}");
     let slot = asm.register(Class::B32);
+    emit!(asm, "mov.u32 {carries_base}, {carries}");
     emit!(asm, "mad.lo.s32 {slot}, {}, 8, {carries_base}", place.lane);
     asm.store(ty, AddressSpace::Shared, slot, carry.into());
     asm.place(joined);
     emit!(asm, "bar.sync 0");
     let slot = asm.register(Class::B32);
+    emit!(asm, "mov.u32 {carries_base}, {carries}");
     emit!(asm, "mad.lo.s32 {slot}, {}, 8, {carries_base}", place.warp);
     asm.load(ty, AddressSpace::Shared, slot)
 }

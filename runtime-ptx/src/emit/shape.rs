@@ -9,6 +9,9 @@ pub const BLOCK_THREADS: u32 = 256;
 /// The number of instructions up to which code is unrolled, besides constants.
 const MAX_INSTRUCTIONS: usize = 48;
 
+/// The greatest number of work items of a thread in a tile.
+pub const MAX_ROWS: u32 = 8;
+
 /// The size of a tile.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TileShape {
@@ -20,7 +23,7 @@ impl TileShape {
     /// The shape for code of so many instructions, which is emitted once for each row.
     pub fn of(instructions: usize) -> TileShape {
         let rows = match instructions {
-            0..=32 => 8,
+            0..=32 => MAX_ROWS,
             33..=160 => 4,
             161..=600 => 2,
             _ => 1,
@@ -50,4 +53,9 @@ pub fn is_short(kernel: &Kernel) -> bool {
         });
     }
     count <= MAX_INSTRUCTIONS && !loops
+}
+
+/// The name of the parameter with the address of an area of the plan.
+pub fn area_name(number: usize) -> String {
+    format!("area{number}")
 }

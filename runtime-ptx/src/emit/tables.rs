@@ -15,7 +15,7 @@ use super::address::AddressSpace;
 use super::assembly::{Assembly, Class, Operand, Reg, emit};
 use super::collective::{self, ThreadIds};
 use super::plan::{Area, Pass, Plan};
-use super::shape::BLOCK_THREADS;
+use super::shape::{BLOCK_THREADS, area_name};
 use nesl_runtime::kir::{Combine, Literal, Ty, Value};
 
 /// The shared memory for the tables of a block, in bytes: as many blocks as a multiprocessor has
@@ -36,15 +36,15 @@ pub struct SharedTable {
 }
 
 impl SharedTable {
-    /// Emits the registers for the tables of a pass; `areas` are those of its plan.
-    pub fn load(asm: &mut Assembly, plan: &Plan, pass: Pass, areas: &[Reg]) -> Vec<SharedTable> {
+    /// Emits the registers for the tables of a pass.
+    pub fn load(asm: &mut Assembly, plan: &Plan, pass: Pass) -> Vec<SharedTable> {
         let mut tables: Vec<SharedTable> = Vec::new();
-        for (area, bins) in plan.areas.iter().zip(areas) {
+        for (number, area) in plan.areas.iter().enumerate() {
             let Area::Table(array, combine, ty) = *area else { continue };
             if pass != Pass::Final {
                 continue;
             }
-            let base = asm.register(Class::B32);
+            let (bins, base) = (asm.param(&area_name(number)), asm.register(Class::B32));
             match tables.last() {
                 None => {
                     let name = asm.shared(TABLES_BYTES as usize);
@@ -56,7 +56,7 @@ impl SharedTable {
                     emit!(asm, "mad.lo.s32 {base}, {bins}, {SLOT_BYTES}, {}", before.base);
                 }
             }
-            tables.push(SharedTable { array, combine: (combine, ty), bins: *bins, base });
+            tables.push(SharedTable { array, combine: (combine, ty), bins, base });
         }
         tables
     }

@@ -78,6 +78,11 @@ impl Vector {
         }
     }
 
+    /// Returns true if a value is one of those that are stored.
+    pub fn stores_value(&self, value: Value) -> bool {
+        self.stores.iter().any(|(_, stored, _)| *stored == value)
+    }
+
     /// Emits the question whether all arrays are aligned for vectors.
     pub fn is_aligned(&self, asm: &mut Assembly, entry: &Entry<'_>) -> Reg {
         let (low, bits) = (asm.register(Class::B64), asm.register(Class::B64));

@@ -6,7 +6,7 @@
 use crate::emit::ENTRY;
 use crate::emit::assembly::{Assembly, Class, Label, Reg, emit};
 use crate::emit::collective::shuffle;
-use crate::emit::failure::{self, Registers};
+use crate::emit::failure;
 use crate::emit::frame::BLOCK_THREADS;
 use nesl_runtime::bug::OrBug;
 use nesl_runtime::kir::Ty;
@@ -14,9 +14,6 @@ use std::fmt::Write;
 
 /// The number of warps of a block.
 pub const WARPS: u32 = BLOCK_THREADS / 32;
-
-/// The parameters that the launcher passes to each entry before its own.
-const HIDDEN_PARAMS: [&str; 3] = ["record", "launch", "words"];
 
 /// Emits an instruction whose result is a new register: `value!(asm, B32, "add.s32", "{a}, 1")`.
 macro_rules! value {
@@ -56,10 +53,8 @@ impl EntryCode {
     ) -> (EntryCode, [Reg; ARRAYS], [Reg; NUMBERS]) {
         let mut asm = Assembly::new(name);
         let mut load = |name: &str| value!(asm, B64, "ld.param.u64", "[{name}]");
-        let [record, launch, words] = HIDDEN_PARAMS.map(&mut load);
         let addresses = arrays.map(&mut load);
         let values = numbers.map(&mut load);
-        let record = value!(asm, B64, "cvta.to.global.u64", "{record}");
         let addresses =
             addresses.map(|address| value!(asm, B64, "cvta.to.global.u64", "{address}"));
         let thread = value!(asm, B32, "mov.u32", "%tid.x");
@@ -68,8 +63,8 @@ impl EntryCode {
         let lane = value!(asm, B32, "and.b32", "{thread}, 31");
         let warp = value!(asm, B32, "shr.u32", "{thread}, 5");
         let end = asm.label();
-        failure::skip_if_failed(&mut asm, &Registers { record, launch, words }, end);
-        let params = HIDDEN_PARAMS.into_iter().chain(arrays).chain(numbers).collect();
+        failure::skip_if_failed(&mut asm, end);
+        let params = failure::PARAMS.into_iter().chain(arrays).chain(numbers).collect();
         let name = name.to_string();
         (EntryCode { asm, thread, lane, warp, block, blocks, name, params, end }, addresses, values)
     }

@@ -1,6 +1,7 @@
 //! Checks that do not hold: the first point wins, in the first stage that fails.
 
 use super::{Case, Expect};
+use crate::kir::Ty;
 
 pub(super) fn cases(cases: &mut Vec<Case>) {
     let text = "kernel \"k\"(v0: i64, v1: [i64]) over flat v0 at v2 {
@@ -106,4 +107,38 @@ kernel \"k\"(v0: i64) over flat v0 at v1 {
   }
 }";
     cases.push(Case::new("a failure in a loop", text).i64(20).fails(7, 10, &[9]));
+    bounds(cases);
+}
+
+/// Indices that are checked, by work items and in their loops.
+fn bounds(cases: &mut Vec<Case>) {
+    let text =
+        "kernel \"k\"(v0: i64, v1: [i64], v2: i64, v3: [i64], v4: [i64]) over flat v0 at v5 {
+  v6: i64 = load v3[v5]
+  v7: i64 = const 0
+  v8: bool = ge v6, v7
+  v9: bool = lt v6, v2
+  v10: bool = and v8, v9
+  check v10 @1 detail v6, v2
+  v11: i64 = sub v2, v6
+  v12: i64 = for v13 < v11 reduce add {
+    v14: i64 = add v6, v13
+    v15: i64 = const 0
+    v16: bool = ge v14, v15
+    v17: bool = lt v14, v2
+    v18: bool = and v16, v17
+    check v18 @2 detail v14, v2
+    v19: i64 = load v1[v14]
+    yield v19
+  }
+  store v4[v5] = v12
+}";
+    let case = |name: &str, places: [i64; 4]| {
+        let case = Case::new(name, text).i64(4).array([1i64, 20, 300]).i64(3).array(places);
+        case.room(Ty::I64, 4)
+    };
+    let inside = case("indices in bounds", [2, 0, 1, 2]);
+    cases.push(inside.becomes(4, [300i64, 321, 320, 300]));
+    cases.push(case("an index behind the end", [2, 0, 3, 2]).fails(1, 2, &[3, 3]));
+    cases.push(case("an index before the beginning", [2, -1, 3, 2]).fails(1, 1, &[-1, 3]));
 }

@@ -13,23 +13,27 @@
 //! the other threads of its block wait for its thread.
 //!
 //! If a sink waits for the tiles before its own, blocks draw the numbers of their tiles, so that
-//! the tiles before it have begun, however many blocks the device executes at a time. Otherwise
-//! each block takes every n-th tile.
+//! the tiles before it have begun, however many blocks the device executes at a time. The thread
+//! that draws also looks whether an earlier launch has failed. Otherwise each block takes every n-th
+//! tile.
 
+mod compact;
 mod segments;
 mod spaces;
 
 use super::address::AddressSpace;
-use super::assembly::{Assembly, Class, Operand, Reg, emit};
+use super::assembly::{Assembly, Class, Label, Operand, Reg, emit};
 use super::body::{OwnElements, WorkItem};
 use super::collective::WARP_THREADS;
 use super::elements::free_sink;
-use super::finish::Finish;
-use super::frame::{BLOCK_THREADS, Entry};
+use super::failure;
+use super::finish::{Finish, TICKET};
+use super::frame::{BLOCK_THREADS, Entry, area_name};
 use super::lookback::{Combined, TileNumber};
 use super::plan::{Pass, Role};
 use super::scan::{Place, Prefixes, Rows, Wanted, finish_rows, join_chunks, scan_chunk};
 use super::traps::may_fail;
+use compact::Staged;
 use nesl_runtime::bug::OrBug;
 use nesl_runtime::kir::{Combine, Inst, Literal, Scope, Sink, Ty, Value};
 use nesl_runtime::runtime::Reason;
@@ -58,13 +62,23 @@ struct Tile<'a> {
     /// The arrays that are accessed at the index of the work item, with the address of the element
     /// of this thread's first one.
     bases: Vec<(Value, Reg)>,
+    /// The name of the shared memory in which results are put together, if some are.
+    staging: Option<String>,
+    /// The name of the shared memory for what warps know of these results.
+    summary: Option<String>,
 }
 
 /// The combination of an `i64` sum, for counts.
 const SUM: (Combine, Ty) = (Combine::Add, Ty::I64);
 
-/// Emits the loop over the tiles.
-pub fn each_tile(asm: &mut Assembly, entry: &Entry<'_>, sums: &[Finish]) -> Result<(), Reason> {
+/// Emits the loop over the tiles. If blocks draw them, the entry ends at `void` if an earlier launch
+/// has failed; otherwise that is known.
+pub fn each_tile(
+    asm: &mut Assembly,
+    entry: &Entry<'_>,
+    sums: &[Finish],
+    void: Label,
+) -> Result<(), Reason> {
     let count = entry.count(asm);
     let shape = entry.plan.tile;
     let place = Place::new(asm, &entry.frame.ids, BLOCK_THREADS / WARP_THREADS);
@@ -75,6 +89,7 @@ pub fn each_tile(asm: &mut Assembly, entry: &Entry<'_>, sums: &[Finish]) -> Resu
     // The index of this thread's first work item in the tile.
     let own = asm.register(Class::B32);
     emit!(asm, "mad.lo.s32 {own}, {}, {}, {}", place.warp, shape.chunk_items(), place.lane);
+    let neutrals = segments::neutrals(asm, entry);
     let draw = entry.looks_back().then(|| Draw::new(asm, entry, tiles));
     let (head, end) = (asm.label(), asm.label());
     if draw.is_none() {
@@ -82,7 +97,7 @@ pub fn each_tile(asm: &mut Assembly, entry: &Entry<'_>, sums: &[Finish]) -> Resu
     }
     asm.place(head);
     if let Some(draw) = &draw {
-        draw.next(asm, entry, tile);
+        draw.next(asm, tile);
     }
     let over = asm.register(Class::Predicate);
     emit!(asm, "setp.ge.s64 {over}, {tile}, {tiles}");
@@ -90,9 +105,16 @@ pub fn each_tile(asm: &mut Assembly, entry: &Entry<'_>, sums: &[Finish]) -> Resu
     entry.frame.begin_items(asm);
     let first = asm.register(Class::B64);
     emit!(asm, "shl.b64 {first}, {tile}, {}", shape.items().ilog2());
-    let segments = Segments::of_tile(asm, entry, &TilePart { place: &place, shape, first, count });
+    let segments = Segments::of_tile(
+        asm,
+        entry,
+        &TilePart { place: &place, shape, first, own, count },
+        &neutrals,
+    );
     let number = TileNumber { tile, tiles, lane: place.lane };
-    let mut tile = Tile { entry, place, number, segments, items: Vec::new(), bases: Vec::new() };
+    let (items, bases) = Default::default();
+    let mut tile =
+        Tile { entry, place, number, segments, items, bases, staging: None, summary: None };
     tile.items(asm, (first, own), count);
     let live = entry.live();
     let mut sums = sums.iter();
@@ -108,7 +130,12 @@ pub fn each_tile(asm: &mut Assembly, entry: &Entry<'_>, sums: &[Finish]) -> Resu
     }
     emit!(asm, "bra {head}");
     asm.place(end);
-    segments::empty_segments(asm, entry);
+    if draw.is_some() {
+        let is_void = asm.register(Class::Predicate);
+        emit!(asm, "setp.eq.s64 {is_void}, {}, {VOID_TILE}", tile.number.tile);
+        emit!(asm, "@{is_void} bra {void}");
+    }
+    segments::empty_segments(asm, entry, &neutrals);
     Ok(())
 }
 
@@ -118,6 +145,10 @@ struct Draw {
     told: Reg,
     /// The greatest number that is drawn; 0 follows.
     greatest: Reg,
+    /// Of the first thread: true if no earlier launch has failed.
+    goes_on: Reg,
+    /// True for the other threads.
+    others: Reg,
 }
 
 impl Draw {
@@ -130,24 +161,33 @@ impl Draw {
         emit!(asm, "cvt.u32.u64 {greatest}, {tiles}");
         emit!(asm, "add.s32 {greatest}, {greatest}, {}", entry.frame.ids.blocks);
         emit!(asm, "sub.s32 {greatest}, {greatest}, 1");
-        Draw { told, greatest }
+        let (others, looked) = (asm.register(Class::Predicate), asm.label());
+        let goes_on = asm.constant(Literal::Bool(true));
+        emit!(asm, "setp.ne.s32 {others}, {}, 0", entry.frame.ids.thread);
+        emit!(asm, "@{others} bra {looked}");
+        let no_failure = failure::no_earlier_failed(asm);
+        asm.move_to(goes_on, no_failure.into());
+        asm.place(looked);
+        Draw { told, greatest, goes_on, others }
     }
 
     /// Emits the drawing of the next tile. The barriers of the sinks of a tile come between the
     /// others' look at its number and the next drawing.
-    fn next(&self, asm: &mut Assembly, entry: &Entry<'_>, tile: Reg) {
-        let (others, drawn) = (asm.register(Class::Predicate), asm.label());
+    fn next(&self, asm: &mut Assembly, tile: Reg) {
+        let (drawn, told) = (asm.label(), asm.label());
         let number = asm.register(Class::B32);
-        emit!(asm, "setp.ne.s32 {others}, {}, 0", entry.frame.ids.thread);
-        emit!(asm, "@{others} bra {drawn}");
-        let ticket = entry.frame.ticket;
+        emit!(asm, "@{} bra {told}", self.others);
+        let ticket = asm.global_param(TICKET);
+        emit!(asm, "mov.b32 {number}, {VOID_TILE}");
+        emit!(asm, "@!{} bra {drawn}", self.goes_on);
         emit!(
             asm,
             "atom.relaxed.gpu.global.inc.u32 {number}, [{ticket}+{TILE_TICKET}], {}",
             self.greatest
         );
-        emit!(asm, "st.shared.b32 [{}], {number}", self.told);
         asm.place(drawn);
+        emit!(asm, "st.shared.b32 [{}], {number}", self.told);
+        asm.place(told);
         emit!(asm, "bar.sync 0");
         emit!(asm, "ld.shared.b32 {number}, [{}]", self.told);
         emit!(asm, "cvt.u64.u32 {tile}, {number}");
@@ -156,6 +196,9 @@ impl Draw {
 
 /// The offset of the ticket of tiles behind that of blocks, in bytes.
 const TILE_TICKET: usize = 4;
+
+/// The number that is drawn instead of a tile's if an earlier launch has failed.
+const VOID_TILE: u64 = u32::MAX as u64;
 
 impl Tile<'_> {
     /// Emits the indices of the work items of this thread, one in each row.
@@ -175,7 +218,7 @@ impl Tile<'_> {
         emit!(asm, "min.s64 {behind}, {behind}, {}", self.entry.plan.tile.items());
         emit!(asm, "max.s64 {behind}, {behind}, 0");
         emit!(asm, "cvt.u32.u64 {left}, {behind}");
-        let mut last_head = None;
+        let mut last_row = None;
         for row in 0..self.entry.plan.tile.rows as usize {
             let distance = row as u32 * WARP_THREADS;
             let alive = asm.register(Class::Predicate);
@@ -191,11 +234,7 @@ impl Tile<'_> {
             let mut operands = self.entry.frame.operands.clone();
             let segment = match &self.segments {
                 Segments::None => None,
-                segments => {
-                    let offset = asm.register(Class::B32);
-                    emit!(asm, "add.s32 {offset}, {own}, {distance}");
-                    segments.of_element(asm, row, (offset, alive), &mut last_head)
-                }
+                segments => segments.of_element(asm, row, alive, &mut last_row),
             };
             match (&segment, &kernel.indices[..]) {
                 (Some(found), [number, position, whole]) => {
@@ -227,6 +266,13 @@ impl Tile<'_> {
         let may_fail = insts.iter().any(|inst| may_fail(inst));
         let whole = self.entry.kernel.indices.last().or_bug("a space has an index");
         for (row, item) in self.items.iter_mut().enumerate() {
+            let operands = std::mem::take(&mut item.operands);
+            let (kernel, frame) = (self.entry.kernel, self.entry.frame);
+            let own = OwnElements {
+                index: *whole,
+                bases: &self.bases,
+                distance: row * WARP_THREADS as usize,
+            };
             let neutrals = neutrals(asm, &wanted);
             let next = asm.label();
             emit!(asm, "@!{} bra {next}", item.alive);
@@ -234,21 +280,11 @@ impl Tile<'_> {
                 // Dead until the code has been executed to its end.
                 emit!(asm, "setp.ne.u32 {}, 0, 0", item.alive);
             }
-            let operands = std::mem::take(&mut item.operands);
-            let (kernel, frame) = (self.entry.kernel, self.entry.frame);
             let mut code = WorkItem::new(asm, &kernel.types, self.entry.spaces, operands, frame)
-                .with_elements(OwnElements {
-                    index: *whole,
-                    bases: &self.bases,
-                    distance: row * WARP_THREADS as usize,
-                });
+                .with_elements(own);
             code.insts(insts)?;
             for ((value, _), reg) in wanted.iter().zip(&neutrals) {
-                let operand = code.operand(*value);
-                let operand = match operand {
-                    Operand::Constant(Literal::Bool(_)) => code.register(*value).into(),
-                    operand => operand,
-                };
+                let operand = code.plain_operand(*value);
                 code.asm.move_to(*reg, operand);
             }
             item.operands = code.finish(stage, item.index.into(), next);
@@ -311,7 +347,7 @@ impl Tile<'_> {
                 if let (Some(counts), Sink::Pack { keep, count, .. }) = (counts, sink) {
                     let out = self.entry.array(asm, *count);
                     let values = self.kept(asm, *keep);
-                    self.reduce_segments(asm, SUM, values, counts, out);
+                    self.reduce_segments(asm, SUM, values, counts, (out, 8));
                 }
             }
             Role::Total(area) => self.scan(asm, sink, area, true),
@@ -319,13 +355,13 @@ impl Tile<'_> {
                 let Sink::Reduce { combine, value, out: Some(out), .. } = sink else { return };
                 let out = self.entry.array(asm, *out);
                 let (combine, values) = self.combined(asm, *combine, *value);
-                self.reduce_segments(asm, combine, values, tiles, out);
+                self.reduce_segments(asm, combine, values, tiles, (out, combine.1.size()));
             }
             Role::Prepare(tiles, results) => {
                 let Sink::Reduce { combine, value, .. } = sink else { return };
-                let out = self.entry.frame.areas[results];
+                let out = asm.global_param(&area_name(results));
                 let (combine, values) = self.combined(asm, *combine, *value);
-                self.reduce_segments(asm, combine, values, tiles, out);
+                self.reduce_segments(asm, combine, values, tiles, (out, 8));
             }
             Role::Read(results) => self.read(asm, sink, results),
         }
@@ -426,9 +462,8 @@ impl Tile<'_> {
         total: Combined,
         (area, whole): (usize, Option<Reg>),
     ) -> Reg {
-        let frame = self.entry.frame;
-        let area = frame.areas[area];
-        join_chunks(asm, &frame.failure, &self.place, &self.number, combine, (area, whole), total)
+        let area = area_name(area);
+        join_chunks(asm, &self.place, &self.number, combine, (&area, whole), total)
     }
 
     /// Emits a scan, which writes its total if that is wanted.
@@ -447,63 +482,71 @@ impl Tile<'_> {
             item.operands[result.0 as usize] = Some((*before).into());
         }
         if let (Scope::Segment, Some(out)) = (scope, out) {
-            self.each_last(asm, |asm, segment, row| {
-                let address = asm.element_address(out, segment.into(), combine.1.size());
-                let with = prefixes.with[row];
-                asm.store(combine.1, AddressSpace::Global, address, with.into());
-            });
+            self.store_results(asm, combine.1, |_, row| prefixes.with[row], out);
         }
     }
 
     /// Emits a pack. The elements that a row keeps are counted by votes.
-    fn pack(&self, asm: &mut Assembly, sink: &Sink, keep: Value, area: usize) {
+    fn pack(&mut self, asm: &mut Assembly, sink: &Sink, keep: Value, area: usize) {
         let Sink::Pack { columns, count, scope, .. } = sink else { return };
+        let kernel = self.entry.kernel;
+        let is_final = self.entry.pass == Pass::Final;
         let keep = self.values(keep, Literal::Bool(false));
+        // The places of the elements in shared memory: addresses, if there is one column.
+        let base = self.staging(asm);
+        let (unit, origin) = match columns[..] {
+            [(value, _)] => (kernel.scalar_ty(value).size(), base),
+            _ => (1, asm.constant(Literal::I32(0))),
+        };
         let below = asm.register(Class::B32);
         emit!(asm, "mov.u32 {below}, %lanemask_lt");
-        emit!(asm, "bar.warp.sync -1");
-        let mut kept = asm.constant(Literal::I32(0));
+        let mut end = origin;
         let mut places = Vec::with_capacity(keep.len());
         for keep in &keep {
-            let [lanes, before, place, next] = [(); 4].map(|()| asm.register(Class::B32));
+            let [lanes, kept, next] = [(); 3].map(|()| asm.register(Class::B32));
             emit!(asm, "vote.sync.ballot.b32 {lanes}, {keep}, -1");
-            emit!(asm, "and.b32 {before}, {lanes}, {below}");
-            emit!(asm, "popc.b32 {before}, {before}");
-            emit!(asm, "add.s32 {place}, {kept}, {before}");
-            places.push(place);
-            emit!(asm, "popc.b32 {next}, {lanes}");
-            emit!(asm, "add.s32 {next}, {kept}, {next}");
-            kept = next;
+            if is_final {
+                let (before, place) = (asm.register(Class::B32), asm.register(Class::B32));
+                emit!(asm, "and.b32 {before}, {lanes}, {below}");
+                emit!(asm, "popc.b32 {before}, {before}");
+                emit!(asm, "mad.lo.s32 {place}, {before}, {unit}, {end}");
+                places.push(place);
+            }
+            emit!(asm, "popc.b32 {kept}, {lanes}");
+            emit!(asm, "mad.lo.s32 {next}, {kept}, {unit}, {end}");
+            end = next;
         }
-        let value = asm.register(Class::B64);
+        let (kept, value) = (asm.register(Class::B32), asm.register(Class::B64));
+        emit!(asm, "sub.s32 {kept}, {end}, {origin}");
+        emit!(asm, "shr.u32 {kept}, {kept}, {}", unit.ilog2());
         emit!(asm, "cvt.u64.u32 {value}, {kept}");
-        let is_final = self.entry.pass == Pass::Final;
         let whole = (is_final && *scope == Scope::All).then(|| self.entry.array(asm, *count));
         let total = Combined { value, begins: None };
         let before = self.before_chunk(asm, SUM, total, (area, whole));
         if !is_final {
             return;
         }
-        let arrays: Vec<(Ty, Reg)> = columns
-            .iter()
-            .map(|(value, array)| {
-                let (ty, base) = (self.entry.kernel.scalar_ty(*value), asm.register(Class::B64));
-                let array = self.entry.array(asm, *array);
-                emit!(asm, "mad.lo.s64 {base}, {before}, {}, {array}", ty.size());
-                (ty, base)
-            })
-            .collect();
-        for ((item, keep), place) in self.items.iter().zip(keep).zip(places) {
-            let next = asm.label();
-            emit!(asm, "@!{keep} bra {next}");
-            for ((value, _), (ty, base)) in columns.iter().zip(&arrays) {
-                let address = asm.register(Class::B64);
-                emit!(asm, "mad.wide.u32 {address}, {place}, {}, {base}", ty.size());
+        for (value, array) in columns {
+            let ty = kernel.scalar_ty(*value);
+            let base = if columns.len() > 1 { self.staging(asm) } else { base };
+            for ((item, keep), place) in self.items.iter().zip(&keep).zip(&places) {
+                let slot = match columns.len() {
+                    1 => *place,
+                    _ => {
+                        let slot = asm.register(Class::B32);
+                        emit!(asm, "mad.lo.s32 {slot}, {place}, {}, {base}", ty.size());
+                        slot
+                    }
+                };
                 let value =
                     item.operands[value.0 as usize].or_bug("a pack reads what was computed");
-                asm.store(*ty, AddressSpace::Global, address, value);
+                asm.guard = Some(*keep);
+                asm.store(ty, AddressSpace::Shared, slot, value);
+                asm.guard = None;
             }
-            asm.place(next);
+            let array = self.entry.array(asm, *array);
+            let target = asm.element_address(array, before.into(), ty.size());
+            self.store_staged(asm, &Staged { base, start: None, count: kept, ty }, target);
         }
     }
 

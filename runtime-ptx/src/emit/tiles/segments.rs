@@ -1,31 +1,39 @@
 //! Reductions of segments over the tiles, and the results of segments without elements.
 
 use super::Tile;
+use super::spaces::{Neutral, store_neutrals};
 use crate::emit::address::AddressSpace;
 use crate::emit::assembly::{Assembly, Class, Reg, emit};
-use crate::emit::frame::{BLOCK_THREADS, Entry};
+use crate::emit::frame::{BLOCK_THREADS, Entry, area_name};
 use crate::emit::plan::{Pass, Role};
 use crate::emit::scan::scan_chunk;
 use nesl_runtime::bug::OrBug;
 use nesl_runtime::kir::{Combine, Literal, Scope, Sink, Space, Ty};
 
 impl Tile<'_> {
-    /// Emits the reduction of segments into an array: the last element of each has the result.
+    /// Emits the reduction of segments into an array, whose elements have some size in bytes: the
+    /// last element of each has the result.
     pub(super) fn reduce_segments(
-        &self,
+        &mut self,
         asm: &mut Assembly,
         combine: (Combine, Ty),
         values: Vec<Reg>,
         area: usize,
-        out: Reg,
+        (out, size): (Reg, usize),
     ) {
         let ty = combine.1;
         let rows = self.rows(Scope::Segment, values);
         let chunk = scan_chunk(asm, &self.place, combine, &rows);
         let before = self.before_chunk(asm, combine, chunk.total, (area, None));
-        let size = element_bytes(self.entry, out, ty);
+        let place = self.place;
+        let total = |asm: &mut Assembly, row: usize| {
+            chunk.with_before(asm, &place, combine, &rows, row, before)
+        };
+        if size == ty.size() {
+            return self.store_results(asm, ty, total, out);
+        }
         self.each_last(asm, |asm, segment, row| {
-            let total = chunk.with_before(asm, &self.place, combine, &rows, row, before);
+            let total = total(asm, row);
             let address = asm.element_address(out, segment.into(), size);
             asm.store(ty, AddressSpace::Global, address, total.into());
         });
@@ -35,7 +43,7 @@ impl Tile<'_> {
     pub(super) fn read(&mut self, asm: &mut Assembly, sink: &Sink, results: usize) {
         let Sink::Reduce { combine, value, out, result: Some(result), .. } = sink else { return };
         let ty = self.entry.kernel.scalar_ty(*value);
-        let area = self.entry.frame.areas[results];
+        let area = asm.global_param(&area_name(results));
         let out = match (self.entry.pass, out) {
             (Pass::Final, Some(out)) => Some(self.entry.array(asm, *out)),
             _ => None,
@@ -62,13 +70,8 @@ impl Tile<'_> {
     }
 }
 
-/// The distance of the results of a reduction: 8 bytes in an area, else the size of an element.
-fn element_bytes(entry: &Entry<'_>, out: Reg, ty: Ty) -> usize {
-    if entry.frame.areas.contains(&out) { 8 } else { ty.size() }
-}
-
-/// Emits the results of segments without elements: no work item knows of them.
-pub(super) fn empty_segments(asm: &mut Assembly, entry: &Entry<'_>) {
+/// The results of segments without elements in a pass: no work item knows of them.
+pub(super) fn neutrals(asm: &mut Assembly, entry: &Entry<'_>) -> Vec<Neutral> {
     let mut outs = Vec::new();
     for (stage, code) in entry.stages().iter().enumerate() {
         for (number, sink) in code.sinks.iter().enumerate() {
@@ -92,42 +95,26 @@ pub(super) fn empty_segments(asm: &mut Assembly, entry: &Entry<'_>) {
             }
         }
     }
-    let (segments, offsets) = match &entry.kernel.space {
-        Space::Flat { .. } => return,
-        Space::Regular { segments, length } => (*segments, Err(*length)),
-        Space::Segmented { segments, offsets } => (*segments, Ok(*offsets)),
-    };
-    if outs.is_empty() {
+    outs
+}
+
+/// Emits the results of the segments of a regular space if they have no elements.
+pub(super) fn empty_segments(asm: &mut Assembly, entry: &Entry<'_>, neutrals: &[Neutral]) {
+    let Space::Regular { segments, length } = &entry.kernel.space else { return };
+    if neutrals.is_empty() {
         return;
     }
+    let (has_some, head, end) = (asm.register(Class::Predicate), asm.label(), asm.label());
+    emit!(asm, "setp.gt.s64 {has_some}, {}, 0", entry.param(*length));
+    emit!(asm, "@{has_some} bra {end}");
     let (segment, stride) =
         (entry.first_index(asm, entry.frame.ids.block), asm.register(Class::B64));
     emit!(asm, "mul.wide.u32 {stride}, {}, {BLOCK_THREADS}", entry.frame.ids.blocks);
-    let (head, next, end) = (asm.label(), asm.label(), asm.label());
     asm.place(head);
     let over = asm.register(Class::Predicate);
-    emit!(asm, "setp.ge.s64 {over}, {segment}, {}", entry.param(segments));
+    emit!(asm, "setp.ge.s64 {over}, {segment}, {}", entry.param(*segments));
     emit!(asm, "@{over} bra {end}");
-    let has_some = asm.register(Class::Predicate);
-    match offsets {
-        Err(length) => emit!(asm, "setp.gt.s64 {has_some}, {}, 0", entry.param(length)),
-        Ok(offsets) => {
-            let offsets = entry.array(asm, offsets);
-            let address = asm.element_address(offsets, segment.into(), 8);
-            let (from, to) = (asm.register(Class::B64), asm.register(Class::B64));
-            emit!(asm, "ld.global.b64 {from}, [{address}]");
-            emit!(asm, "ld.global.b64 {to}, [{address}+8]");
-            emit!(asm, "setp.lt.s64 {has_some}, {from}, {to}");
-        }
-    }
-    emit!(asm, "@{has_some} bra {next}");
-    for (out, neutral) in outs {
-        let ty = neutral.ty();
-        let address = asm.element_address(out, segment.into(), ty.size());
-        let neutral = asm.constant(neutral);
-        asm.store(ty, AddressSpace::Global, address, neutral.into());
-    }
-    asm.place(next);
+    store_neutrals(asm, neutrals, segment);
     emit!(asm, "add.s64 {segment}, {segment}, {stride}");
     emit!(asm, "bra {head}");
     asm.place(end);

@@ -1,8 +1,8 @@
 //! Commands that change the session: `:set`, `:devices`, `:reset`.
 
 use super::{Command, Operand};
-use crate::assist::{Completion, Completions};
 use crate::bundle::Bundle;
+use crate::completion::{Completion, Completions};
 use crate::output::{Outcome, Output, Problem};
 use crate::runtimes::{Runtimes, named};
 use crate::state::State;

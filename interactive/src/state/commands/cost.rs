@@ -2,12 +2,15 @@
 
 use super::{Call, Command, Operand};
 use crate::bundle::{Bundle, escaped};
+use crate::display;
+use crate::display::plot::{Curve, Fit};
 use crate::entry::close;
-use crate::growth::{self, CostGrowth, parallelism, size};
+use crate::growth::{self, CostGrowth, Point, parallelism, size};
 use crate::output::{Outcome, Output, Problem};
 use crate::state::State;
 use crate::table::{Table, grouped, ratio};
 use nesl_engine::Cost;
+use nesl_engine::cost::{Growth, Sample};
 
 pub(super) static COST: Command = Command {
     name: ":cost",
@@ -80,10 +83,40 @@ fn over_sizes(state: &mut State, call: &Call<'_>, expr: &str, sizes: &[u64]) -> 
     match growth::measure(&mut state.session, call.entry, expr, sizes, &mut |_| {}) {
         Ok(growth) => {
             state.show(Output::Answer(shown(&growth)));
+            if growth.points.len() > 1 {
+                state.show(Output::Answer(plot(&growth)));
+            }
             Outcome::Done
         }
         Err(diagnostics) => state.fail_all(&diagnostics),
     }
+}
+
+/// Returns the plot of work and depth over the sizes, with the laws that fit them.
+fn plot(growth: &CostGrowth) -> Bundle {
+    let points = |of: fn(&Point) -> Sample| -> Vec<(f64, f64)> {
+        growth.points.iter().map(|point| (point.n as f64, of(point).value)).collect()
+    };
+    let (work, depth) = (points(|point| point.work), points(|point| point.depth));
+    let name = |growth: &Growth| match growth {
+        Growth::Law(law) => law.to_string(),
+        Growth::TooFewSizes | Growth::NoLaw => String::new(),
+    };
+    let names = [name(&growth.work), name(&growth.depth)];
+    let at = |growth: &Growth, n: f64| match growth {
+        Growth::Law(law) => law.at(n),
+        Growth::TooFewSizes | Growth::NoLaw => f64::NAN,
+    };
+    let (work_at, depth_at) = (|n: f64| at(&growth.work, n), |n: f64| at(&growth.depth, n));
+    display::plot::growth(&[
+        Curve { name: "work", points: &work, fit: fit(&growth.work, &names[0], &work_at) },
+        Curve { name: "depth", points: &depth, fit: fit(&growth.depth, &names[1], &depth_at) },
+    ])
+}
+
+/// Returns a law for a plot, if one was found.
+fn fit<'a>(growth: &Growth, name: &'a str, cost: &'a dyn Fn(f64) -> f64) -> Option<Fit<'a>> {
+    matches!(growth, Growth::Law(_)).then_some(Fit { name, cost })
 }
 
 /// Returns the table and the laws.

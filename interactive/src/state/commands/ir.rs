@@ -3,7 +3,7 @@
 use super::{Call, Command, Operand};
 use crate::bundle::{Bundle, without_colors};
 use crate::entry::close;
-use crate::message::html::of_ansi;
+use crate::html::of_ansi;
 use crate::output::{Outcome, Output, Problem};
 use crate::state::State;
 use crate::table::Table;

@@ -656,7 +656,7 @@ fn a_session_is_saved_as_a_program() {
 fn every_command_is_in_the_book() {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/book/src/commands.md");
     let page = std::fs::read_to_string(path).unwrap_or_default();
-    let expected = crate::commands::page(&page);
+    let expected = crate::state::commands::page(&page);
     if std::env::var_os("UPDATE_EXPECT").is_some() {
         std::fs::write(path, &expected).expect("the page can be written");
         return;

@@ -33,7 +33,7 @@ mod settings;
 
 pub use settings::bytes;
 
-use crate::assist::{Completion, Completions};
+use crate::completion::{Completion, Completions};
 use crate::output::Outcome;
 use crate::runtimes::Runtimes;
 use crate::state::State;

@@ -1,7 +1,5 @@
 //! Text in the colours of a terminal → HTML.
 
-use crate::bundle::escaped;
-
 /// The style of a run of text, by the codes of a terminal.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 struct Style {
@@ -14,6 +12,22 @@ struct Style {
 /// The colours 0 to 7, as they can be read on a white and on a black page.
 const COLORS: [&str; 8] =
     ["#3e424d", "#d73a49", "#1a7f37", "#b08800", "#2f6feb", "#a04fd0", "#0f8a8a", "#8b949e"];
+
+/// Returns a text as HTML shows it: with the characters escaped that mean something there.
+pub fn escaped(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '&' => out.push_str("&amp;"),
+            '<' => out.push_str("&lt;"),
+            '>' => out.push_str("&gt;"),
+            '"' => out.push_str("&quot;"),
+            '\'' => out.push_str("&#39;"),
+            c => out.push(c),
+        }
+    }
+    out
+}
 
 /// Returns the text as a preformatted element, with its colours as styles.
 pub fn of_ansi(ansi: &str) -> String {
