@@ -15,5 +15,7 @@ pub fn test() -> Result<()> {
     // Kernels that the machine has are not seen.
     let environment =
         [("JUPYTER_PATH", &*data), ("JUPYTER_DATA_DIR", &*data), ("JUPYTER_PLATFORM_DIRS", "1")];
-    run(&format!("{} kernel/tests/jupyter/test_kernel.py", python.display()), &environment)
+    run(&format!("{} kernel/tests/jupyter/test_kernel.py", python.display()), &environment)?;
+    let notebooks = "-m pytest -q kernel/tests/jupyter/test_notebooks.py";
+    run(&format!("{} {notebooks}", python.display()), &environment)
 }
