@@ -15,6 +15,9 @@ use std::time::{Duration, Instant};
 /// A socket that is not there yet is tried again after this.
 const RETRY_AFTER: Duration = Duration::from_millis(5);
 
+/// An attempt to connect is given up after this.
+const MAX_ATTEMPT: Duration = Duration::from_millis(100);
+
 /// A kernel's process. It is killed when this is dropped.
 pub struct Started {
     /// The process of the kernel.
@@ -77,13 +80,13 @@ impl Started {
         loop {
             let identity: PeerIdentity = peer_identity_for_session(session)
                 .map_err(|error| io::Error::other(error.to_string()))?;
-            match create_client_shell_connection_with_identity(&self.info, session, identity).await
-            {
-                Ok(connection) => return Ok(connection),
-                Err(error) if Instant::now() > end => {
-                    return Err(io::Error::other(error.to_string()));
-                }
-                Err(_) => {}
+            let connect =
+                create_client_shell_connection_with_identity(&self.info, session, identity);
+            // The library tries for long by itself; meanwhile the kernel may have ended.
+            match tokio::time::timeout(MAX_ATTEMPT, connect).await {
+                Ok(Ok(connection)) => return Ok(connection),
+                _ if Instant::now() > end => return Err(io::Error::other("it does not listen")),
+                _ => {}
             }
             if let Some(status) = self.child.try_wait()? {
                 return Err(io::Error::other(format!("it ended with {status}")));
@@ -92,7 +95,7 @@ impl Started {
         }
     }
 
-    /// Asks what the kernel is; returns the answer, and the time since `begin`.
+    /// Asks what the kernel is; returns the answer.
     pub async fn kernel_info(&mut self, longest: Duration) -> io::Result<JupyterMessage> {
         let mut shell = self.shell("nesl-doctor", longest).await?;
         let request: JupyterMessage = KernelInfoRequest {}.into();
