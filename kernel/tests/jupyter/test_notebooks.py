@@ -21,8 +21,9 @@ NOTEBOOKS = sorted(FOLDER.glob("*.ipynb"))
 # How long a cell may take, in seconds: an unoptimized build on a busy machine is slow.
 CELL_SECONDS = 300
 
-# The boxes around definitions, of which there are more if the definitions come one by one.
-BOXES = re.compile(r"</?div[^>]*>\n?")
+# What is not compared: rules of style, and the boxes around definitions, of which there are more if the
+# definitions come one by one.
+LOOKS = re.compile(r"<style>.*?</style>|</?div[^>]*>\n?", re.DOTALL)
 
 # The forms of an output that are compared: the others are made from the same data.
 COMPARED = ("text/plain", "text/html", "image/svg+xml")
@@ -59,7 +60,7 @@ def shown(cell):
             for form, data in forms(output).items():
                 if form in COMPARED:
                     parts.setdefault(form, []).append("".join(data) + "\n")
-    return {form: BOXES.sub("", "".join(texts)).strip() for form, texts in parts.items()}
+    return {form: LOOKS.sub("", "".join(texts)).strip() for form, texts in parts.items()}
 
 
 def forms(output):
