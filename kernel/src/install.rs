@@ -8,17 +8,24 @@ use std::path::{Path, PathBuf};
 /// The name of the extension of JupyterLab.
 pub const EXTENSION: &str = "jupyterlab-nesl";
 
+/// The path of a file that Jupyter gets: the wheel of the Python module has the same files.
+macro_rules! data {
+    ($path:literal) => {
+        concat!("../../python/data/data/share/jupyter/", $path)
+    };
+}
+
 /// The files of the extension, below its folder.
 const EXTENSION_FILES: [(&str, &str); 2] = [
-    ("package.json", include_str!("../labextension/package.json")),
-    ("static/nesl.js", include_str!("../labextension/static/nesl.js")),
+    ("package.json", include_str!(data!("labextensions/jupyterlab-nesl/package.json"))),
+    ("static/nesl.js", include_str!(data!("labextensions/jupyterlab-nesl/static/nesl.js"))),
 ];
 
 /// The pictures that stand for the kernel, by the names that Jupyter looks for.
 const LOGOS: [(&str, &[u8]); 3] = [
-    ("logo-32x32.png", include_bytes!("../data/logo-32x32.png")),
-    ("logo-64x64.png", include_bytes!("../data/logo-64x64.png")),
-    ("logo-svg.svg", include_bytes!("../data/logo-svg.svg")),
+    ("logo-32x32.png", include_bytes!(data!("kernels/nesl/logo-32x32.png"))),
+    ("logo-64x64.png", include_bytes!(data!("kernels/nesl/logo-64x64.png"))),
+    ("logo-svg.svg", include_bytes!(data!("kernels/nesl/logo-svg.svg"))),
 ];
 
 /// A kernel as Jupyter knows it.

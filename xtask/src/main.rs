@@ -20,7 +20,9 @@ cargo xtask <task>
   editors [PART …]         what editors get: server, grammar, vscode, nvim, emacs, settings
                            (needs python3, npm)
   e2e vscode [OPTION …]    the extension in a real VS Code; pictures under target/e2e
-  jupyter                  Jupyter's own tests of the kernel (needs python3)
+  jupyter                  Jupyter's own tests of the kernel, the notebooks, and the Python module
+                           (needs python3)
+  wheel                    the wheel for pip in target/wheels: program, kernelspec, Python module
   latency                  how fast the server answers, in a release build
   latency --replay [OPTION …]
                            an hour of editing at full speed: times, and whether memory stays
@@ -45,6 +47,7 @@ fn main() -> ExitCode {
         ["editors", parts @ ..] => editors::test(parts),
         ["e2e", "vscode", options @ ..] => editors::end_to_end(options),
         ["jupyter"] => jupyter::test(),
+        ["wheel"] => jupyter::wheel(),
         ["latency"] => editors::latency(),
         ["latency", "--replay", options @ ..] => editors::replay(options),
         ["bless"] => bless(),
