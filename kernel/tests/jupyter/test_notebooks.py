@@ -25,8 +25,8 @@ CELL_SECONDS = 300
 # definitions come one by one.
 LOOKS = re.compile(r"<style>.*?</style>|</?div[^>]*>\n?", re.DOTALL)
 
-# The forms of an output that are compared: the others are made from the same data.
-COMPARED = ("text/plain", "text/html", "image/svg+xml")
+# The forms of an output that are kept and compared: the others are made from the same data.
+KEPT = ("text/plain", "text/html", "image/svg+xml")
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -58,18 +58,18 @@ def shown(cell):
             parts.setdefault(output.ename, []).append("\n".join(output.traceback))
         else:
             for form, data in forms(output).items():
-                if form in COMPARED:
-                    parts.setdefault(form, []).append("".join(data) + "\n")
+                parts.setdefault(form, []).append(data + "\n")
     return {form: LOOKS.sub("", "".join(texts)).strip() for form, texts in parts.items()}
 
 
 def forms(output):
-    """The forms of an output that are kept: nothing of a line of progress that was cleared, and of a
-    picture not the words that stand for it."""
+    """The forms of an output that are kept: nothing of a line of progress that was cleared; of a picture
+    not the words that stand for it, and of a plot not its specification, which is long."""
     return {
         form: data
         for form, data in output.data.items()
-        if not (isinstance(data, str) and not data.strip())
+        if form in KEPT
+        and data.strip()
         and not (form == "text/html" and "image/svg+xml" in output.data)
     }
 
