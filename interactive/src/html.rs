@@ -29,9 +29,13 @@ pub fn escaped(text: &str) -> String {
     out
 }
 
+/// The beginning of a preformatted element. Pages of `nbconvert` give it the font of their text, in which
+/// columns do not line up.
+pub const PRE: &str = "<pre style=\"font-family:var(--jp-code-font-family,monospace)\">";
+
 /// Returns the text as a preformatted element, with its colours as styles.
 pub fn of_ansi(ansi: &str) -> String {
-    let (mut out, mut style, mut rest) = (String::from("<pre>"), Style::default(), ansi);
+    let (mut out, mut style, mut rest) = (PRE.to_owned(), Style::default(), ansi);
     loop {
         let at = rest.find("\x1b[").unwrap_or(rest.len());
         run(&rest[..at], style, &mut out);
@@ -106,10 +110,11 @@ impl Style {
 
 #[cfg(test)]
 mod tests {
-    use super::of_ansi;
+    use super::PRE;
 
     #[test]
     fn codes_become_styles() {
+        let of_ansi = |ansi: &str| super::of_ansi(ansi).replace(PRE, "<pre>");
         assert_eq!(of_ansi("a<b"), "<pre>a&lt;b</pre>");
         assert_eq!(
             of_ansi("\x1b[1;31mNo\x1b[0m yes"),

@@ -4,20 +4,10 @@
 use super::{Kind, is_complete, lex, parse_item, split};
 use crate::base::Severity;
 
-/// The commands of front ends whose operand is a form of NESL. What stands behind others is no
-/// program.
-pub const FORM_COMMANDS: [&str; 10] = [
-    ":type",
-    ":time",
-    ":cost",
-    ":ir",
-    ":flatten",
-    ":kernels",
-    ":plot",
-    ":scatter",
-    ":histogram",
-    ":heatmap",
-];
+/// The commands of front ends whose operand is forms of NESL and nothing else. What stands behind
+/// others is no program.
+pub const FORM_COMMANDS: [&str; 7] =
+    [":type", ":time", ":flatten", ":plot", ":scatter", ":histogram", ":heatmap"];
 
 /// The action for Enter, by what was typed before it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -19,7 +19,7 @@ mod sheet;
 #[cfg(test)]
 mod tests;
 
-use crate::bundle::{Bundle, escaped};
+use crate::bundle::Bundle;
 use crate::output::Output;
 use nesl_engine::data::{DataLimits, Shown, ValueType};
 use nesl_engine::{Binding, Picture};
@@ -78,8 +78,8 @@ pub fn picture(picture: &Picture) -> Bundle {
         title => title,
     };
     let plain = format!("the picture \"{title}\", {width} × {height} pixels");
-    let html = format!("<p>{}</p>", escaped(&plain));
-    Bundle { svg: Some(picture.svg()), ..Bundle::text(plain) }.with_html(html)
+    // Without HTML, which notebooks prefer to a picture.
+    Bundle { svg: Some(picture.svg()), ..Bundle::text(plain) }
 }
 
 /// Returns a type as NESL writes it.

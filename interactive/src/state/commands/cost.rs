@@ -6,6 +6,7 @@ use crate::display;
 use crate::display::plot::{Curve, Fit};
 use crate::entry::close;
 use crate::growth::{self, CostGrowth, Point, parallelism, size};
+use crate::html::PRE;
 use crate::output::{Outcome, Output, Problem};
 use crate::state::State;
 use crate::table::{Table, grouped, ratio};
@@ -83,7 +84,7 @@ fn over_sizes(state: &mut State, call: &Call<'_>, expr: &str, sizes: &[u64]) -> 
     match growth::measure(&mut state.session, call.entry, expr, sizes, &mut |_| {}) {
         Ok(growth) => {
             state.show(Output::Answer(shown(&growth)));
-            if growth.points.len() > 1 {
+            if state.setup.display.html && growth.points.len() > 1 {
                 state.show(Output::Answer(plot(&growth)));
             }
             Outcome::Done
@@ -122,7 +123,7 @@ fn fit<'a>(growth: &Growth, name: &'a str, cost: &'a dyn Fn(f64) -> f64) -> Opti
 /// Returns the table and the laws.
 fn shown(growth: &CostGrowth) -> Bundle {
     let (table, sentences) = (growth.table(), growth.sentences().join("\n"));
-    let html = format!("{}<pre>{}</pre>", table.html(), escaped(&sentences));
+    let html = format!("{}{PRE}{}</pre>", table.html(), escaped(&sentences));
     Bundle::text(format!("{table}{sentences}")).with_html(html)
 }
 

@@ -3,6 +3,7 @@
 mod answers;
 
 use super::*;
+use nesl_core::syntax::entry::FORM_COMMANDS;
 
 fn first(entry: &str, start: usize) -> Option<(Parsed<'_>, usize)> {
     Commands::default().first(entry, start)
@@ -51,6 +52,14 @@ fn commands_of_other_kernels_are_told_apart_from_comments() {
     for text in ["% a comment % 1 + 2;", "% a comment\nthat goes on % 3;", "%% 3;", "x = 3; % y %"]
     {
         assert_eq!(foreign(text), None, "{text}");
+    }
+}
+
+#[test]
+fn the_language_server_knows_which_commands_take_forms() {
+    for name in FORM_COMMANDS {
+        let command = COMMANDS.iter().find(|command| command.name == name);
+        assert!(command.is_some_and(|command| command.operand == Operand::Forms), "{name}");
     }
 }
 
