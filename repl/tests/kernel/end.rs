@@ -6,7 +6,7 @@ use serde_json::json;
 use std::time::{Duration, Instant};
 
 /// A kernel that was asked to has ended after this.
-const MAX_SHUTDOWN: Duration = Duration::from_secs(3);
+const MAX_SHUTDOWN: Duration = Duration::from_secs(20);
 
 fn ends_within(client: &mut Client, longest: Duration) -> bool {
     let end = Instant::now() + longest;
