@@ -76,7 +76,7 @@ impl Renderer {
         // Ariadne leaves blanks at the ends of lines.
         text = text.lines().map(|line| line.trim_end().to_string() + "\n").collect();
         text.truncate(text.trim_end().len());
-        text + "\n\n"
+        merged(&text) + "\n\n"
     }
 
     fn report(&self, diagnostic: &Diagnostic<FileRange>) -> String {
@@ -167,6 +167,27 @@ impl File {
         let position = self.lines.position(byte);
         format!("{}:{}:{}", self.name, position.line + self.first_line, position.column)
     }
+}
+
+/// Returns a text without the codes that end a colour where the same one begins again: ariadne colours
+/// each character by itself.
+fn merged(text: &str) -> String {
+    const END: &str = "\x1b[0m";
+    let (mut out, mut rest, mut color) = (String::with_capacity(text.len()), text, "");
+    while let Some(at) = rest.find("\x1b[") {
+        out.push_str(&rest[..at]);
+        rest = &rest[at..];
+        let again = rest.strip_prefix(END).filter(|_| !color.is_empty());
+        if let Some(after) = again.and_then(|after| after.strip_prefix(color)) {
+            rest = after;
+            continue;
+        }
+        let code = &rest[..rest.find('m').map_or(rest.len(), |end| end + 1)];
+        color = if code == END { "" } else { code };
+        out.push_str(code);
+        rest = &rest[code.len()..];
+    }
+    out + rest
 }
 
 /// `Type error`, `Name warning`: what a message begins with.

@@ -241,3 +241,14 @@ fn colours_are_there_only_if_wanted() {
     assert!(shown(&sources, true, &diagnostic).contains("\x1b["));
     assert!(!shown(&sources, false, &diagnostic).contains('\x1b'));
 }
+
+#[test]
+fn neighbours_of_one_color_are_colored_together() {
+    let red = |text: &str| format!("\x1b[31m{text}\x1b[0m");
+    assert_eq!(merged(&(red("a") + &red("b") + " " + &red("c"))), red("ab") + " " + &red("c"));
+    let two = red("a") + "\x1b[1mb\x1b[0m" + &red("c");
+    assert_eq!(merged(&two), two);
+    for plain in ["", "no colours", "cut \x1b[", "\x1b[0m\x1b[0m"] {
+        assert_eq!(merged(plain), plain);
+    }
+}
