@@ -43,15 +43,15 @@ class Driver:
     """The driver, with the first device's primary context current."""
 
     def __init__(self, libraries=LIBRARIES):
-        self.library, looked = None, []
+        self.cuda, looked = None, []
         for name in libraries:
             try:
-                self.library = ctypes.CDLL(name)
+                self.cuda = ctypes.CDLL(name)
                 self.name = name
                 break
             except OSError as error:
                 looked.append(f"{name}: {error}")
-        if self.library is None:
+        if self.cuda is None:
             raise NoDriver("no CUDA driver; looked for " + "; ".join(looked))
         self("cuInit", 0)
         count = c_int()
@@ -68,7 +68,7 @@ class Driver:
 
     def __call__(self, function, *arguments):
         try:
-            call = getattr(self.library, function)
+            call = getattr(self.cuda, function)
         except AttributeError:
             raise NoDriver(f"the driver has no {function}") from None
         code = call(*arguments)

@@ -7,7 +7,6 @@ use crate::completion::{Completion, Completions};
 use crate::state::commands::Commands;
 use nesl_core::base::{TextRange, TextSize};
 use nesl_core::ide::{self, CompletionKind};
-use nesl_core::syntax::entry::as_program;
 use nesl_engine::{Outlook, View};
 use std::ops::Range;
 
@@ -34,7 +33,7 @@ impl Assist {
         if let Some(found) = self.commands.complete(text, cursor) {
             return found;
         }
-        let (db, file) = self.view.with(&as_program(&self.commands.blanked(text)));
+        let (db, file) = self.view.with(&self.commands.as_program(text));
         let all = ide::completions(db, file, size(cursor));
         // What stands there is what the first of them replaces; all replace the same word.
         let word = word_at(text, cursor);
@@ -59,7 +58,7 @@ impl Assist {
             return Some(help);
         }
         let word = word_at(text, cursor);
-        let (db, file) = self.view.with(&as_program(&self.commands.blanked(text)));
+        let (db, file) = self.view.with(&self.commands.as_program(text));
         // The cursor often stands behind a name, or behind the parenthesis that follows it.
         let places = [cursor, word.start, floor(text, cursor.saturating_sub(1))];
         let mut found = places.iter().filter_map(|at| {

@@ -50,7 +50,7 @@ class Worker:
     """The task in hand."""
 
     def __init__(self, library):
-        self.library, self.task, self.run = library, None, None
+        self.package, self.task, self.run = library, None, None
 
     def respond(self, request):
         if request["do"] == "prepare":
@@ -60,12 +60,12 @@ class Worker:
     def prepare(self, task, parameters):
         self.run = self.task = None
         gc.collect()
-        self.library.free()
-        if task not in self.library.TASKS:
+        self.package.free()
+        if task not in self.package.TASKS:
             return {"absent": True}
-        given = inputs.inputs(task, parameters, self.library)
-        self.task, self.run = task, self.library.TASKS[task](**given)
-        self.library.wait()
+        given = inputs.inputs(task, parameters, self.package)
+        self.task, self.run = task, self.package.TASKS[task](**given)
+        self.package.wait()
         return {"ready": True}
 
     def measure(self, reps, check):
@@ -73,12 +73,12 @@ class Worker:
         for _ in range(reps):
             result = None
             began = time.perf_counter()
-            result, seconds = self.library.timed(self.run)
+            result, seconds = self.package.timed(self.run)
             wall.append(time.perf_counter() - began)
             device.append(seconds)
         found = {"device": device if device and None not in device else None, "wall": wall}
         if check:
-            found["check"] = inputs.check(self.task, self.library.host(result))
+            found["check"] = inputs.check(self.task, self.package.host(result))
         return found
 
 

@@ -78,20 +78,30 @@ pub fn indentation(text: &str) -> String {
 /// commands, though not of a form that the last command is given, and with the terminator that it may
 /// lack.
 pub fn as_program(text: &str) -> String {
+    program_of(text, &|line| {
+        let name = line.split(char::is_whitespace).next().unwrap_or("");
+        // A command may be shortened.
+        let takes_form = FORM_COMMANDS.iter().any(|command| command.starts_with(name));
+        (takes_form && name.len() > 1).then_some(name.len())
+    })
+}
+
+/// Returns an entry as [`as_program`] does. `form_start` gives the byte of a command's line from which on
+/// it holds forms; `None` if it holds none.
+pub fn program_of(text: &str, form_start: &dyn Fn(&str) -> Option<usize>) -> String {
     let mut out = String::with_capacity(text.len() + 1);
     let mut rest = text;
     loop {
         let blanks = rest.len() - rest.trim_start().len();
-        let Some(command) = rest[blanks..].strip_prefix(':') else { break };
-        let line = blanks + 1 + command.find('\n').unwrap_or(command.len());
-        let name = rest[blanks..line].split(char::is_whitespace).next().unwrap_or("");
-        // A command may be shortened.
-        let takes_form = FORM_COMMANDS.iter().any(|command| command.starts_with(name));
-        let last = takes_form && name.len() > 1 && is_blank(&rest[line..]);
-        let end = if last { blanks + name.len() } else { line };
+        if !rest[blanks..].starts_with(':') {
+            break;
+        }
+        let line = rest[blanks..].find('\n').map_or(rest.len(), |end| blanks + end);
+        let form = form_start(&rest[blanks..line]).filter(|_| is_blank(&rest[line..]));
+        let end = form.map_or(line, |start| blanks + start);
         out.extend(rest[..end].bytes().map(|b| if b == b'\n' { '\n' } else { ' ' }));
         rest = &rest[end..];
-        if last {
+        if form.is_some() {
             break;
         }
     }

@@ -37,8 +37,8 @@ use crate::completion::{Completion, Completions};
 use crate::output::Outcome;
 use crate::runtimes::Runtimes;
 use crate::state::State;
+use nesl_core::syntax::entry::program_of;
 use nesl_engine::Stages;
-use std::borrow::Cow;
 use std::fmt::Write;
 use std::ops::Range;
 
@@ -265,25 +265,24 @@ impl Commands {
         (cursor <= start + name.len()).then(|| self.expand(name).map(help)).flatten()
     }
 
-    /// Returns an entry with blanks instead of its commands, so that what they take is all that is
-    /// left of them.
-    pub fn blanked(self, text: &str) -> Cow<'_, str> {
-        if !text.contains(':') {
-            return Cow::Borrowed(text);
-        }
-        let lines = text.split_inclusive('\n').map(|line| {
-            let Some(rest) = line.strip_prefix(':') else { return Cow::Borrowed(line) };
-            let name = 1 + rest.find(char::is_whitespace).unwrap_or(rest.len());
-            let mut end = name;
+    /// Returns an entry as a program in which everything stands where it stood, with blanks instead of
+    /// its commands.
+    pub fn as_program(self, text: &str) -> String {
+        program_of(text, &|line| {
+            let name = line.find(char::is_whitespace).unwrap_or(line.len());
             let operand = line[name..].trim_start();
             let word = &operand[..operand.find(char::is_whitespace).unwrap_or(operand.len())];
-            let takes_stage = self.expand(&line[..name]).map(|command| command.operand);
-            if takes_stage == Some(Operand::Stage) && self.stages.find(word).is_some() {
-                end = line.len() - operand.len() + word.len();
+            match self.expand(&line[..name])?.operand {
+                Operand::Forms | Operand::OptionalForms | Operand::Word | Operand::OptionalWord => {
+                    Some(name)
+                }
+                Operand::Stage if self.stages.find(word).is_some() => {
+                    Some(line.len() - operand.len() + word.len())
+                }
+                Operand::Stage => Some(name),
+                _ => None,
             }
-            Cow::Owned(" ".repeat(end) + &line[end..])
-        });
-        Cow::Owned(lines.collect())
+        })
     }
 }
 

@@ -103,8 +103,10 @@ fn a_stage_may_stand_before_the_rest_of_the_entry() {
 
 #[test]
 fn what_commands_take_is_all_that_is_left_of_them() {
-    let blanked = |text| Commands::default().blanked(text).into_owned();
-    assert_eq!(blanked(":doc plus"), "     plus");
-    assert_eq!(blanked("x : y\n:ir kir f\n:"), "x : y\n        f\n ");
-    assert_eq!(blanked("sum(x)"), "sum(x)");
+    let as_program = |text| Commands::default().as_program(text);
+    assert_eq!(as_program(":doc plus"), "     plus;");
+    assert_eq!(as_program(":vars\n:ir kir f"), "     \n        f;");
+    assert_eq!(as_program(":load f\nsum(x)"), "       \nsum(x);");
+    // A colon at the beginning of a line inside a form begins no command.
+    assert_eq!(as_program("{a\n: a in x}"), "{a\n: a in x};");
 }
