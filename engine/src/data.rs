@@ -9,6 +9,7 @@ use crate::preview::Preview;
 use nesl_core::interp::{Sequence, Value};
 use nesl_core::types::{Record, Ty};
 use nesl_runtime::scalar::Precision;
+use std::fmt;
 
 /// The parts of a value that are read to be shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -119,6 +120,42 @@ impl ValueType {
     pub fn is_number(&self) -> bool {
         matches!(self, ValueType::Int | ValueType::Float)
     }
+}
+
+/// Writes the type as NESL does; with `{:#}`, datatypes with their fields: `point(int, float)`.
+impl fmt::Display for ValueType {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            ValueType::Int => out.write_str("int"),
+            ValueType::Float => out.write_str("float"),
+            ValueType::Bool => out.write_str("bool"),
+            ValueType::Char => out.write_str("char"),
+            ValueType::Function => out.write_str("function"),
+            ValueType::Unknown => out.write_str("any"),
+            ValueType::Sequence(element) => {
+                out.write_str("[")?;
+                element.fmt(out)?;
+                out.write_str("]")
+            }
+            ValueType::Record(name, _) if !out.alternate() => out.write_str(name),
+            ValueType::Record(name, fields) => {
+                out.write_str(name)?;
+                in_parentheses(fields, out)
+            }
+            ValueType::Tuple(fields) => in_parentheses(fields, out),
+        }
+    }
+}
+
+fn in_parentheses(types: &[ValueType], out: &mut fmt::Formatter<'_>) -> fmt::Result {
+    out.write_str("(")?;
+    for (position, ty) in types.iter().enumerate() {
+        if position > 0 {
+            out.write_str(", ")?;
+        }
+        fmt::Display::fmt(ty, out)?;
+    }
+    out.write_str(")")
 }
 
 /// Returns the components of a tuple, or the one field of a type that is none. A pair in the second

@@ -14,7 +14,6 @@
 use crate::data::ValueType;
 use nesl_core::interp::{Sequence, Value};
 use nesl_core::ir::Ty;
-use std::fmt;
 
 /// A flat column.
 #[derive(Clone, Debug, PartialEq)]
@@ -45,37 +44,6 @@ impl Column {
     /// Returns true if there are no elements.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
-    }
-}
-
-impl fmt::Display for ValueType {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let list = |out: &mut fmt::Formatter<'_>, all: &[ValueType]| {
-            for (position, ty) in all.iter().enumerate() {
-                let comma = if position > 0 { ", " } else { "" };
-                write!(out, "{comma}{ty}")?;
-            }
-            Ok(())
-        };
-        match self {
-            ValueType::Int => out.write_str("int"),
-            ValueType::Float => out.write_str("float"),
-            ValueType::Bool => out.write_str("bool"),
-            ValueType::Char => out.write_str("char"),
-            ValueType::Function => out.write_str("function"),
-            ValueType::Unknown => out.write_str("unknown"),
-            ValueType::Sequence(element) => write!(out, "[{element}]"),
-            ValueType::Tuple(all) => {
-                out.write_str("(")?;
-                list(out, all)?;
-                out.write_str(")")
-            }
-            ValueType::Record(name, all) => {
-                write!(out, "{name}(")?;
-                list(out, all)?;
-                out.write_str(")")
-            }
-        }
     }
 }
 

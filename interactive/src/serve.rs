@@ -262,5 +262,5 @@ fn written(value: Option<(ValueType, Vec<Column>)>, folder: &Path) -> Result<Val
             .map_err(|error| format!("cannot write {}: {error}", path.display()))?;
         described.push(json!([kind, column.len()]));
     }
-    Ok(json!({"type": ty.to_string(), "columns": described, "done": "ok"}))
+    Ok(json!({"type": format!("{ty:#}"), "columns": described, "done": "ok"}))
 }

@@ -156,7 +156,7 @@ def _parse(text):
     name = ""
     while text and (text[0].isalnum() or text[0] == "_"):
         name, text = name + text[0], text[1:]
-    if not text.lstrip().startswith("(") or (name in KINDS or name == "unknown"):
+    if not text.lstrip().startswith("(") or (name in KINDS or name == "any"):
         if not name:
             raise ValueError(f"a type begins with {text!r}")
         return name, text
@@ -189,7 +189,7 @@ def decode(text, columns):
 def _decode(tree, columns, count):
     """`count` values of a type: an array for scalars, a list for all else."""
     if isinstance(tree, str):
-        if tree == "unknown":
+        if tree == "any":
             return []
         column = next(columns)
         return [chr(byte) for byte in column] if tree == "char" else column

@@ -8,7 +8,7 @@ fn taken(session: &mut Session, text: &str) -> (String, Vec<Column>) {
     let summary = session.enter("<entry>", text, &mut |_| {});
     assert_eq!(summary.errors, 0, "{text}");
     let (ty, columns) = session.last_value().expect("it can be read").expect("it has columns");
-    (ty.to_string(), columns)
+    (format!("{ty:#}"), columns)
 }
 
 #[test]

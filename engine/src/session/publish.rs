@@ -3,6 +3,7 @@
 use super::Session;
 use crate::outlook::Entry;
 use nesl_core::db::{Before, FileId};
+use rustc_hash::FxHashSet;
 use std::sync::Arc;
 
 impl Session {
@@ -20,6 +21,7 @@ impl Session {
         });
         let entries: Vec<Arc<Entry>> = entries.collect();
         if self.published.len() > files.len() {
+            let files: FxHashSet<FileId> = files.into_iter().collect();
             self.published.retain(|file, _| files.contains(file));
         }
         self.outlook.publish(entries);

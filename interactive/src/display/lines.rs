@@ -1,14 +1,13 @@
 //! Arranged values as text for a terminal.
 
 use super::sheet::{Body, Grid, Room, Row, Segment, sheet};
-use super::type_text;
 use crate::table::grouped;
 use nesl_engine::data::Shown;
 
 /// Returns a value as lines, the first of them with its shape and its type.
 pub(crate) fn value(shown: &Shown, room: Room) -> String {
     let sheet = sheet(shown, room);
-    let ty = type_text(shown.ty());
+    let ty = shown.ty();
     let body = match &sheet.body {
         Body::Line(line) => return format!("{line} : {ty}"),
         Body::Text(text) => text.trim_end_matches('\n').to_owned(),

@@ -21,7 +21,7 @@ mod tests;
 
 use crate::bundle::Bundle;
 use crate::output::Output;
-use nesl_engine::data::{DataLimits, Shown, ValueType};
+use nesl_engine::data::{DataLimits, Shown};
 use nesl_engine::{Binding, Picture};
 use sheet::Room;
 
@@ -80,22 +80,4 @@ pub fn picture(picture: &Picture) -> Bundle {
     let plain = format!("the picture \"{title}\", {width} × {height} pixels");
     // Without HTML, which notebooks prefer to a picture.
     Bundle { svg: Some(picture.svg()), ..Bundle::text(plain) }
-}
-
-/// Returns a type as NESL writes it.
-pub fn type_text(ty: &ValueType) -> String {
-    match ty {
-        ValueType::Int => "int".to_owned(),
-        ValueType::Float => "float".to_owned(),
-        ValueType::Bool => "bool".to_owned(),
-        ValueType::Char => "char".to_owned(),
-        ValueType::Function => "function".to_owned(),
-        ValueType::Tuple(fields) => {
-            let fields: Vec<String> = fields.iter().map(type_text).collect();
-            format!("({})", fields.join(", "))
-        }
-        ValueType::Record(name, _) => name.clone(),
-        ValueType::Sequence(element) => format!("[{}]", type_text(element)),
-        ValueType::Unknown => "any".to_owned(),
-    }
 }

@@ -3,7 +3,6 @@
 use super::Kind;
 use super::chart::{Chart, Mark, Point, Series};
 use crate::display::image::number;
-use crate::display::type_text;
 use crate::table::grouped;
 use nesl_engine::data::{Elements, Node, Shown, ValueType};
 
@@ -118,7 +117,7 @@ pub(super) fn unread() -> String {
 
 /// Returns what a value of a type is, for messages.
 pub(super) fn a_value(ty: &ValueType) -> String {
-    format!("a value of type {}", type_text(ty))
+    format!("a value of type {}", ty)
 }
 
 fn is_plottable(x: f64) -> bool {

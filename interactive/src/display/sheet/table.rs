@@ -2,7 +2,6 @@
 
 use super::parts::{Column, Grid, Row, ends};
 use super::{Room, brief};
-use crate::display::type_text;
 use crate::table::grouped;
 use nesl_engine::data::{Elements, Node, ValueType};
 use nesl_runtime::scalar::Precision;
@@ -51,7 +50,7 @@ pub(super) fn table(elements: &Elements<'_>, precision: Precision, room: Room) -
 fn column(field: &Field<'_>) -> Column {
     Column {
         name: field.name.clone(),
-        ty: type_text(field.ty),
+        ty: field.ty.to_string(),
         right: field.ty.is_number(),
         is_gap: false,
     }
@@ -133,7 +132,7 @@ pub(super) fn components(
         right: false,
         is_gap: false,
     });
-    let types: Vec<String> = types.iter().map(type_text).collect();
+    let types: Vec<String> = types.iter().map(|ty| ty.to_string()).collect();
     let widest = types.iter().map(|ty| ty.chars().count()).max().unwrap_or(0);
     let max_chars = room.width.saturating_sub(widest + 24).max(MIN_CELL_CHARS);
     let mut grid = fitted(fields.len(), columns.to_vec(), room, |row, column| match column {
