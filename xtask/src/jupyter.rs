@@ -7,21 +7,42 @@ use anyhow::Result;
 /// Installs the kernel into a folder of its own, and runs the tests in `kernel/tests/jupyter` and
 /// `python/tests`.
 pub fn test() -> Result<()> {
-    run("cargo build --package nesl", &[])?;
     let python = python::environment("jupyter", "-r kernel/tests/jupyter/requirements.txt")?;
-    let prefix = root().join("target/jupyter/prefix");
-    run(&format!("target/debug/nesl kernel install --prefix {}", prefix.display()), &[])?;
-    let data = prefix.join("share/jupyter");
-    let data = data.to_string_lossy();
-    // Kernels that the machine has are not seen.
-    let environment =
-        [("JUPYTER_PATH", &*data), ("JUPYTER_DATA_DIR", &*data), ("JUPYTER_PLATFORM_DIRS", "1")];
+    let data = install()?;
+    let environment = only(&data);
     run(&format!("{} kernel/tests/jupyter/test_kernel.py", python.display()), &environment)?;
     let notebooks = "-m pytest -q kernel/tests/jupyter/test_notebooks.py";
     run(&format!("{} {notebooks}", python.display()), &environment)?;
     let binary = root().join("target/debug/nesl");
     let module = [("NESL_BINARY", &*binary.to_string_lossy()), ("PYTHONPATH", "python")];
     run(&format!("{} -m pytest -q python/tests", python.display()), &module)
+}
+
+/// Runs the kernel in JupyterLab, in a browser, and leaves pictures under `target/e2e`.
+pub fn end_to_end(options: &[&str]) -> Result<()> {
+    let packages =
+        "-r kernel/tests/jupyter/requirements.txt -r kernel/tests/e2e/requirements.txt";
+    let python = python::environment("jupyter", packages)?;
+    let jupyter = python.with_file_name("jupyter");
+    let jupyter = jupyter.to_string_lossy();
+    let data = install()?;
+    let mut environment = only(&data).to_vec();
+    environment.push(("JUPYTER", &jupyter));
+    let command = format!("node kernel/tests/e2e/e2e.mjs {}", options.join(" "));
+    run(command.trim_end(), &environment)
+}
+
+/// Installs the kernel of a debug build into a folder of its own; returns the folder of Jupyter's data.
+fn install() -> Result<String> {
+    run("cargo build --package nesl", &[])?;
+    let prefix = root().join("target/jupyter/prefix");
+    run(&format!("target/debug/nesl kernel install --prefix {}", prefix.display()), &[])?;
+    Ok(prefix.join("share/jupyter").to_string_lossy().into_owned())
+}
+
+/// Variables by which Jupyter sees what is installed in a folder, and not the kernels that the machine has.
+fn only(data: &str) -> [(&str, &str); 3] {
+    [("JUPYTER_PATH", data), ("JUPYTER_DATA_DIR", data), ("JUPYTER_PLATFORM_DIRS", "1")]
 }
 
 /// Builds the wheel that `pip install` takes.

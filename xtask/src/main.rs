@@ -20,6 +20,8 @@ cargo xtask <task>
   editors [PART …]         what editors get: server, grammar, vscode, nvim, emacs, settings
                            (needs python3, npm)
   e2e vscode [OPTION …]    the extension in a real VS Code; pictures under target/e2e
+  e2e jupyter [OPTION …]   the kernel in JupyterLab; pictures under target/e2e
+                           (both need npm and a browser; jupyter needs python3)
   jupyter                  Jupyter's own tests of the kernel, the notebooks, and the Python module
                            (needs python3)
   wheel                    the wheel for pip in target/wheels: program, kernelspec, Python module
@@ -46,6 +48,7 @@ fn main() -> ExitCode {
         ["ci"] => ci(),
         ["editors", parts @ ..] => editors::test(parts),
         ["e2e", "vscode", options @ ..] => editors::end_to_end(options),
+        ["e2e", "jupyter", options @ ..] => jupyter::end_to_end(options),
         ["jupyter"] => jupyter::test(),
         ["wheel"] => jupyter::wheel(),
         ["latency"] => editors::latency(),

@@ -31,9 +31,9 @@ mkdirSync(shots, { recursive: true });
 
 const program = process.env.NESL_BINARY ? resolve(process.env.NESL_BINARY) : double();
 const vsix = given.vsix ? resolve(given.vsix) : packaged();
-const tools = await setUp(cache);
+const tools = setUp(cache);
 const settings = { 'nesl.server.path': program, 'workbench.colorTheme': given.theme };
-const bench = await Workbench.start({ tools, vsix, files, settings, shots });
+const bench = await Workbench.start({ tools, cache, vsix, files, settings, shots });
 let [passed, failed] = [0, 0];
 process.once('SIGTERM', () => bench.stop().then(() => process.exit(1)));
 try {

@@ -3,9 +3,9 @@
 
 import { spawn, spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, openSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { freePort, launch } from './browser.mjs';
 
 const SETTINGS = {
   'workbench.startupEditor': 'none',
@@ -28,11 +28,9 @@ const SETTINGS = {
   'editor.fontSize': 14,
 };
 
-const BROWSER = ['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking', '--disable-component-update', '--disable-sync'];
-
 export class Workbench {
   /** Starts a server with the package installed, and opens a folder of the given files. */
-  static async start({ tools, vsix, files, settings, shots, env = {} }) {
+  static async start({ tools, cache, vsix, files, settings, shots, env = {} }) {
     const bench = new Workbench();
     bench.shots = shots;
     bench.tmp = mkdtempSync(join(tmpdir(), 'nesl-e2e-'));
@@ -60,7 +58,7 @@ export class Workbench {
     });
     try {
       await bench.reachable();
-      bench.browser = await tools.chromium.launch({ executablePath: tools.browser, headless: true, args: BROWSER });
+      bench.browser = await launch(cache);
       const context = await bench.browser.newContext({ viewport: { width: 1360, height: 820 } });
       bench.page = await context.newPage();
       bench.page.setDefaultTimeout(30_000);
@@ -242,13 +240,4 @@ export class Workbench {
     }
     throw new Error('code-server did not start; see code-server.log');
   }
-}
-
-function freePort() {
-  return new Promise((resolve) => {
-    const server = createServer().listen(0, '127.0.0.1', () => {
-      const { port } = server.address();
-      server.close(() => resolve(port));
-    });
-  });
 }

@@ -16,7 +16,7 @@
 
   const KEYWORDS = /^(?:function|datatype|let|in|if|then|else|time)\b/i;
   const LOGIC = /^(?:and|or|nand|nor|xor|not)\b/i;
-  const CONSTANTS = /^(?:true|false|t|f)\b/i;
+  const CONSTANTS = /^(?:t|f)\b/i;
   const TYPES = /^(?:int|float|bool|char|stream|number|ordinal|logical|any)\b/i;
 
   // A tokenizer that goes line by line. The state is what lines share: an open comment or string; for
