@@ -11,7 +11,8 @@ pub fn test() -> Result<()> {
     let data = install()?;
     let environment = only(&data);
     run(&format!("{} kernel/tests/jupyter/test_kernel.py", python.display()), &environment)?;
-    let notebooks = "-m pytest -q kernel/tests/jupyter/test_notebooks.py";
+    let notebooks =
+        "-m pytest -q kernel/tests/jupyter/test_notebooks.py kernel/tests/jupyter/test_programs.py";
     run(&format!("{} {notebooks}", python.display()), &environment)?;
     let binary = root().join("target/debug/nesl");
     let module = [("NESL_BINARY", &*binary.to_string_lossy()), ("PYTHONPATH", "python")];
@@ -20,8 +21,7 @@ pub fn test() -> Result<()> {
 
 /// Runs the kernel in JupyterLab, in a browser, and leaves pictures under `target/e2e`.
 pub fn end_to_end(options: &[&str]) -> Result<()> {
-    let packages =
-        "-r kernel/tests/jupyter/requirements.txt -r kernel/tests/e2e/requirements.txt";
+    let packages = "-r kernel/tests/jupyter/requirements.txt -r kernel/tests/e2e/requirements.txt";
     let python = python::environment("jupyter", packages)?;
     let jupyter = python.with_file_name("jupyter");
     let jupyter = jupyter.to_string_lossy();

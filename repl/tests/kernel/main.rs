@@ -8,3 +8,4 @@ mod load;
 mod messages;
 mod refused;
 mod shown;
+mod testbed;
