@@ -37,6 +37,10 @@ class NeslLexer(RegexLexer):
                 words(("int", "float", "bool", "char", "stream"), prefix=r"(?i)", suffix=r"\b"),
                 Keyword.Type,
             ),
+            (
+                words(("and", "or", "nand", "nor", "xor", "not"), prefix=r"(?i)", suffix=r"\b"),
+                Operator.Word,
+            ),
             (r"(?i)\b[tf]\b", Keyword.Constant),
             (r"(function\s+)([A-Za-z_]\w*)", Name.Function),
             (r"[A-Za-z_]\w*(?=\s*\()", Name.Function),

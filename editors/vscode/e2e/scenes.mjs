@@ -329,6 +329,7 @@ export const scenes = [
       await cell(4).getByText('int -> int').waitFor();
       const colour = (number, name) => cell(number).locator('.view-line span span', { hasText: new RegExp(`^${name}$`) }).first().evaluate((span) => getComputedStyle(span).color);
       if ((await colour(1, 'sums')) === (await colour(1, 'matrix'))) throw new Error('a function looks as a variable does');
+      if ((await colour(1, ':time')) === (await colour(1, 'matrix'))) throw new Error('a command looks as a variable does');
       const text = await bench.hover('sums(m');
       if (!/\[\[int\]\] -> \[int\]/.test(text)) throw new Error(`the hover says: ${text}`);
       await bench.shot('notebook-hover');

@@ -59,7 +59,7 @@ export const scenes = [
   },
   {
     name: 'colours',
-    cells: [QUICKSORT, ':time\nxs = "text"; y = `c; z = 1.5; // a remark\nif t and z > 1.0 then sum([1, 2]) else 0'],
+    cells: [QUICKSORT, ':time\nxs = "text"; y = `c; z = 1.5; % a remark %\nif t and z > 1.0 then sum([1, 2]) else 0'],
     async see(lab) {
       const colours = await coloursOf(lab, 0);
       const text = colours.get('pivot');
@@ -68,7 +68,7 @@ export const scenes = [
         if (found === undefined || found[1] === text) throw new Error(`\`${word}\` has no colour of its own`);
       }
       const more = await coloursOf(lab, 1);
-      for (const word of [':time', '"text"', '`c', '1.5', '// a remark', 'and']) {
+      for (const word of [':time', '"text"', '`c', '1.5', '% a remark %', 'and']) {
         const found = [...more].find(([piece]) => piece.includes(word));
         if (found === undefined || found[1] === text) throw new Error(`\`${word}\` has no colour of its own`);
       }

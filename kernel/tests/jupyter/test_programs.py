@@ -97,7 +97,7 @@ def lexer(tmp_path):
 
 def test_nbconvert_runs_a_notebook_and_colours_it(tmp_path, lexer):
     sources = [
-        'function twice(x) "Two of x." = x * 2;\n\n{twice(x) : x in [1, 2, 3]}',
+        'function twice(x) "Two of x." = x * 2; % a remark %\n\n{twice(x) : x in [1, 2, 3]}',
         "{(i, i * i) : i in [0:5]}",
         ":plot {i * i : i in [0:20]}",
         "1 / 0",
@@ -118,7 +118,7 @@ def test_nbconvert_runs_a_notebook_and_colours_it(tmp_path, lexer):
     page = path.with_suffix(".html").read_text(encoding="utf-8")
 
     cell = re.search(r'<div class="highlight[^"]*"><pre>.*?</pre>', page, re.DOTALL).group()
-    for kind, text in [("k", "function"), ("s", "Two of x"), ("m", "2")]:
+    for kind, text in [("k", "function"), ("s", "Two of x"), ("m", "2"), ("c", "% a remark %")]:
         assert re.search(rf'<span class="{kind}[a-z0-9]*">[^<]*{text}', cell), (text, cell)
     assert "[2, 4, 6]" in page
     assert re.search(r"<td[^>]*>16</td>", page)

@@ -7,7 +7,7 @@ use crate::client::{Client, start};
 use jupyter_protocol::messaging::JupyterMessageContent;
 use serde_json::{Value, json};
 
-/// What a check of the suite asks of a kernel.
+/// A check is known by the name that the suite has for it; it panics if it fails.
 type Check = (&'static str, fn(&mut Client));
 
 #[test]
@@ -145,15 +145,15 @@ const CHECKS: [Check; 26] = [
     }),
 ];
 
-/// What a cell that asks says after its answer.
+/// This is what a cell that asks says after its answer.
 const ANSWERED: &str = "execute_result: \"test_input_42\" : [char]";
 
-/// What the kernel says of itself.
+/// Returns what the kernel says of itself.
 fn info(client: &mut Client) -> Value {
     ask(client, "kernel_info", json!({}))
 }
 
-/// The reply to a request, which is as the types of the suite have it, and a success.
+/// Returns the reply to a request, which is as the types of the suite have it, and a success.
 fn ask(client: &mut Client, what: &str, content: Value) -> Value {
     let reply = client.ask(&format!("{what}_request"), content);
     assert!(known(&format!("{what}_reply"), &reply), "{what}: {reply}");
@@ -161,7 +161,7 @@ fn ask(client: &mut Client, what: &str, content: Value) -> Value {
     reply
 }
 
-/// What a cell says; each message is as the types of the suite have it.
+/// Returns what a cell says; each message is as the types of the suite have it.
 fn run(client: &mut Client, code: &str) -> Vec<String> {
     let done = client.run(code);
     assert!(known("execute_reply", &done.reply), "{}", done.reply);

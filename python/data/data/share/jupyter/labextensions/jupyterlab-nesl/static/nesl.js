@@ -48,10 +48,6 @@
         state.inside = "comment";
         return skip(stream, state, /^[^%]*%/, "comment");
       }
-      if (stream.match("//")) {
-        stream.skipToEnd();
-        return "comment";
-      }
       const wasBody = state.body;
       state.body = false;
       if (stream.eat('"')) {
