@@ -151,11 +151,16 @@ export const scenes = [
       equal(await lab.prompt(1), '[*]:');
       // and how far it is.
       await lab.says(1, /\d+(\.\d+)? s\b/);
+      // A cell that waits is ended by an interrupt as well,
+      await lab.begin(2);
+      await lab.until(async () => (await lab.prompt(2)) === '[*]:', 'the next cell does not wait');
       await lab.menu('Kernel', 'kernelmenu:interrupt');
       await lab.says(1, /[Ii]nterrupt/, 5);
       await lab.idle();
+      equal(await lab.prompt(2), '[ ]:');
+      equal(await lab.text(2), '');
       await lab.shot('interrupted');
-      // What was there before is still there.
+      // and what was there before is still there.
       await lab.run(2);
       await lab.says(2, /^60\b/);
     },
