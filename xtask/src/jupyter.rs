@@ -17,6 +17,8 @@ pub fn test() -> Result<()> {
     let environment =
         [("JUPYTER_PATH", &*data), ("JUPYTER_DATA_DIR", &*data), ("JUPYTER_PLATFORM_DIRS", "1")];
     run(&format!("{} kernel/tests/jupyter/test_kernel.py", python.display()), &environment)?;
+    let probe = "kernel/tests/probe/probe.py --kernel nesl --but subshells";
+    run(&format!("{} {probe}", python.display()), &environment)?;
     let notebooks = "-m pytest -q kernel/tests/jupyter/test_notebooks.py";
     run(&format!("{} {notebooks}", python.display()), &environment)?;
     let binary = root().join("target/debug/nesl");
@@ -24,9 +26,10 @@ pub fn test() -> Result<()> {
     run(&format!("{} -m pytest -q python/tests", python.display()), &module)
 }
 
-/// Builds the wheel that `pip install` takes.
+/// Builds the wheel that `pip install` takes, and tries it in a fresh environment.
 pub fn wheel() -> Result<()> {
     let python = python::environment("wheel", "maturin==1.8.1")?;
     let built = "-m maturin build --release --out target/wheels";
-    run(&format!("{} {built}", python.display()), &[])
+    run(&format!("{} {built}", python.display()), &[])?;
+    run(&format!("{} python/tests/wheel.py target/wheels", python.display()), &[])
 }
