@@ -210,7 +210,7 @@ fn answer(worker: &Worker, assist: &mut Assist, answers: &Answers, request: &Val
     }
 }
 
-/// What a session shows, while an entry shows nothing.
+/// The settings that say what a session shows; kept while an entry shows nothing.
 type Shown = Arc<Mutex<Option<(ShownValues, Option<DataLimits>)>>>;
 
 /// Runs an entry.
