@@ -111,9 +111,9 @@ fn examine_spec(spec: &Value, folder: &Path, install: &str, tell: &mut dyn FnMut
         tell(Finding::problem(format!("{program}, which it starts, is not there"), again));
         return;
     }
-    // What stands before the command is how the program is called: `python -m nesl`.
-    let end = argv.iter().position(|argument| argument == "kernel").unwrap_or(1);
-    match version(&argv[..end]) {
+    // A wheel's is called by `python -m nesl`.
+    let words = if argv.get(1).is_some_and(|word| word == "-m") { 3 } else { 1 };
+    match version(&argv[..words.min(argv.len())]) {
         Ok(version) if version == VERSION => {
             tell(Finding::well(format!("{program} is nesl {version}")));
         }
