@@ -9,41 +9,134 @@
 //!                            elements of all of them, one value after the other
 //! ```
 //!
-//! So `[[float]]` is the number of rows, the length of each row, and all numbers.
+//! So `[[float]]` is the number of rows, the length of each row, and all numbers. As bytes, columns
+//! follow each other without padding, in the byte order of the machine; ints, floats and lengths have
+//! 8 bytes each, bools and chars one.
+//!
+//! Large arrays are never whole on the host: what is given (`give`) goes to the runtime piece by piece as
+//! it arrives, and what is taken (`take`) is written piece by piece as it is read.
+
+pub(crate) mod give;
+pub(crate) mod take;
 
 use crate::data::ValueType;
 use nesl_core::interp::{Sequence, Value};
 use nesl_core::ir::Ty;
+use std::sync::Arc;
 
-/// A flat column.
+pub use take::Taken;
+
+/// The bytes that are copied at once: few enough to stay in the cache between the two sides.
+const PIECE_BYTES: usize = 256 << 10;
+
+/// The contents of a column.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// The lengths of sequences.
+    Lengths,
+    /// The contents of a column of ints.
+    Ints,
+    /// The contents of a column of floats.
+    Floats,
+    /// The contents of a column of bools.
+    Bools,
+    /// The contents of a column of chars.
+    Chars,
+}
+
+impl Kind {
+    /// Returns the name: `lengths`, `ints`, `floats`, `bools` or `chars`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Kind::Lengths => "lengths",
+            Kind::Ints => "ints",
+            Kind::Floats => "floats",
+            Kind::Bools => "bools",
+            Kind::Chars => "chars",
+        }
+    }
+
+    /// Returns the size of an element in bytes.
+    pub fn element_bytes(self) -> usize {
+        match self {
+            Kind::Lengths | Kind::Ints | Kind::Floats => 8,
+            Kind::Bools | Kind::Chars => 1,
+        }
+    }
+}
+
+/// Returns the kinds of the columns of a type, in order.
+pub fn kinds(ty: &ValueType) -> Vec<Kind> {
+    let mut all = Vec::new();
+    add_kinds(ty, &mut all);
+    all
+}
+
+fn add_kinds(ty: &ValueType, all: &mut Vec<Kind>) {
+    match ty {
+        ValueType::Int => all.push(Kind::Ints),
+        ValueType::Float => all.push(Kind::Floats),
+        ValueType::Bool => all.push(Kind::Bools),
+        ValueType::Char => all.push(Kind::Chars),
+        ValueType::Sequence(element) => {
+            all.push(Kind::Lengths);
+            add_kinds(element, all);
+        }
+        ValueType::Tuple(parts) | ValueType::Record(_, parts) => {
+            parts.iter().for_each(|part| add_kinds(part, all));
+        }
+        // The elements of an empty sequence.
+        ValueType::Function | ValueType::Unknown => {}
+    }
+}
+
+/// A flat column on the host.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Column {
+pub(crate) enum Column {
     /// A column of ints.
-    Ints(Vec<i64>),
+    Ints(Arc<Vec<i64>>),
     /// A column of floats.
-    Floats(Vec<f64>),
+    Floats(Arc<Vec<f64>>),
     /// A column of bools.
-    Bools(Vec<bool>),
+    Bools(Arc<Vec<bool>>),
     /// A column of chars, a byte each.
-    Chars(Vec<u8>),
+    Chars(Arc<Vec<u8>>),
     /// The lengths of sequences.
     Lengths(Vec<i64>),
 }
 
 impl Column {
-    /// Returns the number of elements.
-    pub fn len(&self) -> usize {
+    /// Returns the contents.
+    fn kind(&self) -> Kind {
         match self {
-            Column::Ints(all) | Column::Lengths(all) => all.len(),
-            Column::Floats(all) => all.len(),
-            Column::Bools(all) => all.len(),
-            Column::Chars(all) => all.len(),
+            Column::Ints(_) => Kind::Ints,
+            Column::Floats(_) => Kind::Floats,
+            Column::Bools(_) => Kind::Bools,
+            Column::Chars(_) => Kind::Chars,
+            Column::Lengths(_) => Kind::Lengths,
         }
     }
 
-    /// Returns true if there are no elements.
-    pub fn is_empty(&self) -> bool {
-        self.len() == 0
+    /// Returns the number of elements.
+    fn len(&self) -> usize {
+        match self {
+            Column::Ints(all) => all.len(),
+            Column::Floats(all) => all.len(),
+            Column::Bools(all) => all.len(),
+            Column::Chars(all) => all.len(),
+            Column::Lengths(all) => all.len(),
+        }
+    }
+
+    /// Returns the elements as bytes.
+    fn bytes(&self) -> &[u8] {
+        match self {
+            Column::Ints(all) => bytemuck::cast_slice(all),
+            Column::Floats(all) => bytemuck::cast_slice(all),
+            Column::Bools(all) => bytemuck::cast_slice(all),
+            Column::Chars(all) => all,
+            Column::Lengths(all) => bytemuck::cast_slice(all),
+        }
     }
 }
 
@@ -136,34 +229,28 @@ fn expect(rest: &mut &str, wanted: char) -> Result<(), String> {
     Ok(())
 }
 
-/// Returns the columns of a value; `None` for a value that holds functions.
-pub fn columns(value: &Value, ty: &ValueType) -> Option<Vec<Column>> {
-    let mut all = Vec::new();
-    empty_columns(ty, &mut all)?;
-    append(value, ty, &mut all);
-    Some(all)
+/// Returns true if a type has functions in it, which have no columns.
+pub(crate) fn has_functions(ty: &ValueType) -> bool {
+    match ty {
+        ValueType::Function => true,
+        ValueType::Tuple(parts) | ValueType::Record(_, parts) => parts.iter().any(has_functions),
+        ValueType::Sequence(element) => has_functions(element),
+        _ => false,
+    }
 }
 
-fn empty_columns(ty: &ValueType, all: &mut Vec<Column>) -> Option<()> {
-    match ty {
-        ValueType::Int => all.push(Column::Ints(Vec::new())),
-        ValueType::Float => all.push(Column::Floats(Vec::new())),
-        ValueType::Bool => all.push(Column::Bools(Vec::new())),
-        ValueType::Char => all.push(Column::Chars(Vec::new())),
-        ValueType::Function => return None,
-        ValueType::Tuple(parts) | ValueType::Record(_, parts) => {
-            for part in parts {
-                empty_columns(part, all)?;
-            }
-        }
-        ValueType::Sequence(element) => {
-            all.push(Column::Lengths(Vec::new()));
-            empty_columns(element, all)?;
-        }
-        // The elements of an empty sequence.
-        ValueType::Unknown => {}
-    }
-    Some(())
+/// Returns the columns of a value of the host. What is one array already is shared.
+pub(crate) fn columns(value: &Value, ty: &ValueType) -> Vec<Column> {
+    let empty = |kind: &Kind| match kind {
+        Kind::Ints => Column::Ints(Arc::default()),
+        Kind::Floats => Column::Floats(Arc::default()),
+        Kind::Bools => Column::Bools(Arc::default()),
+        Kind::Chars => Column::Chars(Arc::default()),
+        Kind::Lengths => Column::Lengths(Vec::new()),
+    };
+    let mut all: Vec<Column> = kinds(ty).iter().map(empty).collect();
+    append(value, ty, &mut all);
+    all
 }
 
 /// Appends a value to the columns of its type.
@@ -193,10 +280,10 @@ fn append(value: &Value, ty: &ValueType, columns: &mut [Column]) {
             append_all(sequence, element, columns);
         }
         _ => match (columns, value) {
-            ([Column::Ints(all)], Value::Int(n)) => all.push(*n),
-            ([Column::Floats(all)], Value::Float(x)) => all.push(*x),
-            ([Column::Bools(all)], Value::Bool(b)) => all.push(*b),
-            ([Column::Chars(all)], Value::Char(c)) => all.push(*c),
+            ([Column::Ints(all)], Value::Int(n)) => Arc::make_mut(all).push(*n),
+            ([Column::Floats(all)], Value::Float(x)) => Arc::make_mut(all).push(*x),
+            ([Column::Bools(all)], Value::Bool(b)) => Arc::make_mut(all).push(*b),
+            ([Column::Chars(all)], Value::Char(c)) => Arc::make_mut(all).push(*c),
             _ => {}
         },
     }
@@ -205,10 +292,10 @@ fn append(value: &Value, ty: &ValueType, columns: &mut [Column]) {
 /// Appends the elements of a sequence to the columns of their type.
 fn append_all(sequence: &Sequence, element: &ValueType, columns: &mut [Column]) {
     match (columns, sequence) {
-        ([Column::Ints(all)], Sequence::Ints(more)) => all.extend_from_slice(more),
-        ([Column::Floats(all)], Sequence::Floats(more)) => all.extend_from_slice(more),
-        ([Column::Bools(all)], Sequence::Bools(more)) => all.extend_from_slice(more),
-        ([Column::Chars(all)], Sequence::Chars(more)) => all.extend_from_slice(more),
+        ([Column::Ints(all)], Sequence::Ints(more)) => extend(all, more),
+        ([Column::Floats(all)], Sequence::Floats(more)) => extend(all, more),
+        ([Column::Bools(all)], Sequence::Bools(more)) => extend(all, more),
+        ([Column::Chars(all)], Sequence::Chars(more)) => extend(all, more),
         (columns, Sequence::Values(values)) => {
             values.iter().for_each(|value| append(value, element, columns));
         }
@@ -216,19 +303,22 @@ fn append_all(sequence: &Sequence, element: &ValueType, columns: &mut [Column]) 
     }
 }
 
+/// Appends elements to a column, which shares them if it was empty.
+fn extend<T: Clone>(all: &mut Arc<Vec<T>>, more: &Arc<Vec<T>>) {
+    match all.is_empty() {
+        true => *all = more.clone(),
+        false => Arc::make_mut(all).extend_from_slice(more),
+    }
+}
+
 /// Returns the number of columns of a type.
 fn width(ty: &ValueType) -> usize {
-    match ty {
-        ValueType::Tuple(parts) | ValueType::Record(_, parts) => parts.iter().map(width).sum(),
-        ValueType::Sequence(element) => 1 + width(element),
-        ValueType::Function | ValueType::Unknown => 0,
-        ValueType::Int | ValueType::Float | ValueType::Bool | ValueType::Char => 1,
-    }
+    kinds(ty).len()
 }
 
 /// Returns the value of a type without datatypes that columns hold. Fails with what is wrong with the
 /// columns.
-pub fn value(ty: &ValueType, columns: Vec<Column>) -> Result<Value, String> {
+pub(crate) fn value(ty: &ValueType, columns: Vec<Column>) -> Result<Value, String> {
     if columns.len() != width(ty) {
         return Err(format!("{ty} has {} columns, not {}", width(ty), columns.len()));
     }
@@ -308,10 +398,10 @@ impl Reader {
         let column = self.columns.next().ok_or("a column is missing")?;
         check(ty, column.len(), count)?;
         Ok(match (ty, column) {
-            (ValueType::Int, Column::Ints(all)) => Sequence::Ints(all.into()),
-            (ValueType::Float, Column::Floats(all)) => Sequence::Floats(all.into()),
-            (ValueType::Bool, Column::Bools(all)) => Sequence::Bools(all.into()),
-            (ValueType::Char, Column::Chars(all)) => Sequence::Chars(all.into()),
+            (ValueType::Int, Column::Ints(all)) => Sequence::Ints(all),
+            (ValueType::Float, Column::Floats(all)) => Sequence::Floats(all),
+            (ValueType::Bool, Column::Bools(all)) => Sequence::Bools(all),
+            (ValueType::Char, Column::Chars(all)) => Sequence::Chars(all),
             (ty, _) => return Err(format!("a column does not hold values of type {ty}")),
         })
     }

@@ -354,3 +354,12 @@ pub(crate) fn read_scalar(buffer: &Buffer, runtime: &dyn Runtime) -> Result<Lite
     let bytes = bytes(buffer, 0, 1, runtime)?;
     Ok(Literal::from_bytes(buffer.ty(), &bytes))
 }
+
+/// A failure of a runtime in words.
+pub(crate) fn words(failure: &Failure) -> String {
+    match failure {
+        Failure::Machine(fault) => fault.to_string(),
+        Failure::Program { .. } => "The program failed.".to_owned(),
+        Failure::Unsupported(reason) => format!("The runtime does not support {reason}."),
+    }
+}

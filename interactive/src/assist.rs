@@ -66,6 +66,21 @@ impl Assist {
         });
         found.next().map(|hover| hover.markdown())
     }
+
+    /// Returns the definition of the name at a byte of a text, as it was written.
+    pub fn definition(&mut self, text: &str, cursor: usize) -> Option<String> {
+        let cursor = floor(text, cursor);
+        let word = word_at(text, cursor);
+        let (db, file) = self.view.with(&self.commands.as_program(text));
+        let places = [cursor, word.start, floor(text, cursor.saturating_sub(1))];
+        let (_, target) = places.iter().find_map(|at| ide::definition(db, file, size(*at)))?;
+        let source = match target.text {
+            ide::Text::File(file) => db.file_text(file),
+            // They are defined in no language that a user would read.
+            ide::Text::Primitives => return None,
+        };
+        source.get(Range::<usize>::from(target.range)).map(str::to_owned)
+    }
 }
 
 fn size(at: usize) -> TextSize {

@@ -46,6 +46,8 @@ pub struct At {
     code: String,
     /// The number of characters before the cursor; it is at the end if this is not given.
     cursor_pos: Option<usize>,
+    /// The level of detail; from 1 on, an inspection shows the definition too.
+    detail_level: u8,
 }
 
 impl At {
@@ -104,7 +106,13 @@ fn answer(assist: &mut Assist, ask: &Ask) -> JupyterMessageContent {
             wire::content(ask.reply_type(), completed(&at.code, completions))
         }
         Ask::Inspect(at) => {
-            let found = assist.inspect(&at.code, at.byte());
+            let mut found = assist.inspect(&at.code, at.byte());
+            if at.detail_level > 0
+                && let Some(text) = &mut found
+                && let Some(definition) = assist.definition(&at.code, at.byte())
+            {
+                text.push_str(&format!("\n\n```nesl\n{definition}\n```"));
+            }
             let data = found.clone().map_or_else(Default::default, media::markdown);
             let content =
                 json!({ "status": "ok", "found": found.is_some(), "data": data, "metadata": {} });

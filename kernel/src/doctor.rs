@@ -69,7 +69,7 @@ pub fn examine(name: &str, tell: &mut dyn FnMut(Finding)) {
         tell(Finding::well(format!("{} is hidden by it", hidden.display())));
     }
     match read(folder) {
-        Ok(spec) => examine_spec(&spec, &install, tell),
+        Ok(spec) => examine_spec(&spec, folder, &install, tell),
         Err(error) => tell(Finding::problem(
             format!("the kernelspec cannot be read: {error}"),
             format!("run `{install}`"),
@@ -83,12 +83,18 @@ pub fn examine(name: &str, tell: &mut dyn FnMut(Finding)) {
     });
 }
 
-fn examine_spec(spec: &Value, install: &str, tell: &mut dyn FnMut(Finding)) {
+fn examine_spec(spec: &Value, folder: &Path, install: &str, tell: &mut dyn FnMut(Finding)) {
     let again = format!("run `{install}`");
-    let argv: Vec<String> = spec["argv"]
+    let mut argv: Vec<String> = spec["argv"]
         .as_array()
         .map(|all| all.iter().filter_map(Value::as_str).map(str::to_owned).collect())
         .unwrap_or_default();
+    if let Some(python) = argv.first_mut().filter(|program| *program == "python")
+        && let Some(own) = python_of(folder)
+    {
+        // As Jupyter does, which starts the kernelspec of a wheel by its own Python.
+        *python = own;
+    }
     let Some(program) = argv.first() else {
         tell(Finding::problem("the kernelspec names no program", again));
         return;
@@ -105,7 +111,9 @@ fn examine_spec(spec: &Value, install: &str, tell: &mut dyn FnMut(Finding)) {
         tell(Finding::problem(format!("{program}, which it starts, is not there"), again));
         return;
     }
-    match version(program) {
+    // A wheel's is called by `python -m nesl`.
+    let words = if argv.get(1).is_some_and(|word| word == "-m") { 3 } else { 1 };
+    match version(&argv[..words.min(argv.len())]) {
         Ok(version) if version == VERSION => {
             tell(Finding::well(format!("{program} is nesl {version}")));
         }
@@ -121,10 +129,22 @@ fn examine_spec(spec: &Value, install: &str, tell: &mut dyn FnMut(Finding)) {
     tell(start(&argv));
 }
 
-/// Returns what a program says its version is.
-fn version(program: &str) -> Result<String, String> {
-    let asked =
-        Command::new(program).arg("--version").output().map_err(|error| error.to_string())?;
+/// Returns the Python of the environment that a kernelspec is in, if it is in one.
+fn python_of(folder: &Path) -> Option<String> {
+    // …/share/jupyter/kernels/NAME
+    let prefix = folder.ancestors().nth(4)?;
+    let places = [prefix.join("bin").join("python"), prefix.join("python.exe")];
+    let python = places.into_iter().find(|python| python.is_file())?;
+    python.to_str().map(str::to_owned)
+}
+
+/// Returns what a program says its version is, which is called by some words.
+fn version(call: &[String]) -> Result<String, String> {
+    let Some((program, rest)) = call.split_first() else {
+        return Err("there is none".to_owned());
+    };
+    let asked = Command::new(program).args(rest).arg("--version").output();
+    let asked = asked.map_err(|error| error.to_string())?;
     if !asked.status.success() {
         return Err(String::from_utf8_lossy(&asked.stderr).trim().to_owned());
     }

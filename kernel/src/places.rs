@@ -95,8 +95,17 @@ pub fn folders() -> Folders {
     }
 }
 
+/// Returns the Jupyter to ask: that of the environment that is active, or else the one that was installed
+/// beside this program, as a wheel's is.
+fn jupyter() -> PathBuf {
+    let active = variable("VIRTUAL_ENV").or_else(|| variable("CONDA_PREFIX"));
+    let beside = || Some(std::env::current_exe().ok()?.parent()?.join("jupyter"));
+    let own = if active.is_none() { beside().filter(|own| own.is_file()) } else { None };
+    own.unwrap_or_else(|| PathBuf::from("jupyter"))
+}
+
 fn ask_jupyter() -> Result<Vec<PathBuf>, String> {
-    let asked = Command::new("jupyter").args(["--paths", "--json"]).output();
+    let asked = Command::new(jupyter()).args(["--paths", "--json"]).output();
     let asked = asked.map_err(|error| error.to_string())?;
     if !asked.status.success() {
         return Err(String::from_utf8_lossy(&asked.stderr).trim().to_owned());

@@ -1,10 +1,12 @@
-//! Cells that ask about a name: `name?` and `?name`.
+//! Cells that ask about a name: `name?` and `?name`, also with two marks, as some are used to.
 
 /// Returns the name that a cell asks about, if it is one of `name?` and `?name`: the answer is read in
 /// the pager.
 pub fn asked_about(code: &str) -> Option<&str> {
     let code = code.trim();
-    let name = code.strip_prefix('?').or_else(|| code.strip_suffix('?'))?.trim();
+    let after = code.strip_prefix("??").or_else(|| code.strip_prefix('?'));
+    let before = || code.strip_suffix("??").or_else(|| code.strip_suffix('?'));
+    let name = after.or_else(before)?.trim();
     let is_part = |c: char| c.is_ascii_alphanumeric() || c == '_';
     (!name.is_empty() && name.trim_start_matches(':').chars().all(is_part)).then_some(name)
 }
@@ -18,7 +20,9 @@ mod tests {
         assert_eq!(asked_about("sum?"), Some("sum"));
         assert_eq!(asked_about(" ?plus_scan\n"), Some("plus_scan"));
         assert_eq!(asked_about("?:time"), Some(":time"));
-        for text in ["?", "sum(x)?", "sum", "?a b"] {
+        assert_eq!(asked_about("sum??"), Some("sum"));
+        assert_eq!(asked_about("??sum"), Some("sum"));
+        for text in ["?", "??", "sum(x)?", "sum", "?a b", "a???"] {
             assert_eq!(asked_about(text), None, "{text}");
         }
     }

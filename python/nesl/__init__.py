@@ -8,14 +8,14 @@
     s.eval("{[0:i] : i in [0:4]}")          # Ragged([[], [0], [0, 1], [0, 1, 2]])
 
 A session is a process of its own (`nesl serve`): a mistake of ours cannot take the Python process
-with it, an interrupt reaches a computation on a GPU, and arrays travel through files in memory,
-without being printed or parsed.
+with it, an interrupt reaches a computation on a GPU, and arrays travel as they lie in memory, without
+being printed or parsed.
 """
 
 from .arrays import Ragged
 from .session import Error, Interrupted, Session
 
-__all__ = ["Error", "Interrupted", "Ragged", "Session", "load_ipython_extension"]
+__all__ = ["Error", "Interrupted", "Ragged", "Session"]
 
 
 def load_ipython_extension(shell):
@@ -23,3 +23,10 @@ def load_ipython_extension(shell):
     from .magic import register
 
     register(shell)
+
+
+def unload_ipython_extension(shell):
+    """`%unload_ext nesl`: ends the session of the cells."""
+    from .magic import unregister
+
+    unregister(shell)

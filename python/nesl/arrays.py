@@ -10,6 +10,16 @@ from __future__ import annotations
 import numpy as np
 
 KINDS = {"int": np.int64, "float": np.float64, "bool": np.bool_, "char": np.uint8}
+COLUMNS = {
+    "lengths": np.int64,
+    "ints": np.int64,
+    "floats": np.float64,
+    "bools": np.bool_,
+    "chars": np.uint8,
+}
+# Arrays that must be converted are so in pieces of this many elements, which stay in the cache.
+_PIECE_ELEMENTS = 1 << 15
+_SCALARS = (bool, int, float, np.generic)
 
 
 class Ragged:
@@ -29,11 +39,15 @@ class Ragged:
 
     @classmethod
     def from_rows(cls, rows):
+        """Takes rows: sequences, arrays, or an array of two dimensions."""
+        if isinstance(rows, Ragged):
+            return rows
+        if isinstance(rows, np.ndarray) and rows.ndim == 2:
+            return cls(np.arange(len(rows) + 1) * rows.shape[1], rows.reshape(-1))
         rows = [np.asarray(row) for row in rows]
-        offsets = np.concatenate([[0], np.cumsum([len(row) for row in rows], dtype=np.int64)])
+        offsets = _offsets(np.array([len(row) for row in rows], dtype=np.int64))
         filled = [row for row in rows if len(row)]
-        data = np.concatenate(filled) if filled else np.empty(0, dtype=np.float64)
-        return cls(offsets.astype(np.int64), data)
+        return cls(offsets, np.concatenate(filled) if filled else np.empty(0))
 
     @property
     def lengths(self):
@@ -67,77 +81,149 @@ class Ragged:
         return f"<Ragged: {len(self)} rows, {len(self.data)} elements of {self.data.dtype}>"
 
 
+class Column:
+    """A column to be given: an array of any strides and byte order, and the type it is to have."""
+
+    def __init__(self, array, dtype):
+        self._array = array
+        self._dtype = np.dtype(dtype)
+        self.bytes = array.size * self._dtype.itemsize
+
+    def __len__(self):
+        return self._array.size
+
+    def pieces(self):
+        """The elements as bytes; those of an array that is as it must be are not copied."""
+        array = self._array
+        if array.dtype == self._dtype and array.flags.c_contiguous:
+            if array.size:
+                yield memoryview(array.reshape(-1).view(np.uint8))
+            return
+        converted = np.nditer(
+            array,
+            flags=["external_loop", "buffered", "zerosize_ok"],
+            op_dtypes=[self._dtype],
+            casting="unsafe",
+            order="C",
+            buffersize=_PIECE_ELEMENTS,
+        )
+        for piece in converted if array.size else ():
+            yield memoryview(np.ascontiguousarray(piece).view(np.uint8))
+
+
 def encode(value):
     """The type of a value, as NESL writes it, and its columns."""
     columns = []
-    ty = _encode_all([value], columns)
+    ty = _encode_all([_known(value)], columns)
     return ty, columns
 
 
+def _known(value):
+    """A value of another library that gives arrays, as an array."""
+    if isinstance(value, np.ma.MaskedArray) and np.ma.is_masked(value):
+        raise TypeError("a masked array has elements without values")
+    if hasattr(value, "__array__") and not isinstance(value, np.generic):
+        value = np.asarray(value)
+        if value.ndim == 0:
+            return value[()]
+        if value.dtype.kind in "OUS":
+            return value.tolist()
+    return value
+
+
 def _encode_all(values, columns):
-    """Encodes values of one type, given as a list or as a flat array."""
-    if isinstance(values, np.ndarray) and values.dtype != object:
-        return _encode_array(values, columns)
-    if not isinstance(values, np.ndarray) and all(_is_scalar(value) for value in values):
-        # Characters are not guessed: a text is a sequence.
-        return _encode_array(np.array(values), columns)
-    first = values[0] if len(values) else 0.0
+    """Encodes values of one type."""
+    # Lists may be long: what can be asked of their types is not asked of each element.
+    types = set(map(type, values))
+    if any(hasattr(each, "__array__") for each in types):
+        values = [_known(value) for value in values]
+        types = set(map(type, values))
+    first = values[0] if values else 0.0
+    if all(issubclass(each, _SCALARS) and not issubclass(each, (str, bytes)) for each in types):
+        return _encode_scalars(np.array(values), columns)
     if isinstance(first, tuple):
-        if any(not isinstance(value, tuple) or len(value) != len(first) for value in values):
-            raise TypeError("the tuples of a sequence must have the same number of components")
+        if types != {tuple} or len(set(map(len, values))) > 1:
+            _same(values, lambda each: isinstance(each, tuple) and len(each) == len(first), first)
         if len(first) < 2:
             raise TypeError("a tuple has at least two components")
-        parts = [_encode_all([value[at] for value in values], columns) for at in range(len(first))]
+        parts = [_encode_all(list(part), columns) for part in zip(*values)]
         return f"({', '.join(parts)})"
-    if isinstance(first, (str, bytes)):
-        texts = [value.encode() if isinstance(value, str) else value for value in values]
-        columns.append(np.array([len(text) for text in texts], dtype=np.int64))
-        columns.append(np.frombuffer(b"".join(texts), dtype=np.uint8))
+    if isinstance(first, (str, bytes, bytearray)):
+        _same(values, lambda value: isinstance(value, (str, bytes, bytearray)), first)
+        texts = [value.encode() if isinstance(value, str) else bytes(value) for value in values]
+        columns.append(_lengths(texts))
+        columns.append(Column(np.frombuffer(b"".join(texts), dtype=np.uint8), np.uint8))
         return "[char]"
     if isinstance(first, Ragged):
-        columns.append(np.array([len(value) for value in values], dtype=np.int64))
-        columns.append(np.concatenate([value.lengths for value in values]))
-        return f"[[{_encode_array(np.concatenate([value.data for value in values]), columns)}]]"
-    if isinstance(first, np.ndarray) and first.dtype != object and first.ndim == 1:
-        columns.append(np.array([len(value) for value in values], dtype=np.int64))
-        return f"[{_encode_array(np.concatenate(list(values)) if len(values) > 1 else first, columns)}]"
-    if isinstance(first, np.ndarray) and first.dtype != object and first.ndim > 1:
-        columns.append(np.array([len(value) for value in values], dtype=np.int64))
-        return f"[{_encode_all([row for value in values for row in value], columns)}]" if len(
-            values
-        ) > 1 else f"[{_encode_matrix(first, columns)}]"
-    if isinstance(first, (list, np.ndarray)):
-        columns.append(np.array([len(value) for value in values], dtype=np.int64))
+        _same(values, lambda value: isinstance(value, Ragged), first)
+        columns.append(_lengths(values))
+        columns.append(Column(_joined([value.lengths for value in values]), np.int64))
+        return f"[[{_encode_scalars(_joined([value.data for value in values]), columns)}]]"
+    if isinstance(first, np.ndarray) and all(
+        isinstance(value, np.ndarray) and value.ndim == first.ndim for value in values
+    ):
+        return _encode_arrays(values, columns)
+    if isinstance(first, (list, range, np.ndarray)):
+        _same(values, lambda value: isinstance(value, (list, range, np.ndarray)), first)
+        columns.append(_lengths(values))
         return f"[{_encode_all([element for value in values for element in value], columns)}]"
-    raise TypeError(f"a {type(first).__name__} has no type in NESL")
+    raise TypeError(f"{_a(first)} has no type in NESL")
 
 
-def _encode_matrix(array, columns):
-    """Encodes the rows of an array of two or more dimensions."""
-    columns.append(np.full(array.shape[0], array.shape[1], dtype=np.int64))
-    flat = array.reshape(array.shape[0] * array.shape[1], *array.shape[2:])
-    inner = _encode_array(flat, columns) if flat.ndim == 1 else _encode_matrix(flat, columns)
-    return f"[{inner}]"
-
-
-def _encode_array(array, columns):
-    kind = array.dtype.kind
-    if kind == "b":
-        ty = "bool"
-    elif kind == "i" or kind == "u":
-        if array.dtype == np.uint64 and len(array) and array.max() > np.iinfo(np.int64).max:
-            raise OverflowError("an int of NESL has 64 bits and a sign")
-        ty = "int"
-    elif kind == "f":
-        ty = "float"
+def _encode_arrays(all, columns):
+    """Encodes arrays of the same number of dimensions."""
+    dimensions = all[0].ndim
+    for level in range(dimensions):
+        counts = [int(np.prod(array.shape[:level])) for array in all]
+        lengths = [array.shape[level] for array in all]
+        columns.append(Column(np.repeat(lengths, counts), np.int64))
+    if len(all) > 1:
+        data = np.concatenate([array.reshape(-1) for array in all])
     else:
+        data = all[0]
+    return "[" * dimensions + _encode_scalars(data, columns) + "]" * dimensions
+
+
+def _encode_scalars(array, columns):
+    """Encodes the elements of an array, whatever its dimensions."""
+    if array.dtype.names:
+        if len(array.dtype.names) < 2:
+            raise TypeError("a tuple has at least two components")
+        parts = [_encode_scalars(array[name], columns) for name in array.dtype.names]
+        return f"({', '.join(parts)})"
+    kind = array.dtype.kind
+    if array.dtype.subdtype is not None or kind not in "biuf":
+        if kind == "O" and all(isinstance(x, (bool, int, np.integer)) for x in array.flat):
+            raise OverflowError("an int of NESL has 64 bits and a sign")
         raise TypeError(f"elements of type {array.dtype} have no type in NESL")
-    columns.append(np.ascontiguousarray(array, dtype=KINDS[ty]))
+    ty = {"b": "bool", "i": "int", "u": "int", "f": "float"}[kind]
+    if array.dtype == np.uint64 and array.size and array.max() > np.iinfo(np.int64).max:
+        raise OverflowError("an int of NESL has 64 bits and a sign")
+    columns.append(Column(array, KINDS[ty]))
     return ty
 
 
-def _is_scalar(value):
-    return isinstance(value, (bool, int, float, np.generic)) and not isinstance(value, (str, bytes))
+def _lengths(values):
+    return Column(np.array([len(value) for value in values], dtype=np.int64), np.int64)
+
+
+def _joined(all):
+    return all[0] if len(all) == 1 else np.concatenate(all)
+
+
+def _same(values, is_same, first):
+    for value in values:
+        if not is_same(value):
+            raise TypeError(
+                f"the elements of a sequence have one type; here are {_a(first)} and {_a(value)}"
+            )
+
+
+def _a(value):
+    if isinstance(value, tuple):
+        return f"a tuple of {len(value)}"
+    name = type(value).__name__
+    return "None" if value is None else f"{'an' if name[0] in 'aeiou' else 'a'} {name}"
 
 
 def parse(text):
@@ -178,9 +264,9 @@ def _skip(text, wanted):
 def decode(text, columns):
     """The Python value of a type and its columns.
 
-    Numbers become Python's, flat sequences of them arrays, sequences of those arrays of two dimensions
-    if all rows are equally long and `Ragged` if not; texts become strings, tuples and datatypes
-    tuples, and everything else lists.
+    Numbers become Python's, sequences of them arrays, of several dimensions if all rows are equally
+    long, and `Ragged` if rows are not; texts become strings, tuples and datatypes tuples, and
+    everything else lists.
     """
     values = _decode(parse(text), iter(columns), 1)
     return values[0] if not isinstance(values, np.ndarray) else values[0].item()
@@ -195,36 +281,54 @@ def _decode(tree, columns, count):
         return [chr(byte) for byte in column] if tree == "char" else column
     if tree[0] in ("tuple", "record"):
         parts = [_decode(part, columns, count) for part in tree[-1]]
-        return [tuple(_plain(part[at]) for part in parts) for at in range(count)]
+        plain = [part.tolist() if isinstance(part, np.ndarray) else part for part in parts]
+        return list(zip(*plain))
+    depth, scalar = 0, tree
+    while scalar[0] == "seq":
+        depth, scalar = depth + 1, scalar[1]
+    if scalar in ("int", "float", "bool"):
+        levels = [next(columns) for _ in range(depth)]
+        return _decode_numbers(levels, next(columns), count)
     lengths = next(columns)
-    offsets = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
-    total = int(offsets[-1])
+    offsets = _offsets(lengths).tolist()
     element = tree[1]
     if element == "char":
         data = next(columns).tobytes()
         return [_text(data[offsets[at] : offsets[at + 1]]) for at in range(count)]
-    if element[0] == "seq" and element[1] in ("int", "float", "bool"):
-        return _decode_rows(next(columns), next(columns), offsets, count)
-    values = _decode(element, columns, total)
+    values = _decode(element, columns, offsets[-1])
     return [values[offsets[at] : offsets[at + 1]] for at in range(count)]
 
 
-def _decode_rows(lengths, data, offsets, count):
-    """Sequences of sequences of numbers: arrays of two dimensions where that fits."""
-    ends = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
-    out = []
+def _decode_numbers(levels, data, count):
+    """Nested sequences of numbers: the lengths at each level, and the numbers."""
+    if count == 1:
+        return [_decode_nest(levels, data)]
+    ends = [np.arange(count + 1)]
+    for lengths in levels:
+        ends.append(_offsets(lengths)[ends[-1]])
+    ends = [end.tolist() for end in ends]
+    every = []
     for at in range(count):
-        first, last = offsets[at], offsets[at + 1]
-        own, part = lengths[first:last], data[ends[first] : ends[last]]
-        if len(own) and (own == own[0]).all() and own[0] > 0:
-            out.append(part.reshape(len(own), int(own[0])))
-        else:
-            out.append(Ragged(ends[first : last + 1] - ends[first], part))
-    return out
+        own = [lengths[end[at] : end[at + 1]] for lengths, end in zip(levels, ends)]
+        every.append(_decode_nest(own, data[ends[-1][at] : ends[-1][at + 1]]))
+    return every
 
 
-def _plain(value):
-    return value.item() if isinstance(value, np.generic) else value
+def _decode_nest(levels, data):
+    """One nested sequence of numbers: an array if its rows are equally long at every level."""
+    if len(levels) == 1:
+        return data
+    if all(len(lengths) == 0 or (lengths == lengths[0]).all() for lengths in levels):
+        return data.reshape([int(lengths[0]) if len(lengths) else 0 for lengths in levels])
+    if len(levels) == 2:
+        return Ragged(_offsets(levels[1]), data)
+    return _decode_numbers(levels[1:], data, int(levels[0][0]))
+
+
+def _offsets(lengths):
+    offsets = np.zeros(len(lengths) + 1, dtype=np.int64)
+    np.cumsum(lengths, out=offsets[1:])
+    return offsets
 
 
 def _text(data):

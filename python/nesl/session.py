@@ -2,20 +2,29 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
+import re
 import shutil
+import signal
 import subprocess
 import sys
 import sysconfig
 import tempfile
 import threading
 import weakref
-from pathlib import Path
 
 import numpy as np
 
 from . import arrays
+
+# The bytes that a pipe holds, where the system lets us choose: as much as stays in the cache between
+# the two processes is twice as fast as the usual 64 KB, and as 1 MB.
+_PIPE_BYTES = 256 << 10
+_F_SETPIPE_SZ = 1031
+# Interrupts of the keyboard that a session is only asked to obey; one more ends it.
+_MOST_INTERRUPTS = 3
 
 
 class Error(Exception):
@@ -30,9 +39,20 @@ class Error(Exception):
         self.kind = kind
         self.message = message
 
+    def __reduce__(self):
+        return type(self), (self.kind, self.message, str(self))
+
 
 class Interrupted(Error):
     """The computation was interrupted."""
+
+
+class Ended(RuntimeError):
+    """The process of a session has ended; `why` is what it said, if it said anything."""
+
+    def __init__(self, text, why):
+        super().__init__(text)
+        self.why = why
 
 
 def program():
@@ -53,10 +73,108 @@ def program():
     )
 
 
-def _memory_folder():
-    """A folder whose files stay in memory, if the system has one."""
-    shared = "/dev/shm"
-    return shared if os.path.isdir(shared) and os.access(shared, os.W_OK) else None
+class _Connection:
+    """Lines of JSON, and bytes after them, to and from a process."""
+
+    def __init__(self, command):
+        # A file without a name: what went wrong can be read after the process has ended.
+        self.complaints = tempfile.TemporaryFile()
+        self.process = subprocess.Popen(
+            command,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=self.complaints,
+            bufsize=0,
+            # An interrupt of the keyboard is ours to pass on.
+            start_new_session=True,
+        )
+        if sys.platform.startswith("linux"):
+            import fcntl
+
+            for pipe in (self.process.stdin, self.process.stdout):
+                with contextlib.suppress(OSError):
+                    fcntl.fcntl(pipe, _F_SETPIPE_SZ, _PIPE_BYTES)
+        self._read = bytearray()
+        self._writes = threading.Lock()
+        self._writer = None
+        self._owed = []
+
+    def send(self, line, pieces=()):
+        """Sends a line and then bytes; may be called from several threads."""
+        line = json.dumps(line).encode() + b"\n"
+        if self._writer == threading.get_ident():
+            # A handler of a signal, in the middle of sending something else.
+            self._owed.append(line)
+            return
+        with self._writes:
+            self._writer = threading.get_ident()
+            try:
+                self._write(line)
+                for piece in pieces:
+                    self._write(piece)
+            except (OSError, ValueError) as error:
+                raise self.ended() from error
+            finally:
+                self._writer = None
+            while self._owed:
+                self._write(self._owed.pop())
+
+    def _write(self, piece):
+        rest = memoryview(piece)
+        while len(rest):
+            rest = rest[self.process.stdin.write(rest) :]
+
+    def line(self):
+        """The next line, as an object."""
+        searched = 0
+        while (end := self._read.find(b"\n", searched)) < 0:
+            searched = len(self._read)
+            piece = self._receive(lambda pipe: pipe.read(_PIPE_BYTES))
+            self._read += piece
+        line = bytes(self._read[:end])
+        del self._read[: end + 1]
+        return json.loads(line)
+
+    def fill(self, into):
+        """Reads bytes into memory."""
+        there = min(len(self._read), len(into))
+        into[:there] = self._read[:there]
+        del self._read[:there]
+        into = into[there:]
+        while len(into):
+            into = into[self._receive(lambda pipe: pipe.readinto(into)) :]
+
+    def _receive(self, read):
+        try:
+            received = read(self.process.stdout)
+        except (OSError, ValueError) as error:
+            raise self.ended() from error
+        if not received:
+            raise self.ended()
+        return received
+
+    def ended(self):
+        """The exception that says why there is no session any more."""
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            self.process.wait(timeout=1)
+        why = ""
+        with contextlib.suppress(OSError, ValueError):
+            self.complaints.seek(max(0, self.complaints.seek(0, os.SEEK_END) - 4000))
+            why = self.complaints.read().decode(errors="replace").strip()
+        why = re.sub("\x1b\\[[0-9;]*m", "", why)
+        return Ended(f"the session has ended: {why}" if why else "the session has ended", why)
+
+    def close(self):
+        """Ends the process."""
+        with contextlib.suppress(OSError):
+            self.process.stdin.close()
+        try:
+            self.process.wait(timeout=2)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            self.process.wait()
+        self.process.stdout.close()
+        self.complaints.close()
 
 
 class Session:
@@ -72,64 +190,83 @@ class Session:
         command += ["--seed", str(seed)]
         command += [] if threads is None else ["--threads", str(threads)]
         command += [] if memory is None else ["--memory", str(memory)]
-        self._process = subprocess.Popen(
-            command,
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            encoding="utf-8",
-            # An interrupt of the keyboard is ours to pass on.
-            start_new_session=True,
-        )
-        self._folder = tempfile.mkdtemp(prefix="nesl-", dir=_memory_folder())
+        self._connection = _Connection(command)
+        self._finalizer = weakref.finalize(self, _Connection.close, self._connection)
+        self._owner = os.getpid()
         self._next = 0
         self._lock = threading.RLock()
-        self._finalizer = weakref.finalize(self, _end, self._process, self._folder)
+        # Bytes of a value that nobody wants, because an exception came before them.
+        self._unread = 0
+        try:
+            self._ask({"interrupt": True})
+        except Ended as error:
+            why = error.why or error
+            self.close()
+            raise RuntimeError(f"no session begins: {why}") from None
 
     def define(self, source, name="<source>"):
         """Runs forms; returns nothing. What they print goes to standard output."""
-        self._enter(source, name)
+        self._ask({"enter": source, "name": name, "show": False}, receive=_print)
 
-    def eval(self, source, name="<expression>"):
-        """Runs forms, and returns the value of the last expression as Python has it."""
-        with self._lock:
-            outputs = self._enter(source, name)
-            if not any(output["kind"] == "value" for output in outputs):
-                return None
-            return self._fetch()
+    def eval(self, source, name="<expression>", receive=None):
+        """Runs forms, and returns the value of the last expression as Python has it.
 
-    def show(self, source, name="<source>"):
-        """Runs forms, and returns what there is to show: objects with `kind`, `text`, `html`, …"""
-        return self._enter(source, name, show=False)
+        A function `receive` gets what there is to show besides values: objects with `kind` and `text`.
+        """
+        request = {"enter": source, "name": name, "value": True}
+        return self._ask(request, receive=receive or _print)
+
+    def show(self, source, name="<source>", receive=None):
+        """Runs forms, and returns what there is to show: objects with `kind`, `text`, `html`, …
+
+        A function `receive` gets each of them as it comes.
+        """
+        outputs = []
+        self._ask({"enter": source, "name": name}, receive=receive or outputs.append)
+        return outputs
 
     def __getitem__(self, name):
-        if not name.isidentifier():
+        if not isinstance(name, str) or not name.isidentifier():
             raise KeyError(name)
-        try:
-            return self.eval(name)
-        except Error as error:
-            if error.kind == "Name error":
-                raise KeyError(name) from error
-            raise
+        with self._lock:
+            value = self._ask({"fetch": name}, otherwise=_missing)
+            if value is not _missing:
+                return value
+            # It is not computed yet, or not there.
+            try:
+                return self.eval(name)
+            except Error as error:
+                if error.kind == "Name error":
+                    raise KeyError(name) from error
+                raise
 
     def __setitem__(self, name, value):
         ty, columns = arrays.encode(value)
-        with self._lock, tempfile.TemporaryDirectory(dir=self._folder) as folder:
-            paths = []
-            for number, column in enumerate(columns):
-                path = os.path.join(folder, str(number))
-                column.tofile(path)
-                paths.append(path)
-            self._ask({"bind": name, "type": ty, "columns": paths})
+        counts = [len(column) for column in columns]
+        size = sum(column.bytes for column in columns)
+        request = {"bind": name, "type": ty, "columns": counts, "bytes": size}
+        self._ask(request, pieces=(piece for column in columns for piece in column.pieces()))
+
+    def __contains__(self, name):
+        """True if a variable or a function has the name."""
+        return isinstance(name, str) and any(
+            text.lower() == name.lower() for text, _ in self.complete(name)
+        )
 
     def complete(self, source, cursor=None):
         """The texts that may stand at a place, each with its type."""
-        at = len(source) if cursor is None else cursor
-        answer = self._ask({"complete": source, "cursor": len(source[:at].encode())})
-        return [tuple(completion) for completion in answer["completions"]]
+        return self.completions(source, len(source) if cursor is None else cursor)[1]
+
+    def completions(self, source, cursor):
+        """Where the text begins that is completed at a place, and the texts, each with its type."""
+        request = {"complete": source, "cursor": len(source[:cursor].encode())}
+        answer = self._ask(request, whole=True)
+        start = len(source.encode()[: answer["start"]].decode())
+        return start, [tuple(completion) for completion in answer["completions"]]
 
     def interrupt(self):
         """Ends the computation that runs; may be called from another thread."""
-        self._send({"id": None, "interrupt": True})
+        self._connection.send({"id": None, "interrupt": True})
 
     def close(self):
         """Ends the session, and frees what it holds."""
@@ -141,83 +278,101 @@ class Session:
     def __exit__(self, *_):
         self.close()
 
-    def _enter(self, source, name, show=True):
-        outputs = []
+    def __repr__(self):
+        state = "" if self._finalizer.alive else ", closed"
+        return f"<nesl.Session: process {self._connection.process.pid}{state}>"
 
-        def receive(output):
-            outputs.append(output)
-            kind, text = output["kind"], output["text"]
-            if kind == "printed" and show:
-                sys.stdout.write(text)
-            elif kind in ("printed_errors", "warning"):
-                sys.stderr.write(text if kind == "printed_errors" else text + "\n")
-
-        self._ask({"enter": source, "name": name}, receive)
-        return outputs
-
-    def _fetch(self):
-        folder = tempfile.mkdtemp(dir=self._folder)
-        try:
-            answer = self._ask({"fetch": folder})
-            kinds = {"lengths": np.int64, "ints": np.int64, "floats": np.float64}
-            kinds.update({"bools": np.bool_, "chars": np.uint8})
-            columns = [
-                np.fromfile(Path(folder, str(number)), dtype=kinds[kind])
-                for number, (kind, _) in enumerate(answer["columns"])
-            ]
-            return arrays.decode(answer["type"], columns)
-        finally:
-            shutil.rmtree(folder, ignore_errors=True)
-
-    def _send(self, request):
-        try:
-            self._process.stdin.write(json.dumps(request) + "\n")
-            self._process.stdin.flush()
-        except (BrokenPipeError, ValueError) as error:
-            raise RuntimeError("the session has ended") from error
-
-    def _ask(self, request, receive=None):
-        with self._lock:
+    def _ask(self, request, pieces=(), receive=None, otherwise=None, whole=False):
+        """Sends a request and waits for its answer: the value that comes with it, or `otherwise`."""
+        __tracebackhide__ = True
+        if os.getpid() != self._owner:
+            raise RuntimeError("a session belongs to the process that made it")
+        if not self._finalizer.alive:
+            raise RuntimeError("the session has ended")
+        with self._lock, self._keyboard() as pressed:
+            self._skip()
             self._next += 1
-            request["id"] = self._next
-            self._send(request)
+            own = self._next
+            self._connection.send({"id": own, **request}, pieces)
+            value = otherwise
             while True:
-                try:
-                    line = self._process.stdout.readline()
-                except KeyboardInterrupt:
-                    # The answer says that it was interrupted.
-                    self.interrupt()
-                    continue
-                if not line:
-                    raise RuntimeError("the session has ended")
-                answer = json.loads(line)
-                if answer.get("id") != self._next:
-                    continue
-                if "output" in answer:
+                answer = self._connection.line()
+                self._unread = answer.get("bytes", 0)
+                if answer.get("id") != own:
+                    self._skip()
+                elif "output" in answer:
                     if receive is not None:
                         receive(answer["output"])
-                    continue
-                return _checked(answer)
+                elif "type" in answer:
+                    value = self._value(answer)
+                elif "done" in answer:
+                    answer = _checked(answer)
+                    if pressed:
+                        # It came too late for the session, but is not forgotten.
+                        raise KeyboardInterrupt
+                    return answer if whole else value
+
+    def _value(self, answer):
+        columns = []
+        for kind, count in answer["columns"]:
+            column = np.empty(count, dtype=arrays.COLUMNS[kind])
+            into = memoryview(column.view(np.uint8))
+            self._connection.fill(into)
+            self._unread -= len(into)
+            columns.append(column)
+        return arrays.decode(answer["type"], columns)
+
+    def _skip(self):
+        while self._unread:
+            into = memoryview(bytearray(min(self._unread, _PIPE_BYTES)))
+            self._connection.fill(into)
+            self._unread -= len(into)
+
+    @contextlib.contextmanager
+    def _keyboard(self):
+        """Passes interrupts of the keyboard on to the session; gives a list of them."""
+        pressed = []
+        before = signal.getsignal(signal.SIGINT)
+        here = threading.current_thread() is threading.main_thread() and callable(before)
+
+        def handle(number, frame):
+            pressed.append(number)
+            if len(pressed) > _MOST_INTERRUPTS:
+                # It does not listen, and the protocol is left in the middle: that is its end.
+                self._connection.process.kill()
+                before(number, frame)
+            else:
+                self.interrupt()
+
+        if here:
+            try:
+                signal.signal(signal.SIGINT, handle)
+            except ValueError:
+                here = False
+        try:
+            yield pressed
+        finally:
+            if here:
+                signal.signal(signal.SIGINT, before)
+
+
+_missing = object()
+
+
+def _print(output):
+    """Prints what a program prints, and what is worth a warning."""
+    kind, text = output["kind"], output["text"]
+    if kind == "printed":
+        sys.stdout.write(text)
+    elif kind in ("printed_errors", "warning"):
+        sys.stderr.write(text if kind == "printed_errors" else text + "\n")
 
 
 def _checked(answer):
+    __tracebackhide__ = True
     done = answer["done"]
     if done in ("ok", "exit"):
         return answer
     if done == "failed":
         raise Error(answer["error"]["kind"], answer["error"]["message"], answer["error"]["text"])
     raise Interrupted("Interrupted", "the computation was interrupted", "Interrupted.")
-
-
-def _end(process, folder):
-    shutil.rmtree(folder, ignore_errors=True)
-    try:
-        process.stdin.close()
-    except BrokenPipeError:
-        pass
-    try:
-        process.wait(timeout=2)
-    except subprocess.TimeoutExpired:
-        process.kill()
-        process.wait()
-    process.stdout.close()

@@ -11,6 +11,8 @@ pub fn test() -> Result<()> {
     let data = install()?;
     let environment = only(&data);
     run(&format!("{} kernel/tests/jupyter/test_kernel.py", python.display()), &environment)?;
+    let probe = "kernel/tests/probe/probe.py --kernel nesl --but subshells";
+    run(&format!("{} {probe}", python.display()), &environment)?;
     let notebooks =
         "-m pytest -q kernel/tests/jupyter/test_notebooks.py kernel/tests/jupyter/test_programs.py";
     run(&format!("{} {notebooks}", python.display()), &environment)?;
@@ -45,9 +47,10 @@ fn only(data: &str) -> [(&str, &str); 3] {
     [("JUPYTER_PATH", data), ("JUPYTER_DATA_DIR", data), ("JUPYTER_PLATFORM_DIRS", "1")]
 }
 
-/// Builds the wheel that `pip install` takes.
+/// Builds the wheel that `pip install` takes, and tries it in a fresh environment.
 pub fn wheel() -> Result<()> {
     let python = python::environment("wheel", "maturin==1.8.1")?;
     let built = "-m maturin build --release --out target/wheels";
-    run(&format!("{} {built}", python.display()), &[])
+    run(&format!("{} {built}", python.display()), &[])?;
+    run(&format!("{} python/tests/wheel.py target/wheels", python.display()), &[])
 }

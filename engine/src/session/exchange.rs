@@ -1,25 +1,39 @@
 //! Giving values to a session, and taking them out, without their text.
 
-use super::run::words;
 use super::{Session, lazy};
 use crate::data::ValueType;
-use crate::exchange::{self, Column};
-use crate::resident::ResidentValue;
+use crate::exchange::Taken;
+use crate::exchange::give::{Refusal, given};
+use crate::resident::words;
 use nesl_core::base::Name;
 use nesl_core::names::Resolution;
 use nesl_core::types::{Record, Signature, Ty, record_content};
+use nesl_runtime::scalar::Precision;
+use std::io::Read;
 
 impl Session {
-    /// Defines a variable of a type without datatypes, whose value columns hold (see
-    /// [`crate::exchange`]). Fails with a message if the name is not one that a variable may have, or
-    /// the columns do not fit the type.
-    pub fn bind(&mut self, name: &str, ty: &ValueType, columns: Vec<Column>) -> Result<(), String> {
-        let value = exchange::value(ty, columns)?;
+    /// Defines a variable of a type without datatypes, whose value is read from `data`: its columns
+    /// (see [`crate::exchange`]), with `counts` elements. Fails with a message if the name is not one that a
+    /// variable may have, or the columns do not fit the type; then nothing is defined.
+    pub fn bind(
+        &mut self,
+        name: &str,
+        ty: &ValueType,
+        counts: &[usize],
+        data: &mut dyn Read,
+    ) -> Result<(), String> {
         let is_name = name.starts_with(|c: char| c.is_ascii_alphabetic())
             && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
         if !is_name {
             return Err(format!("`{name}` is not a name"));
         }
+        // At 32 bits a value goes to the runtime only if it fits; it is looked at on the host.
+        let wide = self.settings.precision == Precision::Bits64;
+        let runtime = if wide { self.runtime() } else { None };
+        let value = given(ty, counts, data, runtime).map_err(|refusal| match refusal {
+            Refusal::Columns(message) => message,
+            Refusal::Runtime(failure) => words(&failure),
+        })?;
         let mut message = None;
         // The definition has the type; its value is replaced.
         let text = format!("{name} = {};", ty.example());
@@ -34,29 +48,32 @@ impl Session {
         let Some(form) = form.filter(|_| summary.ok == 1 && summary.errors == 0) else {
             return Err(message.unwrap_or_else(|| format!("`{name}` cannot be defined")));
         };
-        let value = ResidentValue::value_of(value, ty.representation());
         self.values.insert((form.id(), Name::new(name)), lazy::Value::Computed(value));
         Ok(())
     }
 
-    /// Returns the type and the columns of `it`, the value of the last expression; `None` if there is
-    /// none, or it holds functions. Fails if it cannot be read.
-    pub fn last_value(&self) -> Result<Option<(ValueType, Vec<Column>)>, String> {
-        let Some((value, ty)) = self.it() else { return Ok(None) };
-        let value = value.value(self.runtime()).map_err(|failure| words(&failure))?;
-        Ok(exchange::columns(value, &ty).map(|columns| (ty, columns)))
-    }
-
-    /// Returns the value of the last expression, and its type.
-    fn it(&self) -> Option<(&ResidentValue, ValueType)> {
-        let name = Name::new("it");
-        let Resolution::Item(item, name) = self.db.lookup(self.last?, &name)? else { return None };
-        let item = self.current(item, &name);
-        let Signature::Values { values } = &**self.db.signature(item) else { return None };
-        let ty = &values.iter().find(|(own, _)| *own == name)?.1.ty;
-        let content =
-            |record: &Record, args: &[Ty]| record_content(self.db.signature(record.item), args);
-        let value = self.values.get(&(item, name))?.computed()?;
-        Some((value, ValueType::of(ty, &content)))
+    /// Takes the value of a variable, or of `it`, the last expression. Returns `None` if there is
+    /// no such variable, or its value is not computed yet. Fails with a message if the value cannot be read,
+    /// or has functions in it.
+    pub fn take(&self, name: &str) -> Result<Option<Taken>, String> {
+        let found = || {
+            let Resolution::Item(item, name) = self.db.lookup(self.last?, &Name::new(name))? else {
+                return None;
+            };
+            let item = self.current(item, &name);
+            let Signature::Values { values } = &**self.db.signature(item) else { return None };
+            let ty = &values.iter().find(|(own, _)| *own == name)?.1.ty;
+            let content =
+                |record: &Record, args: &[Ty]| record_content(self.db.signature(record.item), args);
+            let ty = ValueType::of(ty, &content);
+            Some((self.values.get(&(item, name))?.computed()?, ty))
+        };
+        let Some((value, ty)) = found() else { return Ok(None) };
+        let runtime = self.executor.as_ref().map(|executor| &executor.runtime);
+        match Taken::new(value, ty, runtime) {
+            Ok(Some(taken)) => Ok(Some(taken)),
+            Ok(None) => Err("functions are not data".to_owned()),
+            Err(failure) => Err(words(&failure)),
+        }
     }
 }

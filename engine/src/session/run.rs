@@ -7,7 +7,7 @@ use super::{
 };
 use crate::data::{Shown, ValueType};
 use crate::preview::Preview;
-use crate::resident::ResidentValue;
+use crate::resident::{ResidentValue, words};
 use crate::runner::{Evaluated, FormError, Runner};
 use nesl_core::base::{Diagnostic, DiagnosticKind, ItemId, Loc, Name};
 use nesl_core::db::{Before, FileDefinitions, FileId, Form, SessionState};
@@ -494,15 +494,6 @@ pub(super) fn options<'a>(settings: &Settings, interrupt: &'a AtomicBool) -> int
         max_length: settings.max_length,
         interrupt: Some(interrupt),
         log_scan: settings.log_scan,
-    }
-}
-
-/// A failure of a runtime in words.
-pub(super) fn words(failure: &runtime::Failure) -> String {
-    match failure {
-        runtime::Failure::Machine(fault) => fault.to_string(),
-        runtime::Failure::Program { .. } => "The program failed.".to_string(),
-        runtime::Failure::Unsupported(reason) => format!("The runtime does not support {reason}."),
     }
 }
 

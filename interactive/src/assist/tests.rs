@@ -38,3 +38,14 @@ fn names_are_inspected() {
     assert!(assist.inspect(":time", 2).is_some_and(|help| help.contains(":time FORM")));
     assert_eq!(assist.inspect("nothing_known", 3), None);
 }
+
+#[test]
+fn definitions_are_shown_as_they_were_written() {
+    let mut assist = assist("function zig(x) = x + 1; zag = zig(2);");
+    let mut definition = |text: &str, cursor| assist.definition(text, cursor);
+    assert_eq!(definition("zig(3)", 3).as_deref(), Some("function zig(x) = x + 1"));
+    assert_eq!(definition("zag", 1).as_deref(), Some("zag = zig(2)"));
+    assert!(definition("reverse([1])", 2).is_some_and(|text| text.starts_with("function reverse")));
+    assert_eq!(definition("nothing_known", 3), None);
+    assert_eq!(definition("é", 1), None);
+}

@@ -69,3 +69,28 @@ fn the_doctor_sees_each_problem() {
     assert!(!well);
     has(&said, "no name for a kernel");
 }
+
+/// The kernelspec of a wheel names `python`, for which Jupyter takes that of the environment.
+#[cfg(unix)]
+#[test]
+fn the_doctor_starts_the_kernel_of_a_wheel_as_jupyter_does() {
+    use std::os::unix::fs::PermissionsExt;
+    let folder = tempfile::tempdir().expect("a folder");
+    let prefix = folder.path();
+    let (said, well) = nesl(prefix, &["install"]);
+    assert!(well, "{said}");
+    let file = prefix.join("share/jupyter/kernels/nesl/kernel.json");
+    let mut spec: Value =
+        serde_json::from_slice(&std::fs::read(&file).expect("a file")).expect("JSON");
+    let words = ["python", "-m", "nesl", "kernel", "--connection-file", "{connection_file}"];
+    spec["argv"] = words.into();
+    std::fs::write(&file, spec.to_string()).expect("it can be written");
+    let python = prefix.join("bin/python");
+    std::fs::create_dir(prefix.join("bin")).expect("a folder");
+    let script = format!("#!/bin/sh\nshift 2\nexec {} \"$@\"\n", env!("CARGO_BIN_EXE_nesl"));
+    std::fs::write(&python, script).expect("it can be written");
+    std::fs::set_permissions(&python, PermissionsExt::from_mode(0o755)).expect("it may run");
+    let (said, _) = nesl(prefix, &["doctor"]);
+    let wanted = format!("{} is nesl {}", python.display(), env!("CARGO_PKG_VERSION"));
+    assert!(said.contains(&wanted) && said.contains("it starts, and answers"), "{said}");
+}
