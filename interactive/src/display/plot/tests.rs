@@ -196,7 +196,7 @@ fn other_values_are_refused() {
 #[test]
 fn growth_is_drawn_on_logarithmic_axes() {
     let points: Vec<(f64, f64)> = (0..8).map(|k| 4f64.powi(k)).map(|n| (n, n * n)).collect();
-    let fit = Fit { name: "n²", cost: &|n| n * n };
+    let fit = Fit { name: "n²", is_exact: false, cost: &|n| n * n };
     let bundle = growth(&[Curve { name: "work", points: &points, fit: Some(fit) }]);
     expect![[r#"
         work over n
