@@ -6,7 +6,8 @@
 //! much as large ones. The coefficients are rounded to the digits that are printed before the error
 //! is computed, and the law is reported whole: its error is that of what the reader sees.
 //!
-//! Of all laws that explain the measurements about as well as the best does, the one whose leading
+//! A law that the measurements follow exactly is taken, if there are sizes enough for two terms. Otherwise,
+//! of all laws that explain the measurements about as well as the best does, the one whose leading
 //! shape grows most slowly is taken, and of these one with a single term if there is such a law.
 
 use std::fmt;
@@ -52,6 +53,16 @@ pub enum Growth {
     /// Every law is off by more than [`MAX_ERROR`] at one of the sizes.
     NoLaw,
 }
+
+impl Law {
+    /// Returns true if the law gives every measurement.
+    pub fn is_exact(&self) -> bool {
+        self.error < EXACT_ERROR
+    }
+}
+
+/// The relative error of arithmetic on floats, below which a law is exact.
+const EXACT_ERROR: f64 = 1e-9;
 
 /// The number of different sizes from which on a law with one term is fitted.
 pub const MIN_SIZES: usize = 3;
@@ -125,6 +136,11 @@ pub fn fit(samples: &[Sample]) -> Growth {
         seconds.filter_map(|second| candidate(&samples, shape, second)).collect()
     };
     let candidates: Vec<Vec<Candidate>> = (0..SHAPES.len()).map(laws_of).collect();
+    // Costs are counted: with as many sizes, an exact law is no accident.
+    let mut exact = candidates.iter().flatten().filter(|c| c.law.is_exact());
+    if two_terms && let Some(found) = exact.next() {
+        return Growth::Law(found.law.clone());
+    }
     let errors = candidates.iter().flatten().map(|c| c.mean_error);
     let Some(best) = errors.min_by(f64::total_cmp) else { return Growth::NoLaw };
     // What measuring again would change is not to be explained.
@@ -192,7 +208,12 @@ fn candidate(samples: &[Sample], shape: usize, second: Option<usize>) -> Option<
     let judged = |digits| judge(samples, [shape, second.unwrap_or(0)], [a, b], digits);
     let full = judged(MAX_DIGITS)?;
     let enough = (DIGITS_SLACK * full.mean_error).max(SUFFICIENT_ERROR);
-    let shorter = (1..MAX_DIGITS).filter_map(judged).find(|law| law.mean_error <= enough);
+    let is_exact = full.law.is_exact();
+    let serves = |one: &Candidate| match is_exact {
+        true => one.law.is_exact(),
+        false => one.mean_error <= enough,
+    };
+    let shorter = (1..MAX_DIGITS).filter_map(judged).find(serves);
     Some(shorter.unwrap_or(full))
 }
 

@@ -85,7 +85,7 @@ fn main() {
     }
     let points: Vec<(f64, f64)> =
         (4..16).map(|k| f64::from(1 << k)).map(|n| (n, 5.0 * n * n.log2())).collect();
-    let fit = Fit { name: "5 n log n", cost: &|n| 5.0 * n * n.log2() };
+    let fit = Fit { name: "5 n log n", is_exact: false, cost: &|n| 5.0 * n * n.log2() };
     page += &drawn(&growth(&[Curve { name: "work", points: &points, fit: Some(fit) }]));
     match std::env::args().nth(1) {
         Some(path) => std::fs::write(path, page).expect("the file can be written"),

@@ -179,7 +179,14 @@ impl CostGrowth {
             ));
             return lines;
         }
-        lines.extend([sentence("work ", &self.work), sentence("depth", &self.depth)]);
+        let range = |of: fn(&Point) -> Sample| {
+            let values = self.points.iter().map(|point| of(point).value);
+            (values.clone().fold(f64::INFINITY, f64::min), values.fold(0.0, f64::max))
+        };
+        lines.extend([
+            sentence("work ", &self.work, range(|point| point.work)),
+            sentence("depth", &self.depth, range(|point| point.depth)),
+        ]);
         if different < MIN_SIZES_FOR_TWO_TERMS {
             lines.push(format!(
                 "With {different} sizes only laws with one term were tried; give \
@@ -195,9 +202,19 @@ impl CostGrowth {
     }
 }
 
-fn sentence(what: &str, growth: &Growth) -> String {
+/// Returns a law as a line; `low` and `high` are the smallest and the largest measurement.
+fn sentence(what: &str, growth: &Growth, (low, high): (f64, f64)) -> String {
     match growth {
-        Growth::Law(law) if law.error < 1e-9 => format!("{what} = {law}"),
+        // What does not grow is told by what was measured: a mean would say less.
+        Growth::Law(law) if law.leading.shape == "1" => {
+            let [low, high] = [low, high].map(|value| grouped(value.round() as u64));
+            if low == high {
+                format!("{what} = {low}, which is O(1)")
+            } else {
+                format!("{what} = O(1): from {low} to {high}, whatever the size")
+            }
+        }
+        Growth::Law(law) if law.is_exact() => format!("{what} = {law}"),
         Growth::Law(law) => {
             // Rounded up: it is a promise.
             let percent = (law.error * 1000.0).ceil() / 10.0;
@@ -250,10 +267,14 @@ mod tests {
         let leading = Term { shape: "log n", coefficient: 49.6 };
         let second = Some(Term { shape: "1", coefficient: -103.0 });
         let law = Growth::Law(Law { leading, second, error: 0.021 });
-        assert_eq!(sentence("depth", &law), "depth ≈ 49.6·log n − 103  (within 2.1 %)");
+        assert_eq!(sentence("depth", &law, (0.0, 1.0)), "depth ≈ 49.6·log n − 103  (within 2.1 %)");
         let leading = Term { shape: "1", coefficient: 7.0 };
         let law = Growth::Law(Law { leading, second: None, error: 0.0 });
-        assert_eq!(sentence("depth", &law), "depth = 7");
-        assert_eq!(sentence("work ", &Growth::NoLaw), "work: no law fits within 15 %");
+        assert_eq!(sentence("depth", &law, (7.0, 7.0)), "depth = 7, which is O(1)");
+        let law = Growth::Law(Law { leading, second: None, error: 0.02 });
+        let shown = sentence("depth", &law, (6.8, 7.2e3));
+        assert_eq!(shown, "depth = O(1): from 7 to 7,200, whatever the size");
+        let none = sentence("work ", &Growth::NoLaw, (0.0, 1.0));
+        assert_eq!(none, "work: no law fits within 15 %");
     }
 }

@@ -489,7 +489,7 @@ fn cost_finds_how_work_and_depth_grow() {
               100    202      2          101
             1,000  2,002      2        1,001
             work  ≈ 2.1·n  (within 4.9 %)
-            depth = 2
+            depth = 2, which is O(1)
             With 3 sizes only laws with one term were tried; give 5 or more.
         "#
     ]]);

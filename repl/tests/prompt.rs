@@ -194,8 +194,8 @@ fn commands_work_in_a_pipe() {
         1     1      1          1.0
         2     1      1          1.0
         3     1      1          1.0
-        work  = 1
-        depth = 1
+        work  = 1, which is O(1)
+        depth = 1, which is O(1)
         With 3 sizes only laws with one term were tried; give 5 or more.
     "#]]
     .assert_eq(&output);

@@ -2,15 +2,17 @@
 //!
 //! A device measures the time of each launch itself, between two marks, which are compared when the
 //! host next waits. Of a runtime that makes no marks the end of each launch is waited for; launches
-//! then no longer overlap with the work of the host. Kernels are distinguished by their names.
+//! then no longer overlap with the work of the host. Kernels are distinguished by their code: of several
+//! that share a name, as those of different programs do, all but the first get a number behind it.
 
 use crate::bug::OrBug;
-use crate::kir::{Kernel, Literal, Module, Space, Ty, Value};
+use crate::kir::{Block, Kernel, Literal, Module, Op, Space, Ty, Value};
 use crate::runtime::{
     Arg, Buffer, Caps, Counters, Failure, Launch, Loaded, Mark, Read, Refusal, Runtime, Share,
 };
 use std::cell::RefCell;
 use std::collections::HashMap;
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::rc::Rc;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -37,8 +39,8 @@ pub struct KernelTime {
     pub launches: u64,
     /// The number of its work items, over all launches.
     pub work_items: u64,
-    /// The size of the arrays that the launches were given and made, in bytes: what they read and
-    /// write at most once.
+    /// The bytes of arrays that the launches read and wrote, each element once; at most, where the
+    /// code does not tell how many elements a work item needs.
     pub bytes: u64,
     /// The time of the launches.
     pub time: Duration,
@@ -57,7 +59,7 @@ pub struct LaunchTime {
     pub time: Duration,
     /// The number of work items.
     pub work_items: u64,
-    /// The size of the arrays that it was given and made, in bytes.
+    /// The bytes of arrays that it read and wrote, as in [`KernelTime::bytes`].
     pub bytes: u64,
 }
 
@@ -72,6 +74,8 @@ pub struct Profiled {
     /// The kernels of the loaded modules, by the address of the module. If the address of a freed module is used
     /// again, the new module replaces it here.
     modules: RefCell<HashMap<usize, Vec<KernelInfo>>>,
+    /// The kernels of each name that were loaded so far, by the hashes of their code.
+    names: RefCell<HashMap<String, Vec<u64>>>,
     /// The launches whose marks the device may not have passed yet.
     under_way: RefCell<Vec<MarkedLaunch>>,
 }
@@ -87,6 +91,17 @@ struct MarkedLaunch {
 struct KernelInfo {
     name: String,
     work_items: WorkItemCount,
+    /// For each parameter, the elements that a work item needs of it, as far as the code tells.
+    elements: Vec<Needs>,
+}
+
+/// The elements of an array that a work item reads and writes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Needs {
+    /// So many, at most.
+    Each(u64),
+    /// An unknown number.
+    Unknown,
 }
 
 /// The numbers of the arguments that determine the number of work items.
@@ -138,8 +153,9 @@ impl Profile {
 impl Profiled {
     /// A runtime that delegates to `inner`, and records times in `profile`.
     pub fn new(inner: impl Into<Rc<dyn Runtime>>, profile: Profile) -> Profiled {
-        let (modules, under_way, first) = Default::default();
-        Profiled { inner: inner.into(), profile, began: Instant::now(), first, modules, under_way }
+        let (modules, names, under_way, first) = Default::default();
+        let began = Instant::now();
+        Profiled { inner: inner.into(), profile, began, first, modules, names, under_way }
     }
 
     /// Adds the times of the launches under way, all of which are done.
@@ -156,6 +172,20 @@ impl Profiled {
             self.profile.record(LaunchTime { begin: since, time, ..launch });
         }
         Ok(())
+    }
+
+    /// Returns the name of a kernel, with a number if another kernel has the same name.
+    fn name(&self, kernel: &Kernel) -> String {
+        let mut hasher = DefaultHasher::new();
+        kernel.hash(&mut hasher);
+        let hash = hasher.finish();
+        let mut names = self.names.borrow_mut();
+        let known = names.entry(kernel.name.clone()).or_default();
+        let at = known.iter().position(|other| *other == hash).unwrap_or_else(|| {
+            known.push(hash);
+            known.len() - 1
+        });
+        if at == 0 { kernel.name.clone() } else { format!("{} ({})", kernel.name, at + 1) }
     }
 
     fn kernel(&self, launch: &Launch<'_>) -> Option<KernelInfo> {
@@ -198,7 +228,8 @@ impl Runtime for Profiled {
         let before = self.inner.counters().compile_ns;
         let loaded = self.inner.load(module)?;
         let took = Duration::from_nanos(self.inner.counters().compile_ns - before);
-        let kernels: Vec<KernelInfo> = module.kernels.iter().map(kernel_info).collect();
+        let kernels: Vec<KernelInfo> =
+            module.kernels.iter().map(|kernel| kernel_info(kernel, self.name(kernel))).collect();
         for kernel in &kernels {
             self.profile.note(&kernel.name, |kernel_time| kernel_time.compiling += took);
         }
@@ -224,7 +255,8 @@ impl Runtime for Profiled {
             Some(count) => count as u64,
             None => self.count(kernel.work_items, launch.args)?,
         };
-        let (name, bytes) = (kernel.name, bytes(launch.args, &outputs));
+        let bytes = bytes(launch.args, &outputs, &kernel.elements, work_items);
+        let name = kernel.name;
         self.profile.note(&name, |kernel_time| {
             kernel_time.launches += 1;
             kernel_time.work_items += work_items;
@@ -289,27 +321,79 @@ impl Runtime for Profiled {
     }
 }
 
-/// Returns the size of the arrays of a launch in bytes, each counted once.
-fn bytes(args: &[Arg], outputs: &[Buffer]) -> u64 {
-    let mut arrays: Vec<(&Buffer, usize)> = outputs.iter().map(|buffer| (buffer, 0)).collect();
-    for arg in args {
-        if let Arg::Array(buffer, at) = arg
-            && !arrays.iter().any(|(known, _)| known.is_same(buffer))
-        {
-            arrays.push((buffer, *at));
+/// Returns the bytes of the arrays that a launch reads and writes, each element at most once.
+fn bytes(args: &[Arg], outputs: &[Buffer], elements: &[Needs], work_items: u64) -> u64 {
+    // The array, the bytes that are needed of it, and all of its bytes.
+    let mut arrays: Vec<(&Buffer, u64, u64)> = Vec::new();
+    let size =
+        |buffer: &Buffer, at: usize| (buffer.len().saturating_sub(at) * buffer.ty().size()) as u64;
+    arrays.extend(outputs.iter().map(|buffer| (buffer, size(buffer, 0), size(buffer, 0))));
+    for (arg, needs) in args.iter().zip(elements) {
+        let Arg::Array(buffer, at) = arg else { continue };
+        let whole = size(buffer, *at);
+        let needed = match needs {
+            Needs::Each(count) => {
+                count.saturating_mul(work_items).saturating_mul(buffer.ty().size() as u64)
+            }
+            Needs::Unknown => whole,
+        };
+        match arrays.iter_mut().find(|(known, ..)| known.is_same(buffer)) {
+            Some((_, sum, most)) => {
+                *most = whole.max(*most);
+                *sum = sum.saturating_add(needed);
+            }
+            None => arrays.push((buffer, needed, whole)),
         }
     }
-    let size = |(buffer, at): &(&Buffer, usize)| {
-        (buffer.len().saturating_sub(*at) * buffer.ty().size()) as u64
-    };
-    arrays.iter().map(size).sum()
+    arrays.iter().map(|(_, needed, whole)| needed.min(whole)).sum()
+}
+
+/// Returns for each parameter of a kernel the elements that a work item needs of it: known for an array
+/// that is only read and written element by element, outside of loops.
+fn elements(kernel: &Kernel) -> Vec<Needs> {
+    let mut all = vec![Needs::Each(0); kernel.params.len()];
+    let at = |value: Value| kernel.params.iter().position(|param| *param == value);
+    fn count(block: &Block, in_loop: bool, all: &mut [Needs], at: &dyn Fn(Value) -> Option<usize>) {
+        for inst in &block.insts {
+            let direct = match &inst.op {
+                Op::Load { array, .. } | Op::Store { array, .. } if !in_loop => Some(*array),
+                _ => None,
+            };
+            inst.op.each_operand(|value| {
+                let Some(at) = at(value) else { return };
+                all[at] = match all[at] {
+                    Needs::Each(count) if direct == Some(value) => Needs::Each(count + 1),
+                    _ => Needs::Unknown,
+                };
+            });
+            let in_loop = in_loop || matches!(inst.op, Op::While { .. } | Op::For { .. });
+            for block in inst.op.blocks() {
+                count(block, in_loop, all, at);
+            }
+        }
+        block.yields.iter().filter_map(|value| at(*value)).for_each(|at| all[at] = Needs::Unknown);
+    }
+    for stage in &kernel.stages {
+        count(&stage.body, false, &mut all, &at);
+        for sink in &stage.sinks {
+            sink.each_operand(|value| {
+                if let Some(at) = at(value) {
+                    all[at] = Needs::Unknown;
+                }
+            });
+        }
+    }
+    // What no instruction names, the space or a sink reads or writes.
+    all.into_iter()
+        .map(|needs| if needs == Needs::Each(0) { Needs::Unknown } else { needs })
+        .collect()
 }
 
 fn address(module: &Loaded) -> usize {
     Arc::as_ptr(&module.0).cast::<()>() as usize
 }
 
-fn kernel_info(kernel: &Kernel) -> KernelInfo {
+fn kernel_info(kernel: &Kernel, name: String) -> KernelInfo {
     let param = |value: Value| {
         let index = kernel.params.iter().position(|param| *param == value);
         index.or_bug("the bounds of a space are parameters")
@@ -323,7 +407,7 @@ fn kernel_info(kernel: &Kernel) -> KernelInfo {
             WorkItemCount::Segmented(param(segments), param(offsets))
         }
     };
-    KernelInfo { name: kernel.name.clone(), work_items }
+    KernelInfo { name, work_items, elements: elements(kernel) }
 }
 
 fn number(arg: &Arg) -> u64 {
@@ -336,7 +420,7 @@ fn number(arg: &Arg) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::kir::{KernelBuilder, ValueTy, reference::Reference};
+    use crate::kir::{Binary, KernelBuilder, ValueTy, reference::Reference};
     use crate::runtime::Options;
 
     #[test]
@@ -376,5 +460,42 @@ mod tests {
         assert!(launches[0].begin + launches[0].time <= launches[1].begin);
         profile.clear();
         assert!(profile.kernels().is_empty() && profile.launches().is_empty());
+    }
+
+    #[test]
+    fn kernels_of_one_name_are_told_apart_and_only_what_is_needed_is_counted() {
+        let profile = Profile::default();
+        let reference: Rc<dyn Runtime> = Rc::new(Reference::new(Options::default()));
+        let runtime = Profiled::new(reference, profile.clone());
+        let loaded = |factor: i64| {
+            let mut kernel = KernelBuilder::new("main kernel 0");
+            let count = kernel.param(ValueTy::Scalar(Ty::I64));
+            let from = kernel.param(ValueTy::Array(Ty::I64));
+            let to = kernel.param(ValueTy::Array(Ty::I64));
+            let index = kernel.over(Space::Flat { count })[0];
+            let x = kernel.body.load(from, index);
+            let factor = kernel.body.i64(factor);
+            let x = kernel.body.binary(Binary::Mul, x, factor);
+            kernel.body.store(to, index, x);
+            let module = Module { functions: Vec::new(), kernels: vec![kernel.finish()] };
+            runtime.load(&module).unwrap()
+        };
+        let (from, to) =
+            (runtime.alloc(Ty::I64, 100).unwrap(), runtime.alloc(Ty::I64, 100).unwrap());
+        runtime.write(&from, 0, &[0; 800]).unwrap();
+        for factor in [2, 3, 2] {
+            let module = loaded(factor);
+            let arrays = [&from, &to].map(|array| Arg::Array(array.clone(), 0));
+            let args: Vec<Arg> =
+                [Arg::Scalar(Literal::I64(10))].into_iter().chain(arrays).collect();
+            let (module, args) = (&module, &args[..]);
+            runtime.launch(&Launch { module, kernel: 0, args, tag: 0, work_items: None }).unwrap();
+        }
+        let mut kernels = profile.kernels();
+        kernels.sort_by(|a, b| a.name.cmp(&b.name));
+        let counted = kernels.iter().map(|one| (&*one.name, one.launches, one.bytes));
+        // Ten elements of each array, although the arrays are longer.
+        let expected = [("main kernel 0", 2, 2 * 160), ("main kernel 0 (2)", 1, 160)];
+        assert_eq!(counted.collect::<Vec<_>>(), expected);
     }
 }

@@ -3,7 +3,8 @@
 //! Of a long sequence the first elements are shown, and its length behind the sign that is the
 //! language's own for it: `[0, 1, 2, … #1000]`.
 
-use nesl_engine::data::{Elements, Node};
+use super::sheet::Cell;
+use nesl_engine::data::{Elements, Node, ValueType};
 use nesl_engine::show::show_float;
 use nesl_runtime::scalar::Precision;
 
@@ -12,8 +13,14 @@ const MAX_LINE_DEPTH: usize = 6;
 /// The characters of a text that are shown however little room there is.
 const MIN_TEXT_CHARS: usize = 8;
 
+/// The characters of the whole text of a cell.
+const FULL_CHARS: usize = 120;
+
 /// The characters that say how much is left out.
 const CUT_CHARS: usize = 8;
+
+/// The significant digits of floats in the cells of tables.
+const CELL_DIGITS: usize = 6;
 
 /// A value in one line.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -27,18 +34,56 @@ pub(crate) struct Brief {
 /// Returns a value in one line of about `max_chars` characters, much as the session prints it; what
 /// does not fit is dots.
 pub(crate) fn brief(node: &Node<'_>, precision: Precision, max_chars: usize) -> Brief {
-    let all = written(node, precision, max_chars);
+    written(node, Floats::Exact(precision), max_chars)
+}
+
+/// Returns a value for a cell of a table: as [`brief`] does, but floats with six significant digits.
+pub(crate) fn cell(node: &Node<'_>, precision: Precision, max_chars: usize) -> Cell {
+    let text = written(node, Floats::Short, max_chars).text;
+    let full = brief(node, precision, FULL_CHARS).text;
+    // What is only cut has nothing to add that is worth a text as long.
+    let differs = matches!(node, Node::Float(_)) || (has_floats(node) && full.len() <= FULL_CHARS);
+    let full = (differs && text != full).then_some(full);
+    Cell { text, full }
+}
+
+/// Returns true for a tuple or a sequence in which floats stand at once.
+fn has_floats(node: &Node<'_>) -> bool {
+    match node {
+        Node::Float(_) => true,
+        Node::Tuple(fields) | Node::Record(_, fields) => fields.iter().any(has_floats),
+        Node::Sequence(elements) => *elements.element() == ValueType::Float,
+        _ => false,
+    }
+}
+
+fn written(node: &Node<'_>, floats: Floats, max_chars: usize) -> Brief {
+    let write = |max_chars| {
+        let mut writer = Writer { out: String::new(), chars: 0, max_chars, floats, whole: true };
+        writer.node(node, 0);
+        Brief { text: writer.out, whole: writer.whole }
+    };
+    let all = write(max_chars);
     if all.whole {
         return all;
     }
     // Room for the dots and the length behind what fits.
-    written(node, precision, max_chars.saturating_sub(CUT_CHARS).max(1))
+    write(max_chars.saturating_sub(CUT_CHARS).max(1))
 }
 
-fn written(node: &Node<'_>, precision: Precision, max_chars: usize) -> Brief {
-    let mut writer = Writer { out: String::new(), chars: 0, max_chars, precision, whole: true };
-    writer.node(node, 0);
-    Brief { text: writer.out, whole: writer.whole }
+/// Returns a float with six significant digits at most, otherwise as the session prints it.
+fn short_float(x: f64) -> String {
+    let rounded = format!("{x:.*e}", CELL_DIGITS - 1).parse().unwrap_or(x);
+    show_float(rounded, Precision::Bits64)
+}
+
+/// The digits that floats are written with.
+#[derive(Clone, Copy)]
+enum Floats {
+    /// As few as tell the float from all others of the precision.
+    Exact(Precision),
+    /// Six significant ones at most.
+    Short,
 }
 
 /// Returns the beginning of a string: at most so many bytes of it, decoded, with visible signs for
@@ -77,7 +122,7 @@ struct Writer {
     out: String,
     chars: usize,
     max_chars: usize,
-    precision: Precision,
+    floats: Floats,
     whole: bool,
 }
 
@@ -100,7 +145,10 @@ impl Writer {
     fn node(&mut self, node: &Node<'_>, depth: usize) {
         match node {
             Node::Int(n) => self.put(&n.to_string()),
-            Node::Float(x) => self.put(&show_float(*x, self.precision)),
+            Node::Float(x) => match self.floats {
+                Floats::Exact(precision) => self.put(&show_float(*x, precision)),
+                Floats::Short => self.put(&short_float(*x)),
+            },
             Node::Bool(b) => self.put(if *b { "T" } else { "F" }),
             Node::Char(c) => {
                 self.put("`");
@@ -192,6 +240,20 @@ mod tests {
         assert_eq!(line("a \"b\"\n", 40), Brief { text: "\"a \\\"b\\\"␊\"".into(), whole: true });
         let long = line(&"x".repeat(1_000_000), 12);
         assert_eq!(long, Brief { text: "\"xxxxxxxx…\"".into(), whole: false });
+    }
+
+    #[test]
+    fn floats_in_cells_have_six_digits() {
+        let text = |x: f64| cell(&Node::Float(x), Precision::Bits64, 40).text;
+        let shown = [1.0 / 3.0, 2.5, -1e-5 / 3.0, 123_456_789.0, 999_999.99, f64::NAN].map(text);
+        assert_eq!(shown, ["0.333333", "2.5", "-3.33333E-6", "1.23457E8", "1000000.0", "nan"]);
+        let pair = Node::Tuple(vec![Node::Int(1), Node::Float(0.1 + 0.2)]);
+        let shown = cell(&pair, Precision::Bits64, 40);
+        assert_eq!(
+            (&*shown.text, shown.full.as_deref()),
+            ("(1, 0.3)", Some("(1, 0.30000000000000004)"))
+        );
+        assert_eq!(cell(&Node::Float(0.5), Precision::Bits64, 40).full, None);
     }
 
     #[test]

@@ -1,44 +1,60 @@
-//! Arranged values as HTML: a fragment that brings its few rules of style, without scripts, readable on
-//! light and on dark backgrounds.
+//! Arranged values as HTML: a fragment that brings the few rules of style that it needs, without scripts,
+//! readable on light and on dark backgrounds.
 
 use super::image;
 use super::plot::short_text;
-use super::sheet::{Body, Column, Grid, Room, Row, Segment, sheet};
+use super::sheet::{Body, Cell, Column, Grid, Room, Row, Segment, sheet};
 use crate::bundle::escaped;
 use crate::table::grouped;
 use nesl_engine::data::Shown;
 use std::fmt::Write;
 
-/// The rules of style. All colours are those of the page around, or shades of its text. The class is named
-/// twice, so that they outweigh the rules that JupyterLab has for tables.
-pub(crate) const STYLE: &str = "<style>\
-div.nesl-out.nesl-out{font-family:var(--jp-code-font-family,ui-monospace,Menlo,Consolas,monospace);\
-font-size:var(--jp-code-font-size,13px);line-height:1.45;color:inherit;overflow-x:auto}\
-div.nesl-out.nesl-out table{border-collapse:collapse;border-spacing:0;border:0;margin:0;width:auto;\
-table-layout:auto;font:inherit;font-variant-numeric:tabular-nums;color:inherit}\
-div.nesl-out.nesl-out tr{background:none;border:0}\
-div.nesl-out.nesl-out th,div.nesl-out.nesl-out td{padding:1px .7em;border:0;text-align:left;vertical-align:baseline;\
-line-height:inherit;white-space:pre;max-width:none;font-weight:normal}\
-div.nesl-out.nesl-out thead th{border-bottom:1px solid;border-color:rgba(128,128,128,.55);font-weight:600}\
-div.nesl-out.nesl-out tbody tr:hover{background:rgba(128,128,128,.13)}\
-div.nesl-out.nesl-out .nesl-n{text-align:right}\
-div.nesl-out.nesl-out .nesl-d{text-align:center}\
-div.nesl-out.nesl-out tbody th,div.nesl-out.nesl-out .nesl-d,div.nesl-out.nesl-out .nesl-ty,div.nesl-out.nesl-out .nesl-cap{\
-color:var(--jp-content-font-color2,inherit);opacity:.75;font-weight:normal}\
-div.nesl-out.nesl-out tbody th{text-align:right;border-right:1px solid rgba(128,128,128,.35)}\
-div.nesl-out.nesl-out .nesl-seg tbody th{text-align:left}\
-div.nesl-out.nesl-out .nesl-seg td{padding:0 .35em}\
-div.nesl-out.nesl-out .nesl-cap{margin-top:.3em;font-size:92%}\
-div.nesl-out.nesl-out .nesl-c{display:inline-block;padding:0 .4em;margin:1px 0 1px -1px;\
-border:1px solid rgba(128,128,128,.5)}\
-div.nesl-out.nesl-out .nesl-bar{display:inline-block;height:.6em;\
-background:var(--jp-brand-color1,#3b7dd8);opacity:.55;vertical-align:baseline}\
-div.nesl-out.nesl-out pre.nesl-text{white-space:pre-wrap;overflow-wrap:anywhere;margin:0;padding:0 0 0 .7em;\
-border:0;border-left:3px solid rgba(128,128,128,.4);background:none;color:inherit;font:inherit}\
-div.nesl-out.nesl-out code.nesl-line{background:none;color:inherit;font:inherit;white-space:pre-wrap;padding:0}\
-div.nesl-out.nesl-out img.nesl-img{image-rendering:pixelated;display:block;margin:0 0 .4em;max-width:100%;\
-border:1px solid rgba(128,128,128,.5)}\
-</style>";
+/// The rules of style, each with the text that a fragment has if it needs the rule. All colours are those of
+/// the page around, or shades of its text. The class is named twice, so that the rules outweigh those that
+/// JupyterLab has for tables.
+const RULES: [(&str, &str); 12] = [
+    (
+        "<table",
+        "{font:var(--jp-code-font-size,13px)/1.45 var(--jp-code-font-family,ui-monospace,Menlo,Consolas,monospace);\
+         overflow-x:auto}",
+    ),
+    (
+        "<table",
+        " table{border-collapse:collapse;border:0;margin:0;width:auto;table-layout:auto;font:inherit;color:inherit}",
+    ),
+    ("<table", " tr{background:none;border:0}"),
+    (
+        "<table",
+        " :is(th,td){padding:1px .7em;border:0;text-align:left;vertical-align:baseline;line-height:inherit;\
+         white-space:pre;max-width:none;font-weight:normal}",
+    ),
+    ("<thead", " thead th{border-bottom:1px solid #8888;font-weight:600}"),
+    ("<tbody", " tbody tr:hover{background:#8882}"),
+    ("nesl-n", " .nesl-n{text-align:right}"),
+    ("nesl-d", " .nesl-d{text-align:center;opacity:.75}"),
+    ("<tbody", " tbody th{text-align:right;border-right:1px solid #8885;opacity:.75}"),
+    ("nesl-seg", " .nesl-seg :is(th,td){text-align:left;padding:0 .4em}"),
+    (
+        "nesl-c",
+        " .nesl-c{display:inline-block;padding:0 .4em;margin:1px 0 1px -1px;border:1px solid #8888}",
+    ),
+    (
+        "nesl-bar",
+        " .nesl-bar{display:inline-block;height:.6em;background:var(--jp-brand-color1,#3b7dd8);opacity:.55}",
+    ),
+];
+
+/// Returns the rules of style that a fragment needs: an output may be the only one of a page.
+fn style(fragment: &str) -> String {
+    let needed = RULES.iter().filter(|(sign, _)| fragment.contains(sign));
+    let rules: String = needed.map(|(_, rule)| format!("div.nesl-out.nesl-out{rule}")).collect();
+    if rules.is_empty() { rules } else { format!("<style>{rules}</style>") }
+}
+
+/// The font of a value in a line and of a text.
+const CODE: &str = "font-family:var(--jp-code-font-family,monospace)";
+/// The look of what is said about a value: less than the text.
+const DIM: &str = "opacity:.75";
 
 /// The width of the bar of the longest row, in em.
 const BAR_EM: f64 = 4.0;
@@ -48,7 +64,7 @@ pub(crate) fn value(shown: &Shown, ty: &str) -> String {
     let image = image::of(shown);
     let room = if image.is_some() { Room::BELOW_IMAGE } else { Room::SCREEN };
     let sheet = sheet(shown, room);
-    let mut out = format!("{STYLE}<div class=\"nesl-out\">");
+    let mut out = String::from("<div class=\"nesl-out\">");
     if let Some(image) = image {
         let described = match image.range {
             Some((low, high)) => {
@@ -58,35 +74,39 @@ pub(crate) fn value(shown: &Shown, ty: &str) -> String {
         };
         let _ = write!(
             out,
-            "<img class=\"nesl-img\" alt=\"{0}\" title=\"{0}\" width=\"{1}\" height=\"{2}\" \
-             src=\"{3}\"><div class=\"nesl-cap\">{0}{4}</div>",
+            "<img style=\"image-rendering:pixelated;display:block;max-width:100%;border:1px solid #8888\" \
+             alt=\"{5}: {0}\" title=\"{0}\" width=\"{1}\" height=\"{2}\" src=\"{3}\"><div \
+             style=\"{DIM};margin-bottom:.4em\">{0}{4}</div>",
             escaped(&described),
             image.shown_width(),
             image.shown_height(),
             image.data_uri(),
             escaped(&image.note()),
+            if image.range.is_some() { "heat map" } else { "image" },
         );
     }
     match &sheet.body {
         Body::Line(line) => {
-            let _ = write!(
-                out,
-                "<code class=\"nesl-line\">{}</code> <span class=\"nesl-ty\">: {}</span>",
+            return format!(
+                "<div style=\"{CODE};white-space:pre-wrap\">{} <span style=\"{DIM}\">: {}</span></div>",
                 escaped(line),
                 escaped(ty)
             );
         }
         Body::Text(text) => {
-            let _ = write!(out, "<pre class=\"nesl-text\">{}</pre>", escaped(text));
+            let _ = write!(
+                out,
+                "<pre style=\"{CODE};white-space:pre-wrap;overflow-wrap:anywhere;margin:0;\
+                 padding-left:.7em;border-left:3px solid #8886\">{}</pre>",
+                escaped(text)
+            );
         }
         Body::Grid(grid) => table(&mut out, grid),
         Body::Segments(rows) => segments(&mut out, rows),
     }
-    if !matches!(sheet.body, Body::Line(_)) {
-        let shape = escaped(&sheet.shape);
-        let _ = write!(out, "<div class=\"nesl-cap\">{shape} : {}</div>", escaped(ty));
-    }
-    out + "</div>"
+    let shape = escaped(&sheet.shape);
+    let _ = write!(out, "<div style=\"{CODE};{DIM}\">{shape} : {}</div></div>", escaped(ty));
+    style(&out) + &out
 }
 
 fn class(column: &Column) -> &'static str {
@@ -102,7 +122,7 @@ fn table(out: &mut String, grid: &Grid) {
     for column in &grid.columns {
         let ty = match column.ty.as_str() {
             "" => String::new(),
-            ty => format!("<br><span class=\"nesl-ty\">{}</span>", escaped(ty)),
+            ty => format!("<br><span style=\"{DIM};font-weight:normal\">{}</span>", escaped(ty)),
         };
         let _ = write!(out, "<th{}>{}{ty}</th>", class(column), escaped(&column.name));
     }
@@ -120,14 +140,27 @@ fn table(out: &mut String, grid: &Grid) {
             Row::Cells(label, cells) => {
                 let _ = write!(out, "<tr><th>{label}</th>");
                 for (column, cell) in grid.columns.iter().zip(cells) {
-                    let text = cell.as_deref().map(escaped).unwrap_or_default();
-                    let _ = write!(out, "<td{}>{text}</td>", class(column));
+                    let _ = match cell {
+                        Some(cell) => write!(
+                            out,
+                            "<td{}{}>{}</td>",
+                            class(column),
+                            full(cell),
+                            escaped(&cell.text)
+                        ),
+                        None => write!(out, "<td{}></td>", class(column)),
+                    };
                 }
                 *out += "</tr>";
             }
         }
     }
     *out += "</tbody></table>";
+}
+
+/// Returns the attribute that shows all digits of a value where the mouse points at it.
+fn full(cell: &Cell) -> String {
+    cell.full.as_ref().map_or(String::new(), |full| format!(" title=\"{}\"", escaped(full)))
 }
 
 fn gap_class(column: &Column) -> &'static str {
@@ -159,7 +192,7 @@ fn segments(out: &mut String, rows: &[Segment]) {
                 };
                 let _ = write!(
                     out,
-                    "<tr>{}{label}</th><td class=\"nesl-ty nesl-n\">{}</td><td>{bar}</td><td>",
+                    "<tr>{}{label}</th><td style=\"{DIM};text-align:right\">{}</td><td>{bar}</td><td>",
                     indented(*depth),
                     length.unwrap_or_default()
                 );
@@ -167,7 +200,12 @@ fn segments(out: &mut String, rows: &[Segment]) {
                     if *is_cut && position + 1 == cells.as_ref().map_or(0, Vec::len) {
                         *out += "<span class=\"nesl-c nesl-d\">…</span>";
                     }
-                    let _ = write!(out, "<span class=\"nesl-c\">{}</span>", escaped(cell));
+                    let _ = write!(
+                        out,
+                        "<span class=\"nesl-c\"{}>{}</span>",
+                        full(cell),
+                        escaped(&cell.text)
+                    );
                 }
                 *out += "</td></tr>";
             }

@@ -1,6 +1,6 @@
 //! Arranged values as text for a terminal.
 
-use super::sheet::{Body, Grid, Room, Row, Segment, sheet};
+use super::sheet::{Body, Cell, Grid, Room, Row, Segment, sheet};
 use crate::table::grouped;
 use nesl_engine::data::Shown;
 
@@ -32,7 +32,10 @@ fn table(grid: &Grid) -> String {
         match row {
             Row::Gap => (dots.clone(), vec![dots.clone(); grid.columns.len()]),
             Row::Cells(label, cells) => {
-                (label.clone(), cells.iter().map(|cell| cell.clone().unwrap_or_default()).collect())
+                let text = |cell: &Option<Cell>| {
+                    cell.as_ref().map_or(String::new(), |cell| cell.text.clone())
+                };
+                (label.clone(), cells.iter().map(text).collect())
             }
         }
     };
@@ -84,7 +87,8 @@ fn head(row: &Segment) -> (String, String) {
     }
 }
 
-fn elements(cells: &[String], is_cut: bool) -> String {
+fn elements(cells: &[Cell], is_cut: bool) -> String {
+    let cells: Vec<&str> = cells.iter().map(|cell| cell.text.as_str()).collect();
     match cells.split_last() {
         Some((last, head)) if is_cut => format!("{} … {last}", head.join(" ")),
         _ => cells.join(" "),

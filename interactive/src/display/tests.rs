@@ -38,7 +38,14 @@ fn html(text: &str) -> String {
     else {
         panic!("`{text}` is no expression")
     };
-    bundle.html.expect("HTML is asked for").replace(html::STYLE, "")
+    without_style(&bundle.html.expect("HTML is asked for"))
+}
+
+fn without_style(html: &str) -> String {
+    match html.split_once("</style>") {
+        Some((style, rest)) if style.starts_with("<style>") => rest.to_owned(),
+        _ => html.to_owned(),
+    }
 }
 
 fn check_rows(text: &str, expect: Expect) {
@@ -93,19 +100,19 @@ fn long_sequences_stand_under_their_indices() {
     check_rows(
         "{sqrt(float(i)) : i in [0:100]};",
         expect![[r#"
-        100 elements : [float]
-                            +0                  +1
-         0                 0.0                 1.0
-         2  1.4142135623730951  1.7320508075688772
-         4                 2.0    2.23606797749979
-         6   2.449489742783178  2.6457513110645907
-         8  2.8284271247461903                 3.0
-        10  3.1622776601683795     3.3166247903554
-         …                   …                   …
-        94   9.695359714832659   9.746794344808963
-        96   9.797958971132712   9.848857801796104
-        98   9.899494936611665     9.9498743710662
-    "#]],
+            100 elements : [float]
+                     +0       +1       +2       +3       +4
+             0  0.0      1.0      1.41421  1.73205  2.0
+             5  2.23607  2.44949  2.64575  2.82843  3.0
+            10  3.16228  3.31662  3.4641   3.60555  3.74166
+            15  3.87298  4.0      4.12311  4.24264  4.3589
+            20  4.47214  4.58258  4.69042  4.79583  4.89898
+            25  5.0      5.09902  5.19615  5.2915   5.38516
+             …        …        …        …        …        …
+            85  9.21954  9.27362  9.32738  9.38083  9.43398
+            90  9.48683  9.53939  9.59166  9.64365  9.69536
+            95  9.74679  9.79796  9.84886  9.89949  9.94987
+        "#]],
     );
     check_rows(
         "{rem(i, 3) == 0 : i in [0:30]};",
@@ -329,58 +336,58 @@ fn tables_in_html() {
         "[(1, \"<script>\"), (2, \"a & b\")];",
         expect![[r#"
 
-        <div class="nesl-out">
-        <table>
-        <thead>
-        <tr>
-        <th></th>
-        <th class="nesl-n">1<br><span class="nesl-ty">int</span></th>
-        <th>2<br><span class="nesl-ty">[char]</span></th></tr></thead>
-        <tbody>
-        <tr>
-        <th>0</th>
-        <td class="nesl-n">1</td>
-        <td>&quot;&lt;script&gt;&quot;</td></tr>
-        <tr>
-        <th>1</th>
-        <td class="nesl-n">2</td>
-        <td>&quot;a &amp; b&quot;</td></tr></tbody></table>
-        <div class="nesl-cap">2 rows : [(int, [char])]</div></div>
-    "#]],
+            <div class="nesl-out">
+            <table>
+            <thead>
+            <tr>
+            <th></th>
+            <th class="nesl-n">1<br><span style="opacity:.75;font-weight:normal">int</span></th>
+            <th>2<br><span style="opacity:.75;font-weight:normal">[char]</span></th></tr></thead>
+            <tbody>
+            <tr>
+            <th>0</th>
+            <td class="nesl-n">1</td>
+            <td>&quot;&lt;script&gt;&quot;</td></tr>
+            <tr>
+            <th>1</th>
+            <td class="nesl-n">2</td>
+            <td>&quot;a &amp; b&quot;</td></tr></tbody></table>
+            <div style="font-family:var(--jp-code-font-family,monospace);opacity:.75">2 rows : [(int, [char])]</div></div>
+        "#]],
     );
     check_html(
         "[[1, 2], [3]];",
         expect![[r#"
 
-        <div class="nesl-out">
-        <table class="nesl-seg">
-        <tbody>
-        <tr>
-        <th>0</th>
-        <td class="nesl-ty nesl-n">#2</td>
-        <td><span class="nesl-bar" style="width:4.00em"></span></td>
-        <td><span class="nesl-c">1</span><span class="nesl-c">2</span></td></tr>
-        <tr>
-        <th>1</th>
-        <td class="nesl-ty nesl-n">#1</td>
-        <td><span class="nesl-bar" style="width:2.00em"></span></td>
-        <td><span class="nesl-c">3</span></td></tr></tbody></table>
-        <div class="nesl-cap">2 rows, 1–2 long : [[int]]</div></div>
-    "#]],
+            <div class="nesl-out">
+            <table class="nesl-seg">
+            <tbody>
+            <tr>
+            <th>0</th>
+            <td style="opacity:.75;text-align:right">#2</td>
+            <td><span class="nesl-bar" style="width:4.00em"></span></td>
+            <td><span class="nesl-c">1</span><span class="nesl-c">2</span></td></tr>
+            <tr>
+            <th>1</th>
+            <td style="opacity:.75;text-align:right">#1</td>
+            <td><span class="nesl-bar" style="width:2.00em"></span></td>
+            <td><span class="nesl-c">3</span></td></tr></tbody></table>
+            <div style="font-family:var(--jp-code-font-family,monospace);opacity:.75">2 rows, 1–2 long : [[int]]</div></div>
+        "#]],
     );
     check_html(
         "\"Größe\";",
         expect![[r#"
 
-        <div class="nesl-out"><code class="nesl-line">&quot;Größe&quot;</code> <span class="nesl-ty">: [char]</span></div>
-    "#]],
+            <div style="font-family:var(--jp-code-font-family,monospace);white-space:pre-wrap">&quot;Größe&quot; <span style="opacity:.75">: [char]</span></div>
+        "#]],
     );
     check_html(
         "drop([(1, 2)], 1);",
         expect![[r#"
 
-        <div class="nesl-out"><code class="nesl-line">[]</code> <span class="nesl-ty">: [(int, int)]</span></div>
-    "#]],
+            <div style="font-family:var(--jp-code-font-family,monospace);white-space:pre-wrap">[] <span style="opacity:.75">: [(int, int)]</span></div>
+        "#]],
     );
 }
 
@@ -428,7 +435,7 @@ fn never_more_than_a_screen() {
         let binding = evaluated(text, limits(), false);
         let shown = binding.data.as_ref().expect("data");
         let began = Instant::now();
-        let html = html::value(shown, &binding.ty).replace(html::STYLE, "");
+        let html = without_style(&html::value(shown, &binding.ty));
         let rows = rows(shown, 10, 80);
         let took = began.elapsed();
         println!("{took:?} {text}");
@@ -511,7 +518,7 @@ fn large_matrices_are_images_too() {
     let image = |text: &str| {
         let html = html(text);
         let data = html.split("src=\"data:image/png;base64,").nth(1)?;
-        let caption = html.split("class=\"nesl-cap\">").nth(1)?.split('<').next()?.to_owned();
+        let caption = html.split("margin-bottom:.4em\">").nth(1)?.split('<').next()?.to_owned();
         assert!(data.len() > 100);
         Some(caption)
     };

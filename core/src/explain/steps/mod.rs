@@ -13,9 +13,11 @@
 //! |---|---|
 //! | `example` | the values that the form is shown on |
 //! | `record` | the steps that are shown, with their titles |
+//! | `condense` | fewer steps: those that change nothing are joined |
 //! | `names` | the names of values: their text in the source |
 //! | `draw` | a value as segments over flat data, and as NESL prints it |
 
+mod condense;
 mod draw;
 mod example;
 mod names;
@@ -187,27 +189,21 @@ mod tests {
             "m = [[2, 1], [] int, [3, 4, 5]];\n$0{sum({x * x : x in r}) : r in m};",
             expect![[r#"
                 == {sum({x * x : x in r}) : r in m}
-                index space: the elements of `m`   [r in m]
+                index spaces: the elements of `m`; the elements of every `r`   [r in m]
                     s1 = elements v7 of s0
                     v8: [int] in s1 = element(v7)
-                  in  m : [[int]] = [[2, 1], [], [3, 4, 5]] | contiguous [3] | contiguous [2, 0, 3] | 2 1 3 4 5
-                  out r : [[int]] = [[2, 1], [], [3, 4, 5]] | contiguous [3] | contiguous [2, 0, 3] | 2 1 3 4 5
-                index space: the elements of every `r`   [x in r]
                     s2 = elements v8 of s1
                     v10: int in s2 = element(v8)
-                  in  r : [[int]] = [[2, 1], [], [3, 4, 5]] | contiguous [3] | contiguous [2, 0, 3] | 2 1 3 4 5
+                  in  m : [[int]] = [[2, 1], [], [3, 4, 5]] | contiguous [3] | contiguous [2, 0, 3] | 2 1 3 4 5
                   out x : [[int]] = [[2, 1], [], [3, 4, 5]] | contiguous [3] | contiguous [2, 0, 3] | 2 1 3 4 5
                 multiply   [x * x]
                     v3: int in s2 = mul(v10, v10)
                   in  x : [[int]] = [[2, 1], [], [3, 4, 5]] | contiguous [3] | contiguous [2, 0, 3] | 2 1 3 4 5
                   out x * x : [[int]] = [[4, 1], [], [9, 16, 25]] | contiguous [3] | contiguous [2, 0, 3] | 4 1 9 16 25
-                the sum of each segment   [sum({x * x : x in r})]
+                the sum of each segment; collect the elements into a sequence   [sum({x * x : x in r})]
                     v5: int in s1 = reduce_sum v3 from s2
-                  in  x * x : [[int]] = [[4, 1], [], [9, 16, 25]] | contiguous [3] | contiguous [2, 0, 3] | 4 1 9 16 25
-                  out sum({x * x : x in r}) : [int] = [5, 0, 50] | contiguous [3] | 5 0 50
-                collect the elements into a sequence   [r in m]
                     v6: [int] in s0 = collect v11 from s1
-                  in  sum({x * x : x in r}) : [int] = [5, 0, 50] | contiguous [3] | 5 0 50
+                  in  x * x : [[int]] = [[4, 1], [], [9, 16, 25]] | contiguous [3] | contiguous [2, 0, 3] | 4 1 9 16 25
                   out {sum({x * x : x in r}) : r … : [int] = [5, 0, 50] | contiguous [3] | 5 0 50
             "#]],
         );
@@ -219,15 +215,12 @@ mod tests {
             "$0{plus_scan({e - 1 : e in a | e > 2}) : a in [[1, 3], [4]]};",
             expect![[r#"
                 == {plus_scan({e - 1 : e in a | e > 2}) : a in [[1, 3], [4]]}
-                index space: the elements of `[[1, 3], [4]]`   [a in [[1, 3], [4]]]
+                index spaces: the elements of `[[1, 3], [4]]`; the elements of every `a`   [a in [[1, 3], [4]]]
                     s1 = elements v2 of s0
                     v13: [int] in s1 = element(v2)
-                  in  [[1, 3], [4]] : [[int]] = [[1, 3], [4]] | contiguous [2] | contiguous [2, 1] | 1 3 4
-                  out a : [[int]] = [[1, 3], [4]] | contiguous [2] | contiguous [2, 1] | 1 3 4
-                index space: the elements of every `a`   [e in a]
                     s2 = elements v13 of s1
                     v15: int in s2 = element(v13)
-                  in  a : [[int]] = [[1, 3], [4]] | contiguous [2] | contiguous [2, 1] | 1 3 4
+                  in  [[1, 3], [4]] : [[int]] = [[1, 3], [4]] | contiguous [2] | contiguous [2, 1] | 1 3 4
                   out e : [[int]] = [[1, 3], [4]] | contiguous [2] | contiguous [2, 1] | 1 3 4
                 compare   [e > 2]
                     v5: bool in s2 = gt(v15, 2)
@@ -241,17 +234,11 @@ mod tests {
                     v9: int in s3 = sub(v15, 1)
                   in  e : [[int]] = [[3], [4]] | contiguous [2] | contiguous [1, 1] | 3 4
                   out e - 1 : [[int]] = [[2], [3]] | contiguous [2] | contiguous [1, 1] | 2 3
-                scan: for each element, the sum of those before it in its segment   [plus_scan({e - 1 : e in a | e > 2})]
+                scan: for each element, the sum of those before it in its segment; collect each segment into a sequence, and these into one   [plus_scan({e - 1 : e in a | e > 2})]
                     v16: int in s3 = scan_sum v9
-                  in  e - 1 : [[int]] = [[2], [3]] | contiguous [2] | contiguous [1, 1] | 2 3
-                  out plus_scan({e - 1 : e in a |… : [[int]] = [[0], [0]] | contiguous [2] | contiguous [1, 1] | 0 0
-                collect each segment into a sequence: no data moves   [plus_scan({e - 1 : e in a | e > 2})]
                     v11: [int] in s1 = collect v16 from s3
-                  in  plus_scan({e - 1 : e in a |… : [[int]] = [[0], [0]] | contiguous [2] | contiguous [1, 1] | 0 0
-                  out plus_scan({e - 1 : e in a |… : [[int]] = [[0], [0]] | contiguous [2] | contiguous [1, 1] | 0 0
-                collect the elements into a sequence   [a in [[1, 3], [4]]]
                     v12: [[int]] in s0 = collect v17 from s1
-                  in  plus_scan({e - 1 : e in a |… : [[int]] = [[0], [0]] | contiguous [2] | contiguous [1, 1] | 0 0
+                  in  e - 1 : [[int]] = [[2], [3]] | contiguous [2] | contiguous [1, 1] | 2 3
                   out {plus_scan({e - 1 : e in a … : [[int]] = [[0], [0]] | contiguous [2] | contiguous [1, 1] | 0 0
             "#]],
         );
@@ -292,13 +279,10 @@ mod tests {
                     v4: int in s1 = element(v0)
                   in  a : [int] = [7, 8] | contiguous [2] | 7 8
                   out x : [int] = [7, 8] | contiguous [2] | 7 8
-                add   [x + 1]
+                add; collect the elements into a sequence   [x + 1]
                     v2: int in s1 = add(v4, 1)
-                  in  x : [int] = [7, 8] | contiguous [2] | 7 8
-                  out x + 1 : [int] = [8, 9] | contiguous [2] | 8 9
-                collect the elements into a sequence   [x in a]
                     v3: [int] in s0 = collect v2 from s1
-                  in  x + 1 : [int] = [8, 9] | contiguous [2] | 8 9
+                  in  x : [int] = [7, 8] | contiguous [2] | 7 8
                   out {x + 1 : x in a} : [int] = [8, 9] | contiguous [2] | 8 9
             "#]],
         );
@@ -306,23 +290,17 @@ mod tests {
             "function $0rows(m) = {sum(r) : r in m};",
             expect![[r#"
                 == rows([[2, 1], [], [3, 4, 5]])
-                index space: the elements of `m`   [r in m]
+                index spaces: the elements of `m`; the elements of every `r`   [r in m]
                     s1 = elements v0 of s0
                     v4: [int] in s1 = element(v0)
-                  in  m : [[int]] = [[2, 1], [], [3, 4, 5]] | contiguous [3] | contiguous [2, 0, 3] | 2 1 3 4 5
-                  out r : [[int]] = [[2, 1], [], [3, 4, 5]] | contiguous [3] | contiguous [2, 0, 3] | 2 1 3 4 5
-                index space: the elements of every `r`   [sum(r)]
                     s2 = elements v4 of s1
                     v6: int in s2 = element(v4)
-                  in  r : [[int]] = [[2, 1], [], [3, 4, 5]] | contiguous [3] | contiguous [2, 0, 3] | 2 1 3 4 5
+                  in  m : [[int]] = [[2, 1], [], [3, 4, 5]] | contiguous [3] | contiguous [2, 0, 3] | 2 1 3 4 5
                   out element of r : [[int]] = [[2, 1], [], [3, 4, 5]] | contiguous [3] | contiguous [2, 0, 3] | 2 1 3 4 5
-                the sum of each segment   [sum(r)]
+                the sum of each segment; collect the elements into a sequence   [sum(r)]
                     v2: int in s1 = reduce_sum v6 from s2
-                  in  element of r : [[int]] = [[2, 1], [], [3, 4, 5]] | contiguous [3] | contiguous [2, 0, 3] | 2 1 3 4 5
-                  out sum(r) : [int] = [3, 0, 12] | contiguous [3] | 3 0 12
-                collect the elements into a sequence   [r in m]
                     v3: [int] in s0 = collect v7 from s1
-                  in  sum(r) : [int] = [3, 0, 12] | contiguous [3] | 3 0 12
+                  in  element of r : [[int]] = [[2, 1], [], [3, 4, 5]] | contiguous [3] | contiguous [2, 0, 3] | 2 1 3 4 5
                   out {sum(r) : r in m} : [int] = [3, 0, 12] | contiguous [3] | 3 0 12
             "#]],
         );
@@ -360,13 +338,10 @@ mod tests {
                     s4 = filter not v6 of s1
                   in  x > 1 : [bool] = [F, T] | contiguous [2] | F T
                   out (x, y) : [(int, char)] = [(1, `a)] | contiguous [1] | 1 / `a
-                merge the results of both branches   [if x > 1 then sum([0:x]) else 0]
+                merge the results of both branches; collect the elements into a sequence   [if x > 1 then sum([0:x]) else 0]
                     v9: int in s1 = if v6 in s2 {
-                  in  x > 1 : [bool] = [F, T] | contiguous [2] | F T
-                  out if x > 1 then sum([0:x]) el… : [int] = [0, 3] | contiguous [2] | 0 3
-                collect the elements into a sequence   [x, y) in [(1, `a), (3, `b)]]
                     v10: [int] in s0 = collect v15 from s1
-                  in  if x > 1 then sum([0:x]) el… : [int] = [0, 3] | contiguous [2] | 0 3
+                  in  x > 1 : [bool] = [F, T] | contiguous [2] | F T
                   out {if x > 1 then sum([0:x]) e… : [int] = [0, 3] | contiguous [2] | 0 3
             "#]],
         );
@@ -397,13 +372,10 @@ mod tests {
                     v9: int in s2 = element(v3)
                   in  subseq(r, 1, #r) : [[int]] = [[1, 2], [8]] | contiguous [2] | views [2, 1] at [1, 4] | 5 1 2 7 8
                   out element of subseq(r, 1, #r) : [[int]] = [[1, 2], [8]] | contiguous [2] | contiguous [2, 1] | 1 2 8
-                the sum of each segment   [sum(subseq(r, 1, #r))]
+                the sum of each segment; collect the elements into a sequence   [sum(subseq(r, 1, #r))]
                     v4: int in s1 = reduce_sum v9 from s2
-                  in  element of subseq(r, 1, #r) : [[int]] = [[1, 2], [8]] | contiguous [2] | contiguous [2, 1] | 1 2 8
-                  out sum(subseq(r, 1, #r)) : [int] = [3, 8] | contiguous [2] | 3 8
-                collect the elements into a sequence   [r in m]
                     v5: [int] in s0 = collect v10 from s1
-                  in  sum(subseq(r, 1, #r)) : [int] = [3, 8] | contiguous [2] | 3 8
+                  in  element of subseq(r, 1, #r) : [[int]] = [[1, 2], [8]] | contiguous [2] | contiguous [2, 1] | 1 2 8
                   out {sum(subseq(r, 1, #r)) : r … : [int] = [3, 8] | contiguous [2] | 3 8
             "#]],
         );
@@ -485,77 +457,64 @@ mod tests {
         check(
             "$0{(k, sum(v)) : (k, v) in int_collect([(1, 20), (0, 7), (1, 5)])};",
             expect![[r#"
-            == {(k, sum(v)) : (k, v) in int_collect([(1, 20), (0, 7), (1, 5)])}
-            index space: the elements of `[(1, 20), (0, 7), (1, 5)]`   [int_collect([(1, 20), (0, 7), (1, 5)])]
-                s1 = elements v3 of s0
-                v83: (int, int) in s1 = element(v3)
-              in  [(1, 20), (0, 7), (1, 5)] : [(int, int)] = [(1, 20), (0, 7), (1, 5)] | contiguous [3] | 1 0 1 / 20 7 5
-              out element of [(1, 20), (0, 7), (1, 5)] : [(int, int)] = [(1, 20), (0, 7), (1, 5)] | contiguous [3] | 1 0 1 / 20 7 5
-            compare, and   [k, v) in int_collect([(1, 20), (0, 7), (1, 5)])]
-                v11: bool in s1 = ge(v5, 0)
-                v12: bool in s1 = lt(v5, 3)
-                v13: bool in s1 = and(v11, v12)
-              in  first of element of [(1, 20), (0, 7), (1, 5)] : [int] = [1, 0, 1] | contiguous [3] | 1 0 1
-              out v13 : [bool] = [T, T, T] | contiguous [3] | T T T
-            the conjunction (and) of all elements   [k, v) in int_collect([(1, 20), (0, 7), (1, 5)])]
-                v15: bool in s0 = reduce_and v13 from s1
-              in  v13 : [bool] = [T, T, T] | contiguous [3] | T T T
-              out v15 : bool = T | T
-            histogram: the sum of the values for each index   [k, v) in int_collect([(1, 20), (0, 7), (1, 5)])]
-                v18: [int] in s0 = histogram_sum 1 to v5 of 3 from s1
-              in  first of element of [(1, 20), (0, 7), (1, 5)] : [int] = [1, 0, 1] | contiguous [3] | 1 0 1
-              out the sum at each index : [int] = [1, 2, 0] | contiguous [3] | 1 2 0
-            histogram: the sum of the values for each index   [k, v) in int_collect([(1, 20), (0, 7), (1, 5)])]
-                v19: [int] in s0 = histogram_sum v8 to v5 of 3 from s1
-              in  first of element of [(1, 20), (0, 7), (1, 5)] : [int] = [1, 0, 1] | contiguous [3] | 1 0 1
-              in  second of element of [(1, 20), (0, 7), (1, 5)] : [int] = [20, 7, 5] | contiguous [3] | 20 7 5
-              out the sum at each index : [int] = [7, 25, 0] | contiguous [3] | 7 25 0
-            filter: the elements where v15   [k, v) in int_collect([(1, 20), (0, 7), (1, 5)])]
-                s2 = filter v15 of s0
-              in  v15 : bool = T | T
-            index space: 3 elements   [k, v) in int_collect([(1, 20), (0, 7), (1, 5)])]
-                s3 = count 3 of s2
-                v84: int in s3 = position
-              out k, sum(v) : [int] = [0, 1, 2] | regular [3] | 0 1 2
-            collect the elements into a sequence   [k, v) in int_collect([(1, 20), (0, 7), (1, 5)])]
-                v20: [int] in s2 = collect v84 from s3
-              in  k, sum(v) : [int] = [0, 1, 2] | regular [3] | 0 1 2
-              out {(k, sum(v)) : (k, v) in in… : [int] = [0, 1, 2] | regular [3] | 0 1 2
-            index space: the elements of `the sum at each index`   [k, v) in int_collect([(1, 20), (0, 7), (1, 5)])]
-                s4 = elements v18 of s2
-                v85: int in s4 = element(v18)
-              in  the sum at each index : [int] = [1, 2, 0] | contiguous [3] | 1 2 0
-              out (k, v) : [int] = [1, 2, 0] | contiguous [3] | 1 2 0
-            compare   [k, v) in int_collect([(1, 20), (0, 7), (1, 5)])]
-                v22: bool in s4 = gt(v85, 0)
-              in  (k, v) : [int] = [1, 2, 0] | contiguous [3] | 1 2 0
-              out v22 : [bool] = [T, T, F] | contiguous [3] | T T F
-            collect the elements into a sequence   [k, v) in int_collect([(1, 20), (0, 7), (1, 5)])]
-                v23: [bool] in s2 = collect v22 from s4
-              in  v22 : [bool] = [T, T, F] | contiguous [3] | T T F
-              out {(k, sum(v)) : (k, v) in in… : [bool] = [T, T, F] | contiguous [3] | T T F
-            the element of `{(k, sum(v)) : (k, v) in in…` at each index   [k, v) in int_collect([(1, 20), (0, 7), (1, 5)])]
-                v87: int in s4 = element(v20) after v86
-              in  {(k, sum(v)) : (k, v) in in… : [int] = [0, 1, 2] | regular [3] | 0 1 2
-              out (k, v) : [int] = [0, 1, 2] | contiguous [3] | 0 1 2
-            filter: the elements where v22   [k, v) in int_collect([(1, 20), (0, 7), (1, 5)])]
-                s5 = filter v22 of s4
-              in  v22 : [bool] = [T, T, F] | contiguous [3] | T T F
-              out (k, v) : [int] = [1, 2] | contiguous [2] | 1 2
-            take an element   [k, v) in int_collect([(1, 20), (0, 7), (1, 5)])]
-                v27: int in s5 = index(v19, v87)
-              in  the sum at each index : [int] = [7, 25, 0] | contiguous [3] | 7 25 0
-              in  (k, v) : [int] = [0, 1] | contiguous [2] | 0 1
-              out k, sum(v) : [int] = [7, 25] | contiguous [2] | 7 25
-            collect the elements into a sequence   [k, v) in int_collect([(1, 20), (0, 7), (1, 5)])]
-                v29: [(int, int)] in s2 = collect v28 from s5
-              in  k, sum(v) : [(int, int)] = [(0, 7), (1, 25)] | contiguous [2] | 0 1 / 7 25
-              out {(k, sum(v)) : (k, v) in in… : [(int, int)] = [(0, 7), (1, 25)] | contiguous [2] | 0 1 / 7 25
-            merge the results of both branches   [k, v) in int_collect([(1, 20), (0, 7), (1, 5)])]
-                v82: [(int, int)] in s0 = if v15 in s2 {
-              in  v15 : bool = T | T
-              out k, sum(v) : [(int, int)] = [(0, 7), (1, 25)] | contiguous [2] | 0 1 / 7 25
-        "#]],
+                == {(k, sum(v)) : (k, v) in int_collect([(1, 20), (0, 7), (1, 5)])}
+                index space: the elements of `[(1, 20), (0, 7), (1, 5)]`   [int_collect([(1, 20), (0, 7), (1, 5)])]
+                    s1 = elements v3 of s0
+                    v83: (int, int) in s1 = element(v3)
+                  in  [(1, 20), (0, 7), (1, 5)] : [(int, int)] = [(1, 20), (0, 7), (1, 5)] | contiguous [3] | 1 0 1 / 20 7 5
+                  out element of [(1, 20), (0, 7), (1, 5)] : [(int, int)] = [(1, 20), (0, 7), (1, 5)] | contiguous [3] | 1 0 1 / 20 7 5
+                compare, and   [k, v) in int_collect([(1, 20), (0, 7), (1, 5)])]
+                    v11: bool in s1 = ge(v5, 0)
+                    v12: bool in s1 = lt(v5, 3)
+                    v13: bool in s1 = and(v11, v12)
+                  in  first of element of [(1, 20), (0, 7), (1, 5)] : [int] = [1, 0, 1] | contiguous [3] | 1 0 1
+                  out v13 : [bool] = [T, T, T] | contiguous [3] | T T T
+                the conjunction (and) of all elements   [k, v) in int_collect([(1, 20), (0, 7), (1, 5)])]
+                    v15: bool in s0 = reduce_and v13 from s1
+                  in  v13 : [bool] = [T, T, T] | contiguous [3] | T T T
+                  out v15 : bool = T | T
+                histogram: the sum of the values for each index   [k, v) in int_collect([(1, 20), (0, 7), (1, 5)])]
+                    v18: [int] in s0 = histogram_sum 1 to v5 of 3 from s1
+                  in  first of element of [(1, 20), (0, 7), (1, 5)] : [int] = [1, 0, 1] | contiguous [3] | 1 0 1
+                  out the sum at each index : [int] = [1, 2, 0] | contiguous [3] | 1 2 0
+                histogram: the sum of the values for each index   [k, v) in int_collect([(1, 20), (0, 7), (1, 5)])]
+                    v19: [int] in s0 = histogram_sum v8 to v5 of 3 from s1
+                  in  first of element of [(1, 20), (0, 7), (1, 5)] : [int] = [1, 0, 1] | contiguous [3] | 1 0 1
+                  in  second of element of [(1, 20), (0, 7), (1, 5)] : [int] = [20, 7, 5] | contiguous [3] | 20 7 5
+                  out the sum at each index : [int] = [7, 25, 0] | contiguous [3] | 7 25 0
+                index space: 3 elements; collect the elements into a sequence   [k, v) in int_collect([(1, 20), (0, 7), (1, 5)])]
+                    s3 = count 3 of s2
+                    v84: int in s3 = position
+                    v20: [int] in s2 = collect v84 from s3
+                  out {(k, sum(v)) : (k, v) in in… : [int] = [0, 1, 2] | regular [3] | 0 1 2
+                index space: the elements of `the sum at each index`   [k, v) in int_collect([(1, 20), (0, 7), (1, 5)])]
+                    s4 = elements v18 of s2
+                    v85: int in s4 = element(v18)
+                  in  the sum at each index : [int] = [1, 2, 0] | contiguous [3] | 1 2 0
+                  out (k, v) : [int] = [1, 2, 0] | contiguous [3] | 1 2 0
+                compare; collect the elements into a sequence   [k, v) in int_collect([(1, 20), (0, 7), (1, 5)])]
+                    v22: bool in s4 = gt(v85, 0)
+                    v23: [bool] in s2 = collect v22 from s4
+                  in  (k, v) : [int] = [1, 2, 0] | contiguous [3] | 1 2 0
+                  out {(k, sum(v)) : (k, v) in in… : [bool] = [T, T, F] | contiguous [3] | T T F
+                the element of `{(k, sum(v)) : (k, v) in in…` at each index   [k, v) in int_collect([(1, 20), (0, 7), (1, 5)])]
+                    v87: int in s4 = element(v20) after v86
+                  in  {(k, sum(v)) : (k, v) in in… : [int] = [0, 1, 2] | regular [3] | 0 1 2
+                  out (k, v) : [int] = [0, 1, 2] | contiguous [3] | 0 1 2
+                filter: the elements whose flag is T   [k, v) in int_collect([(1, 20), (0, 7), (1, 5)])]
+                    s5 = filter v22 of s4
+                  in  v22 : [bool] = [T, T, F] | contiguous [3] | T T F
+                  out (k, v) : [int] = [1, 2] | contiguous [2] | 1 2
+                take an element   [k, v) in int_collect([(1, 20), (0, 7), (1, 5)])]
+                    v27: int in s5 = index(v19, v87)
+                  in  the sum at each index : [int] = [7, 25, 0] | contiguous [3] | 7 25 0
+                  in  (k, v) : [int] = [0, 1] | contiguous [2] | 0 1
+                  out k, sum(v) : [int] = [7, 25] | contiguous [2] | 7 25
+                collect the elements into a sequence   [k, v) in int_collect([(1, 20), (0, 7), (1, 5)])]
+                    v29: [(int, int)] in s2 = collect v28 from s5
+                  in  k, sum(v) : [(int, int)] = [(0, 7), (1, 25)] | contiguous [2] | 0 1 / 7 25
+                  out {(k, sum(v)) : (k, v) in in… : [(int, int)] = [(0, 7), (1, 25)] | contiguous [2] | 0 1 / 7 25
+            "#]],
         );
     }
 

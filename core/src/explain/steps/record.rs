@@ -3,8 +3,10 @@
 //! The recorder watches the interpreter ([`Watch`]) and makes a [`SegmentStep`] of each index space
 //! and each value, with these exceptions: copies, pairs, length checks and values that nobody uses
 //! are left out; the first value of an index space is shown with it; consecutive scalar operations
-//! in one index space become one step.
+//! in one index space become one step; steps that change nothing join those before them
+//! (`condense`).
 
+use super::condense::{Kind, Recorded, condense};
 use super::draw::{draw, space_to_show};
 use super::example::Example;
 use super::{BUDGET_NS, SegmentStep, names};
@@ -56,10 +58,11 @@ pub(super) fn steps(
     let (args, version) = (example.args.clone(), Version::Flattened);
     interp::run_watched(program, args, precision, version, LIMITS, &mut recorder)
         .map_err(|stop| stop.to_string())?;
-    let Recorder { mut steps, parallel, .. } = recorder;
+    let Recorder { steps, parallel, .. } = recorder;
     if !parallel {
         return Ok(Vec::new());
     }
+    let mut steps = condense(steps);
     if steps.len() > MAX_STEPS {
         let left = steps.len() - MAX_STEPS;
         let last = steps.pop();
@@ -156,7 +159,7 @@ struct Recorder<'a> {
     file: FileId,
     program: &'a Program,
     about: FxHashMap<*const Function, FunctionInfo<'a>>,
-    steps: Vec<SegmentStep>,
+    steps: Vec<Recorded>,
     /// The last step, if it consists of scalar operations that later ones may join.
     map: Option<MapStep>,
     /// The index space that the last step made, until its first element is computed.
@@ -218,10 +221,20 @@ impl<'a> Recorder<'a> {
                 };
                 (format!("index space: {count}"), var)
             }
+            // A condition that holds or not for all: the branch not taken is not shown.
+            SpaceKind::Filter { of, .. } if is_single(frame, *of) => return,
             SpaceKind::Filter { flag, is, .. } => {
-                let not = if *is { "" } else { "not " };
                 let name = summariser.quoted_name(*flag);
-                (format!("filter: the elements where {not}{name}"), Some(*flag))
+                let title = match (name.starts_with('`'), is) {
+                    (true, true) => format!("filter: the elements where {name}"),
+                    (true, false) => format!("filter: the elements where not {name}"),
+                    // The compiler has added the condition: the source has no text for it.
+                    (false, _) => format!(
+                        "filter: the elements whose flag is {}",
+                        if *is { "T" } else { "F" }
+                    ),
+                };
+                (title, Some(*flag))
             }
             SpaceKind::Concat { .. } => {
                 ("concatenate the segments: no data moves".to_owned(), None)
@@ -262,7 +275,8 @@ impl<'a> Recorder<'a> {
             self.elements.insert((key, space), var);
         }
         self.map = None;
-        self.steps.push(step);
+        let kind = if filters { Kind::Other } else { Kind::IndexSpace };
+        self.steps.push(Recorded { kind, step });
     }
 
     /// Records the computation of a value.
@@ -288,7 +302,7 @@ impl<'a> Recorder<'a> {
         if is_element && self.awaiting_element == Some((key, space)) {
             // It is shown with its index space.
             self.awaiting_element = None;
-            if let Some(step) = self.steps.last_mut() {
+            if let Some(Recorded { step, .. }) = self.steps.last_mut() {
                 step.code.push('\n');
                 step.code.push_str(&code);
                 step.output = output;
@@ -314,11 +328,12 @@ impl<'a> Recorder<'a> {
             _ => false,
         };
         for var in vars {
-            if let Some(home) = space_to_show(frame, var, space) {
+            let read_in = read_in(binding, var);
+            if let Some(home) = space_to_show(frame, var, read_in) {
                 inputs.extend(draw(frame, summariser, var, home));
             }
         }
-        if joins && let Some(step) = self.steps.last_mut() {
+        if joins && let Some(Recorded { step, .. }) = self.steps.last_mut() {
             if !step.title.ends_with(&title) {
                 step.title = format!("{}, {title}", step.title);
             }
@@ -338,7 +353,22 @@ impl<'a> Recorder<'a> {
         }
         self.awaiting_element = None;
         self.map = scalar.then(|| MapStep { function: key, space, results: vec![binding.var] });
-        self.steps.push(SegmentStep { title, code, source, inputs, output });
+        let kind = match binding.op {
+            Op::Collect { .. } => Kind::Collect,
+            _ => Kind::Other,
+        };
+        let step = SegmentStep { title, code, source, inputs, output };
+        self.steps.push(Recorded { kind, step });
+    }
+}
+
+/// Returns the index space in which a step reads one of its operands: what collects, combines or writes
+/// the elements of an index space reads them there, and of a filter only those that are left.
+fn read_in(binding: &Let, var: Var) -> SpaceId {
+    match binding.op {
+        Op::Collect { from, .. } | Op::Reduce { from, .. } | Op::Histogram { from, .. } => from,
+        Op::Scatter { of, from, .. } if of != var => from,
+        _ => binding.space,
     }
 }
 
@@ -358,6 +388,12 @@ impl Watch for Recorder<'_> {
     }
 }
 
+/// Returns true for an index space that has one element and no segments: that of the caller.
+fn is_single(frame: &Frame<'_>, space: SpaceId) -> bool {
+    let elements = frame.space(space);
+    elements.is_some_and(|elements| elements.count == 1 && elements.segments.is_none())
+}
+
 /// Returns the title of a step in words; `None` for a step that only passes values on.
 fn title(
     program: &Program,
@@ -365,11 +401,7 @@ fn title(
     about: &FunctionInfo<'_>,
     binding: &Let,
 ) -> Option<String> {
-    let single = |space: SpaceId| {
-        let elements = frame.space(space);
-        elements.is_some_and(|elements| elements.count == 1 && elements.segments.is_none())
-    };
-    let segments = if single(binding.space) { "all elements" } else { "each segment" };
+    let segments = if is_single(frame, binding.space) { "all elements" } else { "each segment" };
     Some(match &binding.op {
         Op::Map(op) => match op {
             ir::Op::Copy(_)
@@ -404,7 +436,7 @@ fn title(
         },
         // The count of a range and the check of lengths only distract.
         Op::Extent(..) | Op::SameLength(..) => return None,
-        Op::Collect { .. } if single(binding.space) => {
+        Op::Collect { .. } if is_single(frame, binding.space) => {
             "collect the elements into a sequence".to_owned()
         }
         Op::Collect { .. } => "collect each segment into a sequence: no data moves".to_owned(),
@@ -424,6 +456,8 @@ fn title(
                 with.scan_label()
             )
         }
+        // The branch that is taken has been shown.
+        Op::Branch { .. } if is_single(frame, binding.space) => return None,
         Op::Branch { .. } => "merge the results of both branches".to_owned(),
         Op::Call(callee, _) => {
             let callee = program.source.functions.get(callee.0 as usize)?;

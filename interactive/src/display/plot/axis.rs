@@ -50,6 +50,17 @@ impl Scale {
         if low < high { Scale { low, high, margin: 0.0, ..self } } else { self }
     }
 
+    /// The same scale of a longer range, with the numbers in its middle.
+    pub(super) fn widened(self, span: f64) -> Scale {
+        let more = ((span - self.span()) / 2.0).max(0.0);
+        Scale { low: self.low - more, high: self.high + more, margin: self.margin, ..self }
+    }
+
+    /// Returns the length of the range, or the logarithm of the factor between its ends.
+    pub(super) fn span(&self) -> f64 {
+        self.high - self.low
+    }
+
     /// Returns where a number lies: 0 at the low end, 1 at the high end.
     pub(super) fn place(&self, x: f64) -> f64 {
         let x = if self.is_log { x.log10() } else { x };
@@ -100,8 +111,18 @@ fn power_text(exponent: f64) -> String {
     match exponent {
         e if (-3.0..0.0).contains(&e) => format!("{:.*}", -e as usize, 10f64.powf(e)),
         e if (0.0..4.0).contains(&e) => format!("{:.0}", 10f64.powf(e)),
-        e => format!("1e{e:.0}"),
+        e => format!("10{}", raised(e)),
     }
+}
+
+/// Returns a whole number in the letters of exponents.
+fn raised(x: f64) -> String {
+    const DIGITS: [char; 10] = ['⁰', '¹', '²', '³', '⁴', '⁵', '⁶', '⁷', '⁸', '⁹'];
+    let raise = |c: char| match c.to_digit(10) {
+        Some(digit) => DIGITS[digit as usize],
+        None => '⁻',
+    };
+    format!("{x:.0}").chars().map(raise).collect()
 }
 
 /// Returns a number in a few characters.
@@ -145,7 +166,7 @@ mod tests {
         assert_eq!(texts(-1.0, 1.0, false), ["-1.0", "-0.5", "0.0", "0.5", "1.0"]);
         assert_eq!(texts(3.0, 3.0, false), ["2.6", "2.8", "3.0", "3.2", "3.4"]);
         assert_eq!(texts(0.0, 4e9, false), ["0", "1e9", "2e9", "3e9", "4e9"]);
-        assert_eq!(texts(1.0, 1e6, true), ["1", "100", "1e4", "1e6"]);
+        assert_eq!(texts(1.0, 1e6, true), ["1", "100", "10⁴", "10⁶"]);
         for (low, high) in [(1e16, 1e16 + 2.0), (-1e300, 1e300), (0.0, 5e-324), (1e300, 1e300)] {
             assert!(texts(low, high, false).len() <= MAX_TICKS, "{low} {high}");
         }

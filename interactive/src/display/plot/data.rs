@@ -44,7 +44,7 @@ pub(super) fn points(kind: Kind, shown: &Shown) -> Result<Chart, String> {
             let form = form(inner).ok_or_else(wrong)?;
             for index in 0..all.len().min(MAX_SERIES) {
                 let Some(Node::Sequence(one)) = all.get(index) else { return Err(unread()) };
-                chart.series.push(series(&one, form, index.to_string(), &mut not_finite)?);
+                chart.series.push(series(&one, form, format!("series {index}"), &mut not_finite)?);
             }
             form
         }
@@ -71,6 +71,10 @@ pub(super) fn points(kind: Kind, shown: &Shown) -> Result<Chart, String> {
     }
     if form == Form::Numbers {
         chart.x.title = "index".to_owned();
+    } else {
+        // The graph of a function goes from left to right; other points lie in a plane.
+        let is_graph = |one: &Series| one.points.is_sorted_by(|a, b| a.0 <= b.0);
+        chart.is_geometry = kind == Kind::Scatter || !chart.series.iter().all(is_graph);
     }
     Ok(chart)
 }

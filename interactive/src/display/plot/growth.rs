@@ -21,6 +21,8 @@ pub struct Curve<'a> {
 pub struct Fit<'a> {
     /// The law as people write it: `12 n log n`.
     pub name: &'a str,
+    /// True if it gives every measurement.
+    pub is_exact: bool,
     /// The cost at a size.
     pub cost: &'a dyn Fn(f64) -> f64,
 }
@@ -42,6 +44,7 @@ pub fn growth(curves: &[Curve<'_>]) -> Bundle {
         let points: Vec<Point> =
             points.filter(|point| can_be_shown(point) && is_finite(point)).collect();
         let name = match &curve.fit {
+            Some(fit) if fit.is_exact => format!("{} = {}", curve.name, fit.name),
             Some(fit) => format!("{} ≈ {}", curve.name, fit.name),
             None => curve.name.to_owned(),
         };

@@ -4,7 +4,8 @@ use super::axis::{Scale, short_text};
 use super::chart::noted;
 use super::data::{MAX_POINTS, a_value, unread};
 use super::svg::{
-    BOTTOM_PIXELS, HEIGHT_PIXELS, LEFT_PIXELS, Paper, RIGHT_PIXELS, TOP_PIXELS, WIDTH_PIXELS,
+    AREA_HEIGHT_PIXELS, AREA_WIDTH_PIXELS, BOTTOM_PIXELS, LEFT_PIXELS, TOP_PIXELS, begin,
+    text as label,
 };
 use super::text::{HEIGHT_CHARS, WIDTH_CHARS};
 use super::{Kind, spec};
@@ -13,13 +14,18 @@ use crate::display::image::{self, Matrix, number};
 use crate::table::grouped;
 use nesl_engine::data::{Node, Shown};
 use serde_json::{Value, json};
+use std::fmt::Write;
 
 /// The pixels of the strip that shows which colour is which number.
 const KEY_WIDTH_PIXELS: f64 = 12.0;
 /// The pixels that it needs with its numbers.
-const KEY_ROOM_PIXELS: f64 = 100.0;
+const KEY_ROOM_PIXELS: f64 = 84.0;
 /// The colours in it.
 const KEY_COLOURS: usize = 32;
+/// The numbers beside it, about.
+const KEY_TICKS: usize = 5;
+/// The numbers at an axis, about.
+const WANTED_TICKS: usize = 6;
 
 /// Returns the heat map of a matrix.
 pub(super) fn bundle(shown: &Shown) -> Result<Bundle, String> {
@@ -57,7 +63,7 @@ pub(super) fn bundle(shown: &Shown) -> Result<Bundle, String> {
     }
     let plain = noted(text(&matrix, low, high), &notes);
     let svg = Some(svg(&matrix, &image.data_uri(), low, high, &notes));
-    Ok(Bundle { svg, plot: Some(specification(&matrix)), ..Bundle::text(plain) })
+    Ok(Bundle { svg, plot: Some(specification(&matrix, &notes)), ..Bundle::text(plain) })
 }
 
 fn text(matrix: &Matrix<'_>, low: f64, high: f64) -> String {
@@ -80,86 +86,125 @@ fn text(matrix: &Matrix<'_>, low: f64, high: f64) -> String {
     (0..height).map(line).collect::<Vec<_>>().join("\n")
 }
 
+/// Returns the width and the height in pixels: elements are squares, unless that leaves too little of one
+/// side.
+fn sizes(matrix: &Matrix<'_>) -> (f64, f64) {
+    let ratio = (matrix.rows as f64 / matrix.columns as f64).clamp(0.25, 4.0);
+    let width = AREA_WIDTH_PIXELS.min(AREA_HEIGHT_PIXELS / ratio);
+    (width, width * ratio)
+}
+
+/// Returns the whole numbers below a count to stand at an axis.
+fn ticks(count: usize, wanted: usize) -> impl Iterator<Item = usize> {
+    let ticks = Scale::exact(0.0, count as f64).ticks(wanted).into_iter();
+    let whole = ticks.filter(|(value, _)| value.fract() == 0.0).map(|(value, _)| value as usize);
+    whole.filter(move |value| *value < count)
+}
+
 fn svg(matrix: &Matrix<'_>, uri: &str, low: f64, high: f64, notes: &[String]) -> String {
     let (rows, columns) = (matrix.rows as f64, matrix.columns as f64);
-    let (across, up) = (Scale::exact(0.0, columns), Scale::exact(0.0, rows));
-    let max_width = WIDTH_PIXELS - LEFT_PIXELS - RIGHT_PIXELS - KEY_ROOM_PIXELS;
-    let max_height = HEIGHT_PIXELS - TOP_PIXELS - BOTTOM_PIXELS;
-    // Elements are squares, unless that leaves too little of one side.
-    let ratio = (rows / columns).clamp(0.25, 4.0);
-    let wide = max_width.min(max_height / ratio);
-    let (left, top, tall) = (LEFT_PIXELS, TOP_PIXELS, wide * ratio);
-    let mut paper = Paper::bare(across, up, top + tall + BOTTOM_PIXELS / 2.0, notes);
-    paper.element(&format!(
+    let (wide, tall) = sizes(matrix);
+    let (left, top) = (LEFT_PIXELS, TOP_PIXELS);
+    let mut out = begin(
+        left + wide.max(AREA_WIDTH_PIXELS / 2.0) + KEY_ROOM_PIXELS,
+        top + tall + BOTTOM_PIXELS / 2.0,
+        notes,
+        &described(notes),
+    );
+    let _ = write!(
+        out,
         "<image x=\"{left:.1}\" y=\"{top:.1}\" width=\"{wide:.1}\" height=\"{tall:.1}\" \
          preserveAspectRatio=\"none\" style=\"image-rendering:pixelated\" href=\"{uri}\"/>\
          <rect x=\"{left:.1}\" y=\"{top:.1}\" width=\"{wide:.1}\" height=\"{tall:.1}\" fill=\"none\" \
          stroke=\"#777777\"/>"
-    ));
-    let whole = |(value, _): &(f64, String)| value.fract() == 0.0;
-    for (value, text) in across.ticks(6).into_iter().filter(whole) {
-        if value < columns {
-            let at = left + (value + 0.5) / columns * wide;
-            paper.text(at, top + tall + 15.0, "middle", &text);
-        }
+    );
+    for value in ticks(matrix.columns, WANTED_TICKS) {
+        let at = left + (value as f64 + 0.5) / columns * wide;
+        label(&mut out, at, top + tall + 15.0, "middle", &value.to_string());
     }
     // The first row is at the top.
-    for (value, text) in up.ticks(6).into_iter().filter(whole) {
-        if value < rows {
-            let at = top + (value + 0.5) / rows * tall;
-            paper.text(left - 6.0, at + 4.0, "end", &text);
-        }
+    for value in ticks(matrix.rows, WANTED_TICKS) {
+        let at = top + (value as f64 + 0.5) / rows * tall;
+        label(&mut out, left - 6.0, at + 4.0, "end", &value.to_string());
     }
     let key = left + wide + 16.0;
     for at in 0..KEY_COLOURS {
         let shade = ((KEY_COLOURS - 1 - at) * 254 / (KEY_COLOURS - 1)) as u8;
         let [r, g, b] = image::colour(shade);
         let step = tall / KEY_COLOURS as f64;
-        paper.element(&format!(
+        let _ = write!(
+            out,
             "<rect x=\"{key:.1}\" y=\"{:.2}\" width=\"{KEY_WIDTH_PIXELS}\" height=\"{:.2}\" \
              fill=\"#{r:02x}{g:02x}{b:02x}\"/>",
             top + at as f64 * step,
             step + 0.5
-        ));
+        );
     }
-    paper.text(key + KEY_WIDTH_PIXELS + 5.0, top + 10.0, "start", &short_text(high));
-    paper.text(key + KEY_WIDTH_PIXELS + 5.0, top + tall, "start", &short_text(low));
-    paper.done()
+    let beside = key + KEY_WIDTH_PIXELS + 5.0;
+    let scale = Scale::exact(low, high);
+    for (value, text) in scale.ticks(KEY_TICKS) {
+        let at = top + (1.0 - scale.place(value)) * tall;
+        label(&mut out, beside, at + 4.0, "start", &text);
+    }
+    out + "</svg>"
 }
 
-fn specification(matrix: &Matrix<'_>) -> Value {
-    // As many cells as a plot has points; of larger matrices every n-th row and column.
-    let mut step = 1;
-    while matrix.rows.div_ceil(step) * matrix.columns.div_ceil(step) > MAX_POINTS {
-        step += 1;
+/// Returns the heat map in words.
+fn described(notes: &[String]) -> String {
+    format!("Heat map: {}.", notes.join("; "))
+}
+
+fn specification(matrix: &Matrix<'_>, about: &[String]) -> Value {
+    // As many cells as a plot has points, each at least a pixel wide and high; of larger matrices every
+    // n-th row and column.
+    let (wide, tall) = sizes(matrix);
+    let mut steps =
+        [matrix.columns.div_ceil(wide as usize).max(1), matrix.rows.div_ceil(tall as usize).max(1)];
+    let count =
+        |[across, down]: [usize; 2]| matrix.columns.div_ceil(across) * matrix.rows.div_ceil(down);
+    while count(steps) > MAX_POINTS {
+        steps = steps.map(|step| step + 1);
     }
+    let [across, down] = steps;
     let mut notes = Vec::new();
-    if step > 1 {
-        notes.push(format!("one of {step} rows and columns"));
+    match steps {
+        [1, 1] => {}
+        [across, down] if across == down => notes.push(format!("one of {across} rows and columns")),
+        [across, down] => notes.push(format!("one of {down} rows, one of {across} columns")),
     }
     let mut values = Vec::new();
-    for at in (0..matrix.rows).step_by(step) {
+    for at in (0..matrix.rows).step_by(down) {
         let Some(row) = matrix.row(at) else { continue };
-        for column in (0..matrix.columns).step_by(step) {
+        for column in (0..matrix.columns).step_by(across) {
             if let Some(x) = number(row.get(column)).filter(|x| x.is_finite()) {
                 values.push(json!({ "row": at, "column": column, "value": x }));
             }
         }
     }
-    let axis = json!({ "labelOverlap": true, "ticks": false });
-    let mut spec = spec::frame(&notes);
+    // Cells of whole pixels: between others there would be gaps.
+    let cell = |pixels: f64, count: usize, step: usize| json!({ "step": (pixels / count.div_ceil(step) as f64).floor().max(1.0) });
+    let axis = |count: usize, step: usize| {
+        let values: Vec<usize> =
+            ticks(count.div_ceil(step), WANTED_TICKS).map(|at| at * step).collect();
+        json!({ "values": values, "ticks": false, "labelAngle": 0, "domain": false })
+    };
+    let mut spec = spec::frame(&notes, &described(about));
+    spec["width"] = cell(wide, matrix.columns, across);
+    spec["height"] = cell(tall, matrix.rows, down);
     spec["data"] = json!({ "values": values });
     spec["mark"] = json!({ "type": "rect", "tooltip": true });
+    let channel = |field: &str, axis: Value| json!({ "field": field, "type": "ordinal", "axis": axis, "title": null, "scale": { "padding": 0 } });
     spec["encoding"] = json!({
-        "x": { "field": "column", "type": "ordinal", "axis": axis, "title": null },
-        "y": { "field": "row", "type": "ordinal", "axis": axis, "title": null },
+        "x": channel("column", axis(matrix.columns, across)),
+        "y": channel("row", axis(matrix.rows, down)),
         "color": {
             "field": "value",
             "type": "quantitative",
             "scale": { "scheme": "viridis" },
+            "legend": { "gradientLength": tall.round() },
             "title": null,
         },
     });
-    spec["config"] = json!({ "view": { "stroke": null }, "scale": { "bandPaddingInner": 0 } });
+    spec["config"]["view"] = json!({ "stroke": null });
     spec
 }

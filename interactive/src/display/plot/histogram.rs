@@ -1,12 +1,14 @@
 //! Histograms: the widths of their bars by the rule of Freedman and Diaconis.
 
-use super::axis::Scale;
+use super::area::Area;
+use super::axis::{Scale, short_text};
 use super::chart::{Axis, noted};
 use super::data::{note_not_finite, numbers};
-use super::svg::{COLOURS, Paper};
+use super::svg::{AREA_HEIGHT_PIXELS, AREA_WIDTH_PIXELS, Around, COLOURS, Paper};
 use super::text::{HEIGHT_CHARS, WIDTH_CHARS, framed};
 use super::{Kind, spec};
 use crate::bundle::Bundle;
+use crate::table::grouped;
 use nesl_engine::data::{Shown, ValueType};
 use serde_json::json;
 
@@ -47,6 +49,18 @@ impl Bars {
 
     fn tallest(&self) -> usize {
         self.counts.iter().copied().max().unwrap_or(0)
+    }
+
+    /// Returns the histogram in words.
+    fn described(&self) -> String {
+        format!(
+            "Histogram of {} numbers from {} to {} in {} bars, of which the tallest counts {}.",
+            grouped(self.counts.iter().sum::<usize>() as u64),
+            short_text(self.low + self.margin),
+            short_text(self.high() - self.margin),
+            self.counts.len(),
+            grouped(self.tallest() as u64)
+        )
     }
 
     /// Returns the ends and the count of each bar.
@@ -113,6 +127,7 @@ fn text(bars: &Bars) -> String {
     let rows = (0..HEIGHT_CHARS).map(row).collect();
     framed(
         rows,
+        WIDTH_CHARS,
         Scale::exact(0.0, tallest as f64),
         (bars.low + bars.margin, bars.high() - bars.margin),
     )
@@ -122,7 +137,10 @@ fn svg(bars: &Bars, notes: &[String]) -> String {
     let none = Axis::default();
     let x = Scale::of(&none, [bars.low, bars.high()].into_iter());
     let y = Scale::exact(0.0, bars.tallest() as f64 * 1.04);
-    let mut paper = Paper::new(x, y, ["", "count"], notes);
+    let (width, height) = (AREA_WIDTH_PIXELS, AREA_HEIGHT_PIXELS);
+    let described = &bars.described();
+    let around = Around { titles: ["", "count"], notes, described, ..Around::default() };
+    let mut paper = Paper::new(Area { x, y, width, height }, around);
     paper.element(&format!("<g fill=\"{}\" stroke=\"#ffffff\" stroke-width=\"0.6\">", COLOURS[0]));
     for (from, to, count) in bars.each() {
         let (left, right) = (paper.across(from), paper.across(to));
@@ -140,7 +158,7 @@ fn svg(bars: &Bars, notes: &[String]) -> String {
 }
 
 fn specification(bars: &Bars, notes: &[String]) -> serde_json::Value {
-    let mut spec = spec::frame(notes);
+    let mut spec = spec::frame(notes, &bars.described());
     let values: Vec<_> = bars
         .each()
         .map(|(from, to, count)| json!({ "from": from, "to": to, "count": count }))

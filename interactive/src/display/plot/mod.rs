@@ -12,6 +12,7 @@
 //! | histogram | sequences of numbers, nested ones too |
 //! | heat map | `[[float]]` with rows of equal length |
 
+mod area;
 mod axis;
 mod chart;
 mod data;

@@ -1,6 +1,6 @@
 //! Charts as SVG: on paper of their own, so that they are readable on light and dark pages.
 
-use super::axis::Scale;
+use super::area::{Area, Sizes};
 use super::chart::{Chart, Mark, Series};
 use crate::bundle::escaped;
 use std::fmt::Write;
@@ -9,10 +9,16 @@ use std::fmt::Write;
 pub(super) const COLOURS: [&str; 8] =
     ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#5b4fa0", "#666666"];
 
-/// The width of the picture, in pixels.
-pub(super) const WIDTH_PIXELS: f64 = 640.0;
-/// The height of the picture, without notes.
-pub(super) const HEIGHT_PIXELS: f64 = 380.0;
+/// The width of the area that is plotted in, in pixels.
+pub(super) const AREA_WIDTH_PIXELS: f64 = 556.0;
+/// The height of the area that is plotted in, in pixels.
+pub(super) const AREA_HEIGHT_PIXELS: f64 = 318.0;
+/// The sizes of the areas of charts, in pixels.
+pub(super) const SIZES: Sizes = Sizes {
+    usual: [AREA_WIDTH_PIXELS, AREA_HEIGHT_PIXELS],
+    most: [AREA_WIDTH_PIXELS, 400.0],
+    least: [220.0, 160.0],
+};
 /// The space between the left edge and the area that is plotted in.
 pub(super) const LEFT_PIXELS: f64 = 66.0;
 /// The space to the right of it.
@@ -23,58 +29,97 @@ pub(super) const TOP_PIXELS: f64 = 16.0;
 pub(super) const BOTTOM_PIXELS: f64 = 46.0;
 /// The height of the notes.
 const NOTES_PIXELS: f64 = 16.0;
-/// The width of a column of the legend.
-const LEGEND_PIXELS: f64 = 110.0;
+/// The least width of a picture, so that notes and names have room.
+const MIN_WIDTH_PIXELS: f64 = 400.0;
+/// The least distance of the marks on the horizontal axis, about, in pixels.
+const TICK_WIDTH_PIXELS: f64 = 70.0;
+/// The least distance of those on the vertical axis.
+const TICK_HEIGHT_PIXELS: f64 = 42.0;
+/// The height of a row of the legend.
+const LEGEND_ROW_PIXELS: f64 = 18.0;
+/// The width of an entry of the legend without its name.
+const LEGEND_SAMPLE_PIXELS: f64 = 44.0;
+/// The width of a letter, about.
+const LETTER_PIXELS: f64 = 6.8;
 /// The characters of a name in the legend.
-const MAX_NAME_CHARS: usize = 24;
+const MAX_NAME_CHARS: usize = 48;
+/// The points of a series from which on they are drawn small.
+pub(super) const MANY_POINTS: usize = 500;
 
 /// A picture with axes, under construction.
 pub(super) struct Paper {
     out: String,
-    x: Scale,
-    y: Scale,
+    area: Area,
+    /// The space above the area.
+    top: f64,
+}
+
+/// What stands around the area of a picture.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Around<'a> {
+    /// The titles of the axes; may be empty.
+    pub titles: [&'a str; 2],
+    /// What is to be said below.
+    pub notes: &'a [String],
+    /// The series, of which those with a name are in the legend.
+    pub series: &'a [Series],
+    /// The picture in words.
+    pub described: &'a str,
+}
+
+/// Begins a picture of a size in pixels; the notes stand below.
+pub(super) fn begin(width: f64, height: f64, notes: &[String], described: &str) -> String {
+    let height = if notes.is_empty() { height } else { height + NOTES_PIXELS };
+    let mut out = format!(
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" role=\"img\" aria-label=\"{}\" width=\"{width}\" \
+         height=\"{height}\" viewBox=\"0 0 {width} {height}\" font-family=\"system-ui, sans-serif\" \
+         font-size=\"12\" fill=\"#333333\"><rect width=\"{width}\" height=\"{height}\" rx=\"4\" \
+         fill=\"#ffffff\"/>",
+        escaped(described)
+    );
+    if !notes.is_empty() {
+        let notes = format!("({})", notes.join("; "));
+        text(&mut out, width - RIGHT_PIXELS, height - 8.0, "end", &notes);
+    }
+    out
+}
+
+/// Writes a text.
+pub(super) fn text(out: &mut String, x: f64, y: f64, anchor: &str, text: &str) {
+    if !text.is_empty() {
+        let text = escaped(text);
+        let _ =
+            write!(out, "<text x=\"{x:.1}\" y=\"{y:.1}\" text-anchor=\"{anchor}\">{text}</text>");
+    }
 }
 
 impl Paper {
-    /// An empty picture of a height in pixels; the notes stand below.
-    pub(super) fn bare(x: Scale, y: Scale, height: f64, notes: &[String]) -> Paper {
-        let height = if notes.is_empty() { height } else { height + NOTES_PIXELS };
-        let mut paper = Paper { out: String::new(), x, y };
-        let _ = write!(
-            paper.out,
-            "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{WIDTH_PIXELS}\" height=\"{height}\" \
-             viewBox=\"0 0 {WIDTH_PIXELS} {height}\" font-family=\"system-ui, sans-serif\" font-size=\"12\" \
-             fill=\"#333333\"><rect width=\"{WIDTH_PIXELS}\" height=\"{height}\" rx=\"4\" fill=\"#ffffff\"/>"
-        );
-        if !notes.is_empty() {
-            let notes = format!("({})", notes.join("; "));
-            paper.text(WIDTH_PIXELS - RIGHT_PIXELS, height - 8.0, "end", &notes);
-        }
-        paper
-    }
-
-    /// An empty picture with its axes and their titles.
-    pub(super) fn new(x: Scale, y: Scale, titles: [&str; 2], notes: &[String]) -> Paper {
-        let mut paper = Paper::bare(x, y, HEIGHT_PIXELS, notes);
-        let (right, bottom) = (WIDTH_PIXELS - RIGHT_PIXELS, HEIGHT_PIXELS - BOTTOM_PIXELS);
-        for (value, text) in x.ticks(7) {
+    /// An empty picture with its axes and what stands around them.
+    pub(super) fn new(area: Area, around: Around<'_>) -> Paper {
+        let Around { titles, notes, series, described } = around;
+        let wide = (LEFT_PIXELS + area.width + RIGHT_PIXELS).max(MIN_WIDTH_PIXELS);
+        let legend = Legend::new(series, wide - LEFT_PIXELS - RIGHT_PIXELS);
+        let top = TOP_PIXELS + legend.height();
+        let tall = top + area.height + BOTTOM_PIXELS;
+        let mut paper = Paper { out: begin(wide, tall, notes, described), area, top };
+        legend.draw(&mut paper.out);
+        let (right, bottom) = (LEFT_PIXELS + area.width, top + area.height);
+        for (value, label) in area.x.ticks((area.width / TICK_WIDTH_PIXELS) as usize) {
             let at = paper.across(value);
-            paper.element(&format!(
-                "<path d=\"M{at:.1} {TOP_PIXELS}V{bottom}\" stroke=\"#e4e4e4\"/>"
-            ));
-            paper.text(at, bottom + 16.0, "middle", &text);
+            paper.element(&format!("<path d=\"M{at:.1} {top}V{bottom:.1}\" stroke=\"#e4e4e4\"/>"));
+            paper.text(at, bottom + 16.0, "middle", &label);
         }
-        for (value, text) in y.ticks(6) {
+        for (value, label) in area.y.ticks((area.height / TICK_HEIGHT_PIXELS) as usize) {
             let at = paper.up(value);
             paper.element(&format!(
-                "<path d=\"M{LEFT_PIXELS} {at:.1}H{right}\" stroke=\"#e4e4e4\"/>"
+                "<path d=\"M{LEFT_PIXELS} {at:.1}H{right:.1}\" stroke=\"#e4e4e4\"/>"
             ));
-            paper.text(LEFT_PIXELS - 7.0, at + 4.0, "end", &text);
+            paper.text(LEFT_PIXELS - 7.0, at + 4.0, "end", &label);
         }
         paper.element(&format!(
-            "<path d=\"M{LEFT_PIXELS} {TOP_PIXELS}V{bottom}H{right}\" fill=\"none\" stroke=\"#777777\"/>"
+            "<path d=\"M{LEFT_PIXELS} {top}V{bottom:.1}H{right:.1}\" fill=\"none\" stroke=\"#777777\"/>"
         ));
-        let (middle, centre) = ((LEFT_PIXELS + right) / 2.0, (TOP_PIXELS + bottom) / 2.0);
+        let (middle, centre) = ((LEFT_PIXELS + right) / 2.0, (top + bottom) / 2.0);
         paper.text(middle, bottom + 34.0, "middle", titles[0]);
         if !titles[1].is_empty() {
             paper.element(&format!(
@@ -88,25 +133,17 @@ impl Paper {
 
     /// Returns how many pixels from the left a number lies.
     pub(super) fn across(&self, x: f64) -> f64 {
-        LEFT_PIXELS + self.x.place(x).clamp(-1.0, 2.0) * (WIDTH_PIXELS - RIGHT_PIXELS - LEFT_PIXELS)
+        LEFT_PIXELS + self.area.x.place(x).clamp(-1.0, 2.0) * self.area.width
     }
 
     /// Returns how many pixels from the top a number lies.
     pub(super) fn up(&self, y: f64) -> f64 {
-        HEIGHT_PIXELS
-            - BOTTOM_PIXELS
-            - self.y.place(y).clamp(-1.0, 2.0) * (HEIGHT_PIXELS - BOTTOM_PIXELS - TOP_PIXELS)
+        self.top + (1.0 - self.area.y.place(y).clamp(-1.0, 2.0)) * self.area.height
     }
 
     /// Writes a text.
-    pub(super) fn text(&mut self, x: f64, y: f64, anchor: &str, text: &str) {
-        if !text.is_empty() {
-            let _ = write!(
-                self.out,
-                "<text x=\"{x:.1}\" y=\"{y:.1}\" text-anchor=\"{anchor}\">{}</text>",
-                escaped(text)
-            );
-        }
+    pub(super) fn text(&mut self, x: f64, y: f64, anchor: &str, content: &str) {
+        text(&mut self.out, x, y, anchor, content);
     }
 
     /// Adds an element of SVG as it is.
@@ -121,11 +158,10 @@ impl Paper {
     }
 
     fn series(&mut self, series: &Series) {
-        let colour = COLOURS[series.colour % COLOURS.len()];
         match series.mark {
             Mark::Point => {
-                let radius = if series.points.len() > 500 { 1.6 } else { 3.0 };
-                let _ = write!(self.out, "<g fill=\"{colour}\" fill-opacity=\"0.75\">");
+                let radius = if series.points.len() > MANY_POINTS { 1.6 } else { 3.0 };
+                let _ = write!(self.out, "<g {}>", dot_style(series));
                 for (x, y) in &series.points {
                     let (x, y) = (self.across(*x), self.up(*y));
                     let _ =
@@ -134,15 +170,8 @@ impl Paper {
                 self.out += "</g>";
             }
             Mark::Line | Mark::Dashes => {
-                let dashes = match series.mark {
-                    Mark::Dashes => " stroke-dasharray=\"5 4\"",
-                    _ => "",
-                };
-                let _ = write!(
-                    self.out,
-                    "<path fill=\"none\" stroke=\"{colour}\" stroke-width=\"1.6\" \
-                     stroke-linejoin=\"round\"{dashes} d=\""
-                );
+                let _ =
+                    write!(self.out, "<path {} stroke-linejoin=\"round\" d=\"", line_style(series));
                 for (at, (x, y)) in series.points.iter().enumerate() {
                     let letter = if at == 0 { 'M' } else { 'L' };
                     let (x, y) = (self.across(*x), self.up(*y));
@@ -156,52 +185,92 @@ impl Paper {
             }
         }
     }
+}
 
-    /// Writes the names of the series into the upper left corner.
-    fn legend(&mut self, all: &[Series]) {
-        let named: Vec<&Series> = all.iter().filter(|series| !series.name.is_empty()).collect();
-        let longest = named.iter().map(|series| series.name.chars().count()).max().unwrap_or(0);
-        let width = (longest.min(MAX_NAME_CHARS) as f64 * 7.0 + 34.0).min(LEGEND_PIXELS * 2.0);
-        if named.is_empty() {
-            return;
-        }
-        let height = named.len() as f64 * 16.0 + 8.0;
-        let _ = write!(
-            self.out,
-            "<rect x=\"{:.1}\" y=\"{:.1}\" width=\"{width:.1}\" height=\"{height:.1}\" \
-             fill=\"#ffffff\" fill-opacity=\"0.8\"/>",
-            LEFT_PIXELS + 8.0,
-            TOP_PIXELS + 4.0
-        );
-        for (at, series) in named.into_iter().enumerate() {
-            let y = TOP_PIXELS + 18.0 + at as f64 * 16.0;
-            let colour = COLOURS[series.colour % COLOURS.len()];
-            let _ = write!(
-                self.out,
-                "<circle cx=\"{:.1}\" cy=\"{:.1}\" r=\"4\" fill=\"{colour}\"/>",
-                LEFT_PIXELS + 18.0,
-                y - 4.0
-            );
-            let name: String = series.name.chars().take(MAX_NAME_CHARS).collect();
-            self.text(LEFT_PIXELS + 30.0, y, "start", &name);
+/// Returns the colour of a series.
+pub(super) fn colour(series: &Series) -> &'static str {
+    COLOURS[series.colour % COLOURS.len()]
+}
+
+/// Returns true for a series whose colour is that of an earlier one, which is drawn in another way.
+pub(super) fn is_repeated(series: &Series) -> bool {
+    series.colour >= COLOURS.len()
+}
+
+fn dot_style(series: &Series) -> String {
+    let colour = colour(series);
+    if is_repeated(series) {
+        format!("fill=\"none\" stroke=\"{colour}\" stroke-width=\"1.2\"")
+    } else {
+        format!("fill=\"{colour}\" fill-opacity=\"0.75\"")
+    }
+}
+
+fn line_style(series: &Series) -> String {
+    let dashes = match series.mark {
+        Mark::Dashes => " stroke-dasharray=\"5 4\"",
+        _ if is_repeated(series) => " stroke-dasharray=\"2 3\"",
+        _ => "",
+    };
+    format!("fill=\"none\" stroke=\"{}\" stroke-width=\"1.6\"{dashes}", colour(series))
+}
+
+/// The names of the series, in rows above the area, where they cover nothing.
+struct Legend<'a> {
+    /// Each series with its name, the number of its row, and its distance from the left.
+    entries: Vec<(&'a Series, String, usize, f64)>,
+    rows: usize,
+}
+
+impl Legend<'_> {
+    fn new(all: &[Series], width: f64) -> Legend<'_> {
+        let named = all.iter().filter(|series| !series.name.is_empty());
+        let named: Vec<(&Series, String)> =
+            named.map(|one| (one, one.name.chars().take(MAX_NAME_CHARS).collect())).collect();
+        let longest = named.iter().map(|(_, name)| name.chars().count()).max().unwrap_or(0);
+        // All entries are equally wide, so that they stand in columns.
+        let entry = LEGEND_SAMPLE_PIXELS + longest as f64 * LETTER_PIXELS;
+        let columns = ((width / entry) as usize).max(1);
+        let rows = named.len().div_ceil(columns);
+        let place =
+            |(at, (series, name))| (series, name, at / columns, (at % columns) as f64 * entry);
+        Legend { entries: named.into_iter().enumerate().map(place).collect(), rows }
+    }
+
+    fn height(&self) -> f64 {
+        self.rows as f64 * LEGEND_ROW_PIXELS
+    }
+
+    fn draw(&self, out: &mut String) {
+        for (series, name, row, from) in &self.entries {
+            let (x, y) = (LEFT_PIXELS + from, TOP_PIXELS + *row as f64 * LEGEND_ROW_PIXELS);
+            let _ = match series.mark {
+                Mark::Point => write!(
+                    out,
+                    "<circle cx=\"{:.1}\" cy=\"{y:.1}\" r=\"4\" {}/>",
+                    x + 12.0,
+                    dot_style(series)
+                ),
+                Mark::Line | Mark::Dashes => {
+                    write!(out, "<path d=\"M{:.1} {y:.1}h18\" {}/>", x + 3.0, line_style(series))
+                }
+            };
+            text(out, x + 26.0, y + 4.0, "start", name);
         }
     }
 }
 
 /// Returns a chart as SVG.
 pub(super) fn chart(chart: &Chart) -> String {
-    let [x, y] = scales(chart);
-    let mut paper = Paper::new(x, y, [&chart.x.title, &chart.y.title], &chart.notes);
+    let around = Around {
+        titles: [&chart.x.title, &chart.y.title],
+        notes: &chart.notes,
+        series: &chart.series,
+        described: &chart.described(),
+    };
+    let mut paper = Paper::new(Area::of(chart, SIZES, true), around);
     for series in &chart.series {
         paper.series(series);
     }
-    paper.legend(&chart.series);
     paper.done()
-}
-
-/// Returns the scales of a chart's axes.
-pub(super) fn scales(chart: &Chart) -> [Scale; 2] {
-    let points = || chart.series.iter().flat_map(|series| &series.points);
-    let x = Scale::of(&chart.x, points().map(|point| point.0));
-    [x, Scale::of(&chart.y, points().map(|point| point.1))]
 }

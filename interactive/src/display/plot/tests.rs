@@ -41,24 +41,24 @@ fn plots_as_text() {
         Kind::Scatter,
         "[(1, 1.5), (2, 3.0), (4, -2.0)]",
         expect![[r#"
-         3 │⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠁
-           │
-           │
-           │
-           │⠄
-           │
-           │
-           │
-           │
-           │
-           │
-           │
-           │
-           │
-        -2 │⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⢀
-           └────────────────────────────────────────────────────────────
-            1                                                          4
-    "#]],
+             3 │⠀⠀⠀⠀⠀⠀⠀⠁
+               │
+               │
+               │
+               │⠀⠄
+               │
+               │
+               │
+               │
+               │
+               │
+               │
+               │
+               │
+            -2 │⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⢀
+               └────────────────────
+                0.8333         4.167
+        "#]],
     );
     check_text(
         Kind::Line,
@@ -128,10 +128,35 @@ fn plots_as_text() {
 #[test]
 fn plots_as_specifications() {
     let spec = |kind, text| plotted(kind, text).plot.expect("a specification").to_string();
-    expect![[r##"{"$schema":"https://vega.github.io/schema/vega-lite/v5.json","height":320,"layer":[{"data":{"values":[{"x":0.0,"y":1.5},{"x":2.0,"y":2.5}]},"encoding":{"color":{"value":"#0072b2"},"x":{"field":"x","scale":{"nice":true,"zero":false},"title":"index","type":"quantitative"},"y":{"field":"y","scale":{"nice":true,"zero":false},"title":null,"type":"quantitative"}},"mark":{"tooltip":true,"type":"line"}}],"title":{"anchor":"end","subtitle":"without 1 that is not finite","text":""},"width":560}"##]].assert_eq(&spec(Kind::Line, "[1.5, 0.0 / 0.0, 2.5]"));
-    expect![[r##"{"$schema":"https://vega.github.io/schema/vega-lite/v5.json","height":320,"layer":[{"data":{"values":[{"order":0,"x":1.0,"y":2.0},{"order":1,"x":0.0,"y":3.0}]},"encoding":{"color":{"datum":"0","scale":{"domain":["0","1"],"range":["#0072b2","#d55e00"]},"title":null,"type":"nominal"},"order":{"field":"order","type":"quantitative"},"x":{"field":"x","scale":{"nice":true,"zero":false},"title":null,"type":"quantitative"},"y":{"field":"y","scale":{"nice":true,"zero":false},"title":null,"type":"quantitative"}},"mark":{"tooltip":true,"type":"line"}},{"data":{"values":[{"x":4.0,"y":5.0}]},"encoding":{"color":{"datum":"1","scale":{"domain":["0","1"],"range":["#0072b2","#d55e00"]},"title":null,"type":"nominal"},"x":{"field":"x","scale":{"nice":true,"zero":false},"title":null,"type":"quantitative"},"y":{"field":"y","scale":{"nice":true,"zero":false},"title":null,"type":"quantitative"}},"mark":{"tooltip":true,"type":"line"}}],"width":560}"##]].assert_eq(&spec(Kind::Line, "[[(1, 2), (0, 3)], [(4, 5)]]"));
-    expect![[r##"{"$schema":"https://vega.github.io/schema/vega-lite/v5.json","data":{"values":[{"count":1,"from":0.5,"to":1.5},{"count":2,"from":1.5,"to":2.5}]},"encoding":{"x":{"bin":"binned","field":"from","scale":{"zero":false},"title":null,"type":"quantitative"},"x2":{"field":"to"},"y":{"field":"count","title":"count","type":"quantitative"}},"height":320,"mark":{"color":"#0072b2","tooltip":true,"type":"bar"},"width":560}"##]].assert_eq(&spec(Kind::Histogram, "[1, 2, 2]"));
-    expect![[r#"{"$schema":"https://vega.github.io/schema/vega-lite/v5.json","config":{"scale":{"bandPaddingInner":0},"view":{"stroke":null}},"data":{"values":[{"column":0,"row":0,"value":1.0},{"column":1,"row":0,"value":2.0},{"column":0,"row":1,"value":3.0},{"column":1,"row":1,"value":4.0}]},"encoding":{"color":{"field":"value","scale":{"scheme":"viridis"},"title":null,"type":"quantitative"},"x":{"axis":{"labelOverlap":true,"ticks":false},"field":"column","title":null,"type":"ordinal"},"y":{"axis":{"labelOverlap":true,"ticks":false},"field":"row","title":null,"type":"ordinal"}},"height":320,"mark":{"tooltip":true,"type":"rect"},"width":560}"#]].assert_eq(&spec(Kind::HeatMap, "[[1.0, 2.0], [3.0, 4.0]]"));
+    expect![[r##"{"$schema":"https://vega.github.io/schema/vega-lite/v5.json","background":"white","config":{"axis":{"gridColor":"#e4e4e4","titleFontWeight":"normal"}},"description":"Plot of 2 points on lines; index from 0 to 2, y from 1.5 to 2.5.","height":318.0,"layer":[{"data":{"values":[{"x":0.0,"y":1.5},{"x":2.0,"y":2.5}]},"encoding":{"color":{"value":"#0072b2"},"x":{"field":"x","scale":{"domain":[-0.08,2.08],"nice":false,"zero":false},"title":"index","type":"quantitative"},"y":{"field":"y","scale":{"domain":[1.46,2.54],"nice":false,"zero":false},"title":null,"type":"quantitative"}},"mark":{"clip":true,"tooltip":true,"type":"line"}}],"padding":10,"title":{"anchor":"end","subtitle":"without 1 that is not finite","text":""},"width":556.0}"##]].assert_eq(&spec(Kind::Line, "[1.5, 0.0 / 0.0, 2.5]"));
+    expect![[r##"{"$schema":"https://vega.github.io/schema/vega-lite/v5.json","background":"white","config":{"axis":{"gridColor":"#e4e4e4","titleFontWeight":"normal"}},"description":"Plot of 3 points on lines in 2 series (series 0, series 1); x from 0 to 4, y from 2 to 5.","height":400.0,"layer":[{"data":{"values":[{"order":0,"x":1.0,"y":2.0},{"order":1,"x":0.0,"y":3.0}]},"encoding":{"color":{"datum":"series 0","legend":{"columns":6,"labelLimit":0,"orient":"top"},"scale":{"domain":["series 0","series 1"],"range":["#0072b2","#d55e00"]},"title":null,"type":"nominal"},"order":{"field":"order","type":"quantitative"},"x":{"field":"x","scale":{"domain":[-0.16000000000000045,4.16],"nice":false,"zero":false},"title":null,"type":"quantitative"},"y":{"field":"y","scale":{"domain":[1.8799999999999997,5.12],"nice":false,"zero":false},"title":null,"type":"quantitative"}},"mark":{"clip":true,"tooltip":true,"type":"line"}},{"data":{"values":[{"x":4.0,"y":5.0}]},"encoding":{"color":{"datum":"series 1","legend":{"columns":6,"labelLimit":0,"orient":"top"},"scale":{"domain":["series 0","series 1"],"range":["#0072b2","#d55e00"]},"title":null,"type":"nominal"},"x":{"field":"x","scale":{"domain":[-0.16000000000000045,4.16],"nice":false,"zero":false},"title":null,"type":"quantitative"},"y":{"field":"y","scale":{"domain":[1.8799999999999997,5.12],"nice":false,"zero":false},"title":null,"type":"quantitative"}},"mark":{"clip":true,"tooltip":true,"type":"line"}}],"padding":10,"width":533.0}"##]].assert_eq(&spec(Kind::Line, "[[(1, 2), (0, 3)], [(4, 5)]]"));
+    expect![[r##"{"$schema":"https://vega.github.io/schema/vega-lite/v5.json","background":"white","config":{"axis":{"gridColor":"#e4e4e4","titleFontWeight":"normal"}},"data":{"values":[{"count":1,"from":0.5,"to":1.5},{"count":2,"from":1.5,"to":2.5}]},"description":"Histogram of 3 numbers from 1 to 2 in 2 bars, of which the tallest counts 2.","encoding":{"x":{"bin":"binned","field":"from","scale":{"zero":false},"title":null,"type":"quantitative"},"x2":{"field":"to"},"y":{"field":"count","title":"count","type":"quantitative"}},"height":318.0,"mark":{"color":"#0072b2","tooltip":true,"type":"bar"},"padding":10,"width":556.0}"##]].assert_eq(&spec(Kind::Histogram, "[1, 2, 2]"));
+    expect![[r##"{"$schema":"https://vega.github.io/schema/vega-lite/v5.json","background":"white","config":{"axis":{"gridColor":"#e4e4e4","titleFontWeight":"normal"},"view":{"stroke":null}},"data":{"values":[{"column":0,"row":0,"value":1.0},{"column":1,"row":0,"value":2.0},{"column":0,"row":1,"value":3.0},{"column":1,"row":1,"value":4.0}]},"description":"Heat map: 2 × 2, 1 to 4.","encoding":{"color":{"field":"value","legend":{"gradientLength":318.0},"scale":{"scheme":"viridis"},"title":null,"type":"quantitative"},"x":{"axis":{"domain":false,"labelAngle":0,"ticks":false,"values":[0,1]},"field":"column","scale":{"padding":0},"title":null,"type":"ordinal"},"y":{"axis":{"domain":false,"labelAngle":0,"ticks":false,"values":[0,1]},"field":"row","scale":{"padding":0},"title":null,"type":"ordinal"}},"height":{"step":159.0},"mark":{"tooltip":true,"type":"rect"},"padding":10,"width":{"step":159.0}}"##]].assert_eq(&spec(Kind::HeatMap, "[[1.0, 2.0], [3.0, 4.0]]"));
+}
+
+#[test]
+fn geometry_has_equal_scales() {
+    let size = |kind, text| {
+        let spec = plotted(kind, text).plot.expect("a specification");
+        [&spec["width"], &spec["height"]].map(|side| side.as_f64().expect("a number"))
+    };
+    // A square, as dots and as a closed line.
+    const CORNERS: &str = "[(0, 0), (4, 0), (4, 4), (0, 4), (0, 0)]";
+    assert_eq!(size(Kind::Scatter, CORNERS), [400.0, 400.0]);
+    assert_eq!(size(Kind::Line, CORNERS), [400.0, 400.0]);
+    // The graph of a function, and dots that are far more apart in one direction, fill the picture.
+    let usual = [svg::AREA_WIDTH_PIXELS, svg::AREA_HEIGHT_PIXELS];
+    assert_eq!(size(Kind::Line, "[(0, 0), (2, 1), (4, 4)]"), usual);
+    assert_eq!(size(Kind::Scatter, "{(n, n * n) : n in [0:50]}"), usual);
+}
+
+#[test]
+fn the_legend_stands_above_the_points() {
+    let svg = plotted(Kind::Line, "[[5, 5], [0, 1], [2, 3]]").svg.expect("a picture");
+    let name = svg.find("y=\"20.0\" text-anchor=\"start\">series 2<");
+    assert!(name.is_some(), "{svg}");
+    // The highest number lies below the names.
+    assert!(svg.contains("M86.6 45.8L"), "{svg}");
 }
 
 #[test]
@@ -171,7 +196,7 @@ fn other_values_are_refused() {
 #[test]
 fn growth_is_drawn_on_logarithmic_axes() {
     let points: Vec<(f64, f64)> = (0..8).map(|k| 4f64.powi(k)).map(|n| (n, n * n)).collect();
-    let fit = Fit { name: "n²", cost: &|n| n * n };
+    let fit = Fit { name: "n²", is_exact: false, cost: &|n| n * n };
     let bundle = growth(&[Curve { name: "work", points: &points, fit: Some(fit) }]);
     expect![[r#"
         work over n

@@ -1,8 +1,8 @@
 //! Charts as text: of braille characters, each of which has two by four dots.
 
+use super::area::{Area, Sizes};
 use super::axis::{Scale, short_text};
 use super::chart::{Chart, Mark};
-use super::svg::scales;
 
 /// The width of a plot, without its labels.
 pub(super) const WIDTH_CHARS: usize = 60;
@@ -12,24 +12,41 @@ pub(super) const HEIGHT_CHARS: usize = 15;
 const CHAR_DOTS_ACROSS: usize = 2;
 /// The dots of a character up.
 const CHAR_DOTS_UP: usize = 4;
+/// The sizes of the areas of charts, in dots, which are about as wide as high.
+const SIZES: Sizes = Sizes {
+    usual: [(WIDTH_CHARS * CHAR_DOTS_ACROSS) as f64, (HEIGHT_CHARS * CHAR_DOTS_UP) as f64],
+    most: [(WIDTH_CHARS * CHAR_DOTS_ACROSS) as f64, (HEIGHT_CHARS * CHAR_DOTS_UP) as f64],
+    least: [40.0, 24.0],
+};
 
 /// A field of dots, each set or not.
 struct Dots {
     set: Vec<bool>,
+    /// The width in characters.
+    columns: usize,
+    /// The height in characters.
+    lines: usize,
 }
 
 impl Dots {
-    const WIDTH: usize = WIDTH_CHARS * CHAR_DOTS_ACROSS;
-    const HEIGHT: usize = HEIGHT_CHARS * CHAR_DOTS_UP;
+    fn new(columns: usize, lines: usize) -> Dots {
+        let dots = Dots { set: Vec::new(), columns, lines };
+        Dots { set: vec![false; dots.width() * dots.height()], ..dots }
+    }
 
-    fn new() -> Dots {
-        Dots { set: vec![false; Dots::WIDTH * Dots::HEIGHT] }
+    fn width(&self) -> usize {
+        self.columns * CHAR_DOTS_ACROSS
+    }
+
+    fn height(&self) -> usize {
+        self.lines * CHAR_DOTS_UP
     }
 
     fn set(&mut self, (x, y): (i64, i64)) {
         let (Ok(x), Ok(y)) = (usize::try_from(x), usize::try_from(y)) else { return };
-        if x < Dots::WIDTH && y < Dots::HEIGHT {
-            self.set[y * Dots::WIDTH + x] = true;
+        if x < self.width() && y < self.height() {
+            let at = y * self.width() + x;
+            self.set[at] = true;
         }
     }
 
@@ -52,7 +69,7 @@ impl Dots {
             for (down, line) in BITS.iter().enumerate() {
                 for (right, bit) in line.iter().enumerate() {
                     let (x, y) = (column * CHAR_DOTS_ACROSS + right, row * CHAR_DOTS_UP + down);
-                    if self.set[y * Dots::WIDTH + x] {
+                    if self.set[y * self.width() + x] {
                         bits |= bit;
                     }
                 }
@@ -61,20 +78,22 @@ impl Dots {
             char::from_u32(0x2800 + bits).unwrap_or(' ')
         };
         let row = |row| {
-            let all: String = (0..WIDTH_CHARS).map(|column| character(column, row)).collect();
+            let all: String = (0..self.columns).map(|column| character(column, row)).collect();
             all.trim_end_matches('\u{2800}').to_owned()
         };
-        (0..HEIGHT_CHARS).map(row).collect()
+        (0..self.lines).map(row).collect()
     }
 }
 
 /// Returns a chart as text.
 pub(super) fn chart(chart: &Chart) -> String {
-    let [x, y] = scales(chart).map(Scale::without_margin);
-    let mut dots = Dots::new();
+    let Area { x, y, width, height } = Area::of(chart, SIZES, false);
+    let chars = |dots: f64, of_char: usize| (dots.round() as usize).div_ceil(of_char);
+    let mut dots = Dots::new(chars(width, CHAR_DOTS_ACROSS), chars(height, CHAR_DOTS_UP));
+    let (right, bottom) = (dots.width() - 1, dots.height() - 1);
     let place = |point: &(f64, f64)| {
-        let across = x.place(point.0) * (Dots::WIDTH - 1) as f64;
-        let up = (1.0 - y.place(point.1)) * (Dots::HEIGHT - 1) as f64;
+        let across = x.place(point.0) * right as f64;
+        let up = (1.0 - y.place(point.1)) * bottom as f64;
         (across.round() as i64, up.round() as i64)
     };
     for series in &chart.series {
@@ -87,7 +106,7 @@ pub(super) fn chart(chart: &Chart) -> String {
             before = Some(point);
         }
     }
-    let mut out = framed(dots.rows(), y, x.ends());
+    let mut out = framed(dots.rows(), dots.columns, y, x.ends());
     let titles = [&chart.x.title, &chart.y.title].map(|title| title.as_str());
     if let [x, y] = titles
         && !y.is_empty()
@@ -99,7 +118,12 @@ pub(super) fn chart(chart: &Chart) -> String {
 
 /// Returns rows of characters with axes: the numbers at the ends of the vertical one, and below the
 /// ends of the horizontal one.
-pub(super) fn framed(rows: Vec<String>, y: Scale, (left, right): (f64, f64)) -> String {
+pub(super) fn framed(
+    rows: Vec<String>,
+    columns: usize,
+    y: Scale,
+    (left, right): (f64, f64),
+) -> String {
     let (bottom, top) = y.ends();
     let labels = [top, bottom].map(short_text);
     let width = labels.iter().map(|label| label.chars().count()).max().unwrap_or(0);
@@ -116,7 +140,7 @@ pub(super) fn framed(rows: Vec<String>, y: Scale, (left, right): (f64, f64)) -> 
         out.push('\n');
     }
     let (left, right) = (short_text(left), short_text(right));
-    let between = WIDTH_CHARS.saturating_sub(left.chars().count());
-    out += &format!("{:width$} └{}\n", "", "─".repeat(WIDTH_CHARS));
+    let between = columns.saturating_sub(left.chars().count());
+    out += &format!("{:width$} └{}\n", "", "─".repeat(columns));
     out + &format!("{:width$}  {left}{right:>between$}", "")
 }

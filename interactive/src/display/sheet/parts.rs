@@ -22,13 +22,28 @@ pub(crate) struct Column {
     pub is_gap: bool,
 }
 
+/// What stands in a cell.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Cell {
+    /// The text.
+    pub text: String,
+    /// The value with all digits, if the text has fewer.
+    pub full: Option<String>,
+}
+
+impl From<String> for Cell {
+    fn from(text: String) -> Cell {
+        Cell { text, full: None }
+    }
+}
+
 /// A row of a table.
 #[derive(Clone, Debug)]
 pub(crate) enum Row {
     /// Dots in the place of others.
     Gap,
     /// The label and the cells; one is missing behind the end of a sequence.
-    Cells(String, Vec<Option<String>>),
+    Cells(String, Vec<Option<Cell>>),
 }
 
 /// A row of a nested sequence.
@@ -47,10 +62,41 @@ pub(crate) enum Segment {
         /// The length as a part of the longest row's, for a bar.
         part: f64,
         /// The elements; `None` if rows of their own have them.
-        cells: Option<Vec<String>>,
+        cells: Option<Vec<Cell>>,
         /// True if there are more elements than cells; they are left out before the last cell.
         is_cut: bool,
     },
+}
+
+impl Grid {
+    /// The same table with blanks behind numbers, so that the points of a column stand below each other.
+    /// A column in which a number has an exponent stays as it is.
+    pub(super) fn with_aligned_points(mut self) -> Grid {
+        for (at, column) in self.columns.iter().enumerate() {
+            // The characters from the point on, of cells that are such numbers.
+            let behind = |cell: &Cell| cell.text.find('.').map(|point| cell.text.len() - point);
+            let own = || {
+                let rows = self.rows.iter().filter_map(|row| match row {
+                    Row::Cells(_, cells) => cells.get(at)?.as_ref(),
+                    Row::Gap => None,
+                });
+                rows.filter(|cell| cell.text.contains('.'))
+            };
+            if !column.right || own().any(|cell| cell.text.contains('E')) {
+                continue;
+            }
+            let most = own().filter_map(behind).max().unwrap_or(0);
+            for row in &mut self.rows {
+                if let Row::Cells(_, cells) = row
+                    && let Some(Some(cell)) = cells.get_mut(at)
+                    && let Some(behind) = behind(cell)
+                {
+                    cell.text += &" ".repeat(most - behind);
+                }
+            }
+        }
+        self
+    }
 }
 
 impl Column {

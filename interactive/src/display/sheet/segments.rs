@@ -1,7 +1,7 @@
 //! Nested sequences: a line for each row, with its length and as many elements as fit.
 
-use super::parts::{Segment, ends};
-use super::{Room, brief, row_lengths};
+use super::parts::{Cell, Segment, ends};
+use super::{Room, brief, cell as written, row_lengths};
 use crate::table::grouped;
 use nesl_engine::data::{Elements, Node, ValueType};
 use nesl_runtime::scalar::Precision;
@@ -70,9 +70,14 @@ fn level(
             }
             Some(Node::Text(text)) => {
                 let node = Node::Text(text);
-                (Some(text.len()), Some(vec![brief(&node, precision, width).text]), false, None)
+                (
+                    Some(text.len()),
+                    Some(vec![brief(&node, precision, width).text.into()]),
+                    false,
+                    None,
+                )
             }
-            Some(node) => (None, Some(vec![brief(node, precision, width).text]), false, None),
+            Some(node) => (None, Some(vec![written(node, precision, width)]), false, None),
             None => (None, Some(Vec::new()), true, None),
         };
         let part = length.map_or(0.0, |length| length as f64 / longest.max(1) as f64);
@@ -109,12 +114,12 @@ fn is_texts(ty: &ValueType) -> bool {
 }
 
 /// Returns the elements of a row that fit, and true if others are left out before the last.
-fn cells(row: &Elements<'_>, width: usize, precision: Precision) -> (Vec<String>, bool) {
+fn cells(row: &Elements<'_>, width: usize, precision: Precision) -> (Vec<Cell>, bool) {
     let cell = |index| {
-        let text = row.get(index).map(|e| brief(&e, precision, MAX_ELEMENT_CHARS).text);
-        text.unwrap_or_else(|| "…".to_owned())
+        let cell = row.get(index).map(|e| written(&e, precision, MAX_ELEMENT_CHARS));
+        cell.unwrap_or_else(|| "…".to_owned().into())
     };
-    let room_of = |text: &str| text.chars().count() + 1;
+    let room_of = |cell: &Cell| cell.text.chars().count() + 1;
     let last = row.len().checked_sub(1).map(cell).unwrap_or_default();
     let (mut all, mut used) = (Vec::new(), 0);
     for index in 0..row.len().saturating_sub(1) {

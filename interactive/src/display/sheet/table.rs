@@ -1,7 +1,7 @@
 //! Sequences of tuples, strings and numbers, and tuples, as tables.
 
-use super::parts::{Column, Grid, Row, ends};
-use super::{Room, brief};
+use super::parts::{Cell, Column, Grid, Row, ends};
+use super::{Room, brief, cell as written};
 use crate::table::grouped;
 use nesl_engine::data::{Elements, Node, ValueType};
 use nesl_runtime::scalar::Precision;
@@ -43,7 +43,7 @@ pub(super) fn table(elements: &Elements<'_>, precision: Precision, room: Room) -
                 _ => return None,
             };
         }
-        Some(brief(&node, precision, max_cell).text)
+        Some(written(&node, precision, max_cell))
     })
 }
 
@@ -94,7 +94,7 @@ pub(super) fn matrix(
         None => Column::gap(),
     });
     fitted(rows.len(), headings.collect(), room, |row, column| match rows.get(row)? {
-        Node::Sequence(row) => Some(brief(&row.get(all[column]?)?, precision, MAX_CELL_CHARS).text),
+        Node::Sequence(row) => Some(written(&row.get(all[column]?)?, precision, MAX_CELL_CHARS)),
         _ => None,
     })
 }
@@ -112,8 +112,8 @@ pub(super) fn texts(elements: &Elements<'_>, precision: Precision, room: Room) -
     fitted(elements.len(), columns.to_vec(), room, |row, column| {
         let text = elements.get(row)?;
         match (column, &text) {
-            (0, Node::Text(bytes)) => Some(grouped(bytes.len() as u64)),
-            _ => Some(brief(&text, precision, max_chars).text),
+            (0, Node::Text(bytes)) => Some(grouped(bytes.len() as u64).into()),
+            _ => Some(brief(&text, precision, max_chars).text.into()),
         }
     })
 }
@@ -136,8 +136,8 @@ pub(super) fn components(
     let widest = types.iter().map(|ty| ty.chars().count()).max().unwrap_or(0);
     let max_chars = room.width.saturating_sub(widest + 24).max(MIN_CELL_CHARS);
     let mut grid = fitted(fields.len(), columns.to_vec(), room, |row, column| match column {
-        0 => types.get(row).cloned(),
-        _ => fields.get(row).map(|field| brief(field, precision, max_chars).text),
+        0 => types.get(row).cloned().map(Cell::from),
+        _ => fields.get(row).map(|field| brief(field, precision, max_chars).text.into()),
     });
     for row in &mut grid.rows {
         if let Row::Cells(label, _) = row {
@@ -152,7 +152,7 @@ pub(super) fn components(
 pub(super) fn strip(elements: &Elements<'_>, precision: Precision, room: Room) -> Grid {
     let length = elements.len();
     let width = room.width.min(MAX_STRIP_CHARS);
-    let cell = |index| elements.get(index).map(|e| brief(&e, precision, MAX_CELL_CHARS).text);
+    let cell = |index| elements.get(index).map(|e| written(&e, precision, MAX_CELL_CHARS));
     let max_rows = room.rows.min(MAX_STRIP_ROWS);
     let rows_of = |per_row: usize| ends(length.div_ceil(per_row), max_rows);
     // The widest number that may be shown decides on how many stand in a row.
@@ -160,7 +160,7 @@ pub(super) fn strip(elements: &Elements<'_>, precision: Precision, room: Room) -
     let shown = candidates.iter().flatten().flat_map(|row| {
         (row * STRIP_LENGTHS[0]..((row + 1) * STRIP_LENGTHS[0]).min(length)).filter_map(cell)
     });
-    let widest = shown.map(|text| text.chars().count()).max().unwrap_or(1);
+    let widest = shown.map(|cell| cell.text.chars().count()).max().unwrap_or(1);
     let label = grouped(length as u64).len();
     let fits = |count: &usize| label + count * (widest + GAP_CHARS) <= width;
     let per_row = STRIP_LENGTHS.into_iter().find(fits).unwrap_or(1);
@@ -175,7 +175,7 @@ pub(super) fn strip(elements: &Elements<'_>, precision: Precision, room: Room) -
         None => Row::Gap,
         Some(row) => {
             let cells = (row * per_row..(row + 1) * per_row).map(|index| {
-                (index < length).then(|| cell(index).unwrap_or_else(|| "…".to_owned()))
+                (index < length).then(|| cell(index).unwrap_or_else(|| "…".to_owned().into()))
             });
             Row::Cells(grouped((row * per_row) as u64), cells.collect())
         }
@@ -184,14 +184,14 @@ pub(super) fn strip(elements: &Elements<'_>, precision: Precision, room: Room) -
     let mut all: Vec<Row> = Vec::new();
     for row in rows {
         let is_read =
-            matches!(&row, Row::Cells(_, cells) if cells.iter().flatten().any(|c| c != "…"));
+            matches!(&row, Row::Cells(_, cells) if cells.iter().flatten().any(|c| c.text != "…"));
         match all.last() {
             _ if is_read => all.push(row),
             Some(Row::Gap) => {}
             _ => all.push(Row::Gap),
         }
     }
-    Grid { columns: columns.collect(), rows: all }
+    Grid { columns: columns.collect(), rows: all }.with_aligned_points()
 }
 
 /// Returns the characters that a cell may have, of so many columns.
@@ -206,7 +206,7 @@ fn fitted(
     rows: usize,
     columns: Vec<Column>,
     room: Room,
-    cell: impl Fn(usize, usize) -> Option<String>,
+    cell: impl Fn(usize, usize) -> Option<Cell>,
 ) -> Grid {
     let shown_rows = ends(rows, room.rows);
     let label = grouped(rows as u64).len();
@@ -216,7 +216,7 @@ fn fitted(
             let cells = shown_rows.iter().flatten().filter_map(|row| cell(*row, column));
             let heading = columns[column].name.chars().count();
             let heading = heading.max(columns[column].ty.chars().count().min(MAX_CELL_CHARS));
-            cells.map(|cell| cell.chars().count()).chain([heading]).max().unwrap_or(0)
+            cells.map(|cell| cell.text.chars().count()).chain([heading]).max().unwrap_or(0)
         })
     };
     let mut count = columns.len().min(room.columns).max(1);
@@ -243,7 +243,7 @@ fn fitted(
             let cells = indices.iter().map(|at| {
                 let is_gap = headings[*at].is_gap;
                 let text = shown[*at].filter(|_| !is_gap).and_then(|column| cell(*row, column));
-                Some(text.unwrap_or_else(|| "…".to_owned()))
+                Some(text.unwrap_or_else(|| "…".to_owned().into()))
             });
             Row::Cells(grouped(*row as u64), cells.collect())
         }
@@ -254,5 +254,5 @@ fn fitted(
         at += 1;
         keep[at - 1]
     });
-    Grid { columns: headings, rows }
+    Grid { columns: headings, rows }.with_aligned_points()
 }

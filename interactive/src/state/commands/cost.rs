@@ -117,7 +117,10 @@ fn plot(growth: &CostGrowth) -> Bundle {
 
 /// Returns a law for a plot, if one was found.
 fn fit<'a>(growth: &Growth, name: &'a str, cost: &'a dyn Fn(f64) -> f64) -> Option<Fit<'a>> {
-    matches!(growth, Growth::Law(_)).then_some(Fit { name, cost })
+    match growth {
+        Growth::Law(law) => Some(Fit { name, is_exact: law.is_exact(), cost }),
+        Growth::TooFewSizes | Growth::NoLaw => None,
+    }
 }
 
 /// Returns the table and the laws.

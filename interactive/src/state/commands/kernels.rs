@@ -9,6 +9,7 @@ use crate::measure::duration;
 use crate::output::{Outcome, Output, Problem};
 use crate::state::State;
 use crate::table::{Table, grouped, size};
+use nesl_core::base::shorten;
 use nesl_runtime::profile::{KernelTime, LaunchTime, Profile};
 use std::fmt::Write;
 use std::time::Duration;
@@ -25,6 +26,15 @@ const TIMELINE_WIDTH: f64 = 560.0;
 /// The height of a kernel in the timeline, in pixels.
 const ROW_HEIGHT: usize = 20;
 
+/// The height of the times below the timeline, in pixels.
+const AXIS_HEIGHT: f64 = 24.0;
+
+/// The width to the right of the timeline, for half of the last time, in pixels.
+const RIGHT_WIDTH: f64 = 30.0;
+
+/// The characters of a name beside the timeline, at most.
+const NAME_CHARS: usize = 24;
+
 /// The width of the names beside the timeline, in pixels.
 const NAMES_WIDTH: usize = 180;
 
@@ -34,9 +44,11 @@ pub(super) static KERNELS: Command = Command {
     usage: "[FORM|on|off]",
     about: "the launches of a form or of the last entry: kernels, time, bytes",
     doc: "`:kernels sum({x * x : x in xs})` runs a form, compiled however small it is, and lists its kernels: \
-          launches, work items, time, bytes of the arrays they were given and made, and the rate at \
-          which they were moved if each was moved once, also as a part of the bandwidth of a GPU. A timeline shows when each ran. A kernel is \
-          named after its function and its number in `:ir fused`. After `:kernels on`, `:kernels` does so \
+          launches, work items, time and its share, the bytes of arrays that they read and wrote, each \
+          element once, and the rate, also as a part of the bandwidth of a GPU. They stand in the order \
+          of their first launches, and a timeline shows when each ran. A kernel is \
+          named after its function and its number in `:ir fused`; if other forms have a kernel of that \
+          name, it has a number in parentheses, too. After `:kernels on`, `:kernels` does so \
           for the last entry; otherwise it shows what was counted for the forms of that entry. Timing \
           waits for each launch on the CPU; it costs nothing when it is off.",
     run: |state, call| match call.operand.trim_end_matches(';') {
@@ -122,25 +134,41 @@ fn last(state: &mut State) -> Outcome {
 /// Returns the kernels as a table with a timeline; `bandwidth` is that of the device in bytes a second,
 /// if it is known.
 fn shown(profile: &Profile, bandwidth: Option<u64>) -> Bundle {
-    let kernels: Vec<KernelTime> =
+    let mut kernels: Vec<KernelTime> =
         profile.kernels().into_iter().filter(|kernel| kernel.launches > 0).collect();
     if kernels.is_empty() {
         return Bundle::text("No kernel was launched.");
     }
+    let launches = profile.launches();
+    let first = |kernel: &KernelTime| launches.iter().position(|one| one.name == kernel.name);
+    kernels.sort_by_key(|kernel| first(kernel).unwrap_or(launches.len()));
     let table = table(&kernels, bandwidth);
-    let timeline = Timeline::new(&kernels, profile.launches());
-    let html = format!("{}{}", table.html(), timeline.html());
-    Bundle::text(format!("{table}\n{}", timeline.text())).with_html(html)
+    let timeline = Timeline::new(&kernels, launches);
+    let note = "bytes: what the launches read and wrote, each element once; share: of the time of all kernels";
+    let html = format!("{}<p><small>{note}</small></p>{}", table.html(), timeline.html());
+    Bundle::text(format!("{table}({note})\n\n{}", timeline.text())).with_html(html)
+}
+
+/// Returns a kernel's name without the number that tells it from others of that name, if it is the only one
+/// of that name here.
+fn own_name<'a>(kernel: &'a KernelTime, all: &[KernelTime]) -> &'a str {
+    let bare = |name: &'a str| name.rsplit_once(" (").map_or(name, |(bare, _)| bare);
+    let own = bare(&kernel.name);
+    let same = |other: &&KernelTime| {
+        other.name == own || other.name.strip_prefix(own).is_some_and(|end| end.starts_with(" ("))
+    };
+    if all.iter().filter(same).count() == 1 { own } else { &kernel.name }
 }
 
 fn table(kernels: &[KernelTime], bandwidth: Option<u64>) -> Table {
     let all: f64 = kernels.iter().map(|kernel| kernel.time.as_secs_f64()).sum();
-    let headings = ["kernel", "launches", "work items", "time", "share", "bytes", "rate"];
+    let headings = ["", "kernel", "launches", "work items", "time", "share", "bytes", "rate"];
     let mut table = Table::new(&headings);
-    for kernel in kernels {
+    for (at, kernel) in kernels.iter().enumerate() {
         let seconds = kernel.time.as_secs_f64();
         table.row([
-            kernel.name.clone(),
+            (at + 1).to_string(),
+            own_name(kernel, kernels).to_owned(),
             grouped(kernel.launches),
             grouped(kernel.work_items),
             duration(seconds),
@@ -179,27 +207,31 @@ impl Timeline {
         let since = |at: Duration| at.saturating_sub(first).as_secs_f64();
         let ends = launches.iter().map(|launch| since(launch.begin + launch.time));
         let end = ends.fold(f64::MIN_POSITIVE, f64::max);
-        let shown = kernels.iter().take(MAX_TIMELINE_KERNELS);
-        let rows = shown.map(|kernel| {
-            let own = launches.iter().filter(|launch| launch.name == kernel.name);
+        // The slowest ones, in the order of the table.
+        let mut slowest: Vec<usize> = (0..kernels.len()).collect();
+        slowest.sort_by_key(|at| std::cmp::Reverse(kernels[*at].time));
+        slowest.truncate(MAX_TIMELINE_KERNELS);
+        slowest.sort();
+        let rows = slowest.into_iter().map(|at| {
+            let own = launches.iter().filter(|launch| launch.name == kernels[at].name);
             let spans = own.map(|launch| (since(launch.begin), since(launch.begin + launch.time)));
-            (kernel.name.clone(), spans.collect())
+            (format!("{} {}", at + 1, own_name(&kernels[at], kernels)), spans.collect())
         });
         let all: u64 = kernels.iter().map(|kernel| kernel.launches).sum();
         let is_partial = kernels.len() > MAX_TIMELINE_KERNELS || all > launches.len() as u64;
         Timeline { rows: rows.collect(), end, is_partial }
     }
 
-    /// Returns a line below the timeline.
+    /// Returns a line above the timeline.
     fn caption(&self) -> String {
         let part = if self.is_partial { "; the first launches of the slowest kernels" } else { "" };
-        format!("{} from the first launch to the last{part}", duration(self.end))
+        format!("When each kernel ran, from the first launch on{part}:")
     }
 
     fn text(&self) -> String {
         let names = self.rows.iter().map(|(name, _)| name.chars().count());
         let width = names.max().unwrap_or(0);
-        let mut out = String::new();
+        let mut out = self.caption() + "\n";
         for (name, spans) in &self.rows {
             let mut line = vec!['·'; TEXT_COLUMNS];
             for (begin, end) in spans {
@@ -211,45 +243,96 @@ impl Timeline {
             let line: String = line.into_iter().collect();
             let _ = writeln!(out, "{name:<width$}  {line}");
         }
-        out + &self.caption()
+        let end = duration(self.end);
+        out + &format!("{:<width$}  0{end:>1$}", "", TEXT_COLUMNS - 1)
     }
 
     fn html(&self) -> String {
-        let (width, height) = (NAMES_WIDTH as f64 + TIMELINE_WIDTH, self.rows.len() * ROW_HEIGHT);
+        let rows_height = (self.rows.len() * ROW_HEIGHT) as f64;
+        let width = NAMES_WIDTH as f64 + TIMELINE_WIDTH + RIGHT_WIDTH;
+        let height = rows_height + AXIS_HEIGHT;
         let mut out = format!(
-            "<svg role=\"img\" aria-label=\"timeline of kernels\" width=\"{width}\" height=\"{height}\" \
-             viewBox=\"0 0 {width} {height}\" font-family=\"monospace\" font-size=\"12\" \
-             fill=\"currentColor\">"
+            "<p><small>{}</small></p><svg role=\"img\" aria-label=\"{}\" width=\"{width}\" \
+             height=\"{height}\" viewBox=\"0 0 {width} {height}\" font-family=\"monospace\" \
+             font-size=\"12\" fill=\"currentColor\">",
+            escaped(&self.caption()),
+            escaped(&format!(
+                "timeline of {} kernels, {} long",
+                self.rows.len(),
+                duration(self.end)
+            ))
         );
+        let across = |seconds: f64| NAMES_WIDTH as f64 + seconds / self.end * TIMELINE_WIDTH;
+        for seconds in ticks(self.end) {
+            let x = across(seconds);
+            let _ = write!(
+                out,
+                "<path d=\"M{x:.1} 0V{:.1}\" stroke=\"currentColor\" stroke-opacity=\"0.25\"/><text \
+                 x=\"{x:.1}\" y=\"{:.1}\" text-anchor=\"middle\">{}</text>",
+                rows_height + 4.0,
+                rows_height + 17.0,
+                tick_text(seconds)
+            );
+        }
         for (number, (name, spans)) in self.rows.iter().enumerate() {
             let (y, middle) = (number * ROW_HEIGHT, number * ROW_HEIGHT + ROW_HEIGHT / 2);
             let _ = write!(
                 out,
-                "<text x=\"0\" y=\"{middle}\" dominant-baseline=\"central\">{}</text>",
-                escaped(name)
+                "<text x=\"{}\" y=\"{middle}\" text-anchor=\"end\" dominant-baseline=\"central\">{}</text>",
+                NAMES_WIDTH - 8,
+                escaped(&shorten(name, NAME_CHARS))
             );
             for (begin, end) in spans {
-                let x = NAMES_WIDTH as f64 + begin / self.end * TIMELINE_WIDTH;
-                let width = ((end - begin) / self.end * TIMELINE_WIDTH).max(1.0);
                 let _ = write!(
                     out,
-                    "<rect x=\"{x:.1}\" y=\"{}\" width=\"{width:.1}\" height=\"{}\" fill=\"#2f6feb\">\
-                     <title>{}: {}</title></rect>",
+                    "<rect x=\"{:.1}\" y=\"{}\" width=\"{:.1}\" height=\"{}\" fill=\"#2f6feb\">\
+                     <title>{}: {} from {} on</title></rect>",
+                    across(*begin),
                     y + 3,
+                    ((end - begin) / self.end * TIMELINE_WIDTH).max(1.5),
                     ROW_HEIGHT - 6,
                     escaped(name),
-                    duration(end - begin)
+                    duration(end - begin),
+                    duration(*begin)
                 );
             }
         }
-        let _ = write!(out, "</svg><p><small>{}</small></p>", escaped(&self.caption()));
-        out
+        out + "</svg>"
     }
+}
+
+/// Returns about six round times from zero to an end, in seconds.
+fn ticks(end: f64) -> Vec<f64> {
+    let raw = end / 6.0;
+    let power = 10f64.powf(raw.log10().floor());
+    let factor = [1.0, 2.0, 5.0, 10.0].into_iter().find(|factor| factor * power >= raw);
+    let step = factor.unwrap_or(10.0) * power;
+    (0..8).map(|at| f64::from(at) * step).take_while(|seconds| *seconds <= end).collect()
+}
+
+/// Returns a round time in the unit that fits.
+fn tick_text(seconds: f64) -> String {
+    let (scaled, unit) = match seconds {
+        0.0 => return "0".to_owned(),
+        s if s >= 0.9999 => (s, "s"),
+        s if s >= 0.9999e-3 => (s * 1e3, "ms"),
+        s => (s * 1e6, "µs"),
+    };
+    // Round numbers need few digits, whatever the division has left of them.
+    format!("{} {unit}", (scaled * 1e3).round() / 1e3)
 }
 
 #[cfg(test)]
 mod tests {
-    use super::rate;
+    use super::{rate, tick_text, ticks};
+
+    #[test]
+    fn times_below_the_timeline_are_round() {
+        let texts = |end: f64| ticks(end).into_iter().map(tick_text).collect::<Vec<_>>().join(" ");
+        assert_eq!(texts(0.0123), "0 5 ms 10 ms");
+        assert_eq!(texts(6.5e-5), "0 20 µs 40 µs 60 µs");
+        assert_eq!(texts(1.2), "0 200 ms 400 ms 600 ms 800 ms 1 s 1.2 s");
+    }
 
     #[test]
     fn rates_are_shares_of_a_known_bandwidth() {

@@ -12,7 +12,9 @@ pub(super) static PLOT: Command = Command {
     about: "plot numbers, or points, joined by lines",
     doc: "`:plot {sin(float(i) / 10.0) : i in [0:63]}` plots numbers over their indices; a sequence of \
           pairs `(x, y)` is plotted as points in that order, and of a sequence of such sequences each is \
-          a line of its own. At most 5,000 points are drawn. The value is `it` afterwards.",
+          a line of its own. A line through points that turns back, such as a polygon, has the same \
+          scale on both axes unless it is more than four times as long as wide; the graph of a function \
+          fills the picture. At most 5,000 points are drawn. The value is `it` afterwards.",
     run: |state, call| run(state, call, Kind::Line),
 };
 
@@ -22,7 +24,8 @@ pub(super) static SCATTER: Command = Command {
     usage: "EXPR",
     about: "plot points",
     doc: "`:scatter {(rand(1.0), rand(1.0)) : i in [0:100]}` plots each pair `(x, y)` as a dot. It \
-          takes the same values as `:plot`.",
+          takes the same values as `:plot`. Pairs have the same scale on both axes, unless they spread \
+          more than four times as far along one of them; then they fill the picture.",
     run: |state, call| run(state, call, Kind::Scatter),
 };
 

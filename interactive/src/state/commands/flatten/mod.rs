@@ -25,14 +25,17 @@ use nesl_engine::FileRange;
 use std::fmt::Write;
 
 /// The legend of the pictures.
-const LEGEND: &str = "Boxes are the flat data. A bar above is a segment, with its length; each level of \
-                      nesting is a row of bars. A dashed bar is an empty segment: it takes part, and takes \
+const LEGEND: &str = "Boxes are the flat data, in the colour of their segment. A bar above is a segment, \
+                      with its length; each level of nesting is a row of bars. A dashed bar is an empty segment: it takes part, and takes \
                       no data.";
 
 /// The same for pictures in letters.
 const TEXT_LEGEND: &str = "Below each line of lengths are the segments of the next level of nesting, and \
                            below the last the flat data. A dot is an empty segment: it takes part, and \
                            takes no data.";
+
+/// What is added if there are views.
+const VIEW_LEGEND: &str = "A bar below is a view: a segment of data that others may share.";
 
 /// The width of the legend, in characters.
 const LEGEND_COLUMNS: usize = 90;
@@ -114,9 +117,11 @@ fn shown(found: &Segments) -> Bundle {
         flow(step, &mut ansi, &mut html);
         html += "</div></li>";
     }
-    let legend = wrapped(TEXT_LEGEND, LEGEND_COLUMNS);
-    let _ = write!(ansi, "\n\x1b[2m{legend}\x1b[0m");
-    let _ = write!(html, "</ol><p><small>{LEGEND}</small></p>");
+    let values = |step: &SegmentStep| step.inputs.iter().chain(&step.output).any(has_views);
+    let views = if found.steps.iter().any(values) { VIEW_LEGEND } else { "" };
+    let legend = wrapped(&format!("{TEXT_LEGEND} {views}"), LEGEND_COLUMNS);
+    let _ = write!(ansi, "\n\x1b[2m{}\x1b[0m", legend.trim_end());
+    let _ = write!(html, "</ol><p><small>{LEGEND} {views}</small></p>");
     Bundle::colored(ansi).with_html(html)
 }
 
@@ -138,6 +143,11 @@ fn flow(step: &SegmentStep, ansi: &mut String, html: &mut String) {
         let arrow = if inputs.is_empty() { "" } else { "→ " };
         value(&format!("{arrow}{}", naming(output)), output, None, ansi, html);
     }
+}
+
+/// Returns true for a value whose segments are views, which are drawn below the data.
+fn has_views(value: &SegmentedValue) -> bool {
+    value.levels.iter().any(|level| level.kind == Layout::Views)
 }
 
 fn naming(value: &SegmentedValue) -> String {

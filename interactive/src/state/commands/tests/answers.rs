@@ -270,25 +270,18 @@ fn flattening_is_drawn() {
         expect![[r#"
             {sum({x * x : x in r}) : r in m}
 
-            1. index space: the elements of `m`
+            1. index spaces: the elements of `m`; the elements of every `r`
                s1 = elements v7 of s0
                v8: [int] in s1 = element(v7)
-               m : [[int]] → r = [[2, 1], [], [3, 4, 5]]
-                 lengths  ──────3──────
-                          ─2─  0  ──3──
-                 data     2 1  ·  3 4 5
-                 the same data, the same lengths
-
-            2. index space: the elements of every `r`
                s2 = elements v8 of s1
                v10: int in s2 = element(v8)
-               r : [[int]] → x = [[2, 1], [], [3, 4, 5]]
+               m : [[int]] → x = [[2, 1], [], [3, 4, 5]]
                  lengths  ──────3──────
                           ─2─  0  ──3──
                  data     2 1  ·  3 4 5
                  the same data, the same lengths
 
-            3. multiply
+            2. multiply
                v3: int in s2 = mul(v10, v10)
                x : [[int]] = [[2, 1], [], [3, 4, 5]]
                  lengths  ──────3──────
@@ -299,22 +292,16 @@ fn flattening_is_drawn() {
                           ─2─  0  ───3───
                  data     4 1  ·  9 16 25
 
-            4. the sum of each segment
+            3. the sum of each segment; collect the elements into a sequence
                v5: int in s1 = reduce_sum v3 from s2
+               v6: [int] in s0 = collect v11 from s1
                x * x : [[int]] = [[4, 1], [], [9, 16, 25]]
                  lengths  ───────3───────
                           ─2─  0  ───3───
                  data     4 1  ·  9 16 25
-               → sum({x * x : x in r}) : [int] = [5, 0, 50]
+               → {sum({x * x : x in r}) : r … : [int] = [5, 0, 50]
                  lengths  ──3───
                  data     5 0 50
-
-            5. collect the elements into a sequence
-               v6: [int] in s0 = collect v11 from s1
-               sum({x * x : x in r}) : [int] → {sum({x * x : x in r}) : r … = [5, 0, 50]
-                 lengths  ──3───
-                 data     5 0 50
-                 the same data, the same lengths
 
             Below each line of lengths are the segments of the next level of nesting, and below the
             last the flat data. A dot is an empty segment: it takes part, and takes no data.
