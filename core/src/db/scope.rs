@@ -4,7 +4,7 @@
 //! definition before it in the same text; a function or datatype further down in the same text
 //! (so mutual recursion just works); the latest definition in the texts before; the library.
 
-use super::input::{File, Item, NameKey, item};
+use super::input::{self, File, Item, NameKey, item};
 use super::{Db, FileId, index, is_hoisted};
 use crate::base::{Diagnostic, DiagnosticKind, ItemId, Loc, Name, Span};
 use crate::names::{Resolution, Scope};
@@ -261,7 +261,8 @@ pub(super) fn unterminated(db: &dyn Db, item: Item) -> Option<Diagnostic<Loc>> {
     )
 }
 
-/// Reports the definitions of an item that redefine built-in names.
+/// Reports the definitions of an item that redefine names of the library: most of these names are
+/// protected; of the others a note says that the library keeps its own definition.
 pub(super) fn protected(db: &dyn Db, item: Item) -> Vec<Diagnostic<Loc>> {
     if item.file(db).library(db) {
         return Vec::new();
@@ -285,17 +286,28 @@ pub(super) fn protected(db: &dyn Db, item: Item) -> Vec<Diagnostic<Loc>> {
             || Prim::find(name.folded()).is_some();
         known && !crate::prelude::ADDED.contains(&name.folded())
     };
-    form.names
-        .iter()
-        .filter(built_in)
-        .map(|name| {
-            let at = Loc { item: form.id(), span };
-            Diagnostic::error(
-                DiagnosticKind::Name,
-                at,
-                format!("`{name}` is built in and cannot be redefined"),
-            )
-            .hint("choose another name; only a local variable may have this name")
+    let at = Loc { item: form.id(), span };
+    let report = |name: &Name| {
+        if crate::prelude::is_protected(name.folded()) {
+            let message = format!("`{name}` is built in and cannot be redefined");
+            let hint = format!(
+                "choose another name, such as `my_{name}`; only a local variable may be called `{name}`"
+            );
+            return Some(Diagnostic::error(DiagnosticKind::Name, at, message).hint(hint));
+        }
+        let file = item.file(db);
+        let position = *index::positions(db, file).get(&item)?;
+        let hidden = match lookup_at(db, file, position, name, false) {
+            Some(Resolution::Item(id, _)) => input::item(id).file(db).library(db),
+            _ => true,
+        };
+        // A further definition hides the program's own one.
+        hidden.then(|| {
+            let message = format!("`{name}` is a name of the library, too");
+            Diagnostic::warning(DiagnosticKind::Name, at, message).note(format!(
+                "from here on `{name}` is this definition; functions of the library keep their own"
+            ))
         })
-        .collect()
+    };
+    form.names.iter().filter(built_in).filter_map(report).collect()
 }

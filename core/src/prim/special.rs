@@ -190,6 +190,18 @@ pub(super) const ROWS: &[PrimRow] = &[
         "Writes a value to a file.",
     ),
     host(
+        "_read_stream_object",
+        "(a, int) -> (a, (bool, [char])) :: (a in any)",
+        HostOp::ReadStreamObject,
+        "Reads a value from a stream; it has the type of the first argument.",
+    ),
+    host(
+        "_write_stream_object",
+        "(a, int) -> (bool, [char]) :: (a in any)",
+        HostOp::WriteStreamObject,
+        "Writes a value to a stream.",
+    ),
+    host(
         "_read_ints",
         "[char] -> [int]",
         HostOp::ReadInts,

@@ -40,6 +40,13 @@ pub(super) struct Computed {
     on_runtime: bool,
 }
 
+impl Computed {
+    /// Returns the value unless it is deferred.
+    pub(super) fn resident(&self) -> Option<&ResidentValue> {
+        self.value.computed()
+    }
+}
+
 impl Session {
     /// Runs all forms of a file; `quiet` when it is being loaded.
     pub(super) fn run_file(
@@ -251,7 +258,7 @@ impl Session {
     }
 
     /// Elaborates and runs a form; the value of a `name` may be deferred.
-    fn compute(
+    pub(super) fn compute(
         &mut self,
         item: ItemId,
         name: Option<Name>,
