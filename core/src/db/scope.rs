@@ -7,7 +7,7 @@
 use super::input::{self, File, Item, NameKey, item};
 use super::{Db, FileId, index, is_hoisted};
 use crate::base::{Diagnostic, DiagnosticKind, ItemId, Loc, Name, Span};
-use crate::names::{Resolution, Scope};
+use crate::names::{Absent, Resolution, Scope};
 use crate::prim::Prim;
 use crate::syntax::ast::ItemKind;
 use crate::syntax::{Kind as Token, RawKind};
@@ -55,7 +55,7 @@ impl Scope for ItemScope<'_> {
         self.item.file(self.db).library(self.db) || fixed(self.db, name).is_some()
     }
 
-    fn absent(&self, name: &Name) -> Option<(String, Option<Loc>)> {
+    fn absent(&self, name: &Name) -> Option<Absent> {
         let file = self.item.file(self.db);
         let forms = &file.outline(self.db).forms;
         let own = forms.iter().position(|form| form.item == self.item)?;
@@ -63,9 +63,11 @@ impl Scope for ItemScope<'_> {
         let at = forms.iter().position(|f| f.item == form.item)?;
         let place = Loc { item: form.id(), span: index::ast(self.db, form.item).span };
         if form.item.disabled(self.db) {
-            Some((format!("`{name}` was not defined: its form failed"), Some(place)))
+            let why = format!("`{name}` was not defined: its form failed");
+            Some(Absent { why, place: Some(place), failed: true })
         } else if at > own && form.kind != RawKind::Expr {
-            Some((format!("`{name}` is used before it is defined"), Some(place)))
+            let why = format!("`{name}` is used before it is defined");
+            Some(Absent { why, place: Some(place), failed: false })
         } else {
             None
         }

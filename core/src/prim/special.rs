@@ -53,7 +53,7 @@ pub(super) const ROWS: &[PrimRow] = &[
         "@",
         "a -> [char] :: (a in any)",
         PrimKind::Derived(Derived::String),
-        "A value as text. Floats are rounded to 8 significant digits; a string shows its chars.",
+        "A value as text. A float is the shortest text that reads back the same, for fewer digits there is `exp_string`; a string shows its chars.",
         "@(1, 2.5) → \"(1, 2.5)\"",
         "W = S(result), D = 1",
     ),

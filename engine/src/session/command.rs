@@ -109,7 +109,7 @@ impl Session {
             Err(message) => {
                 let at = place(self.db.whole(form.id()));
                 summary.errors += 1;
-                sink(Event::Diagnostic(Diagnostic::error(DiagnosticKind::Name, at, message)));
+                sink(Event::Diagnostic(Diagnostic::error(DiagnosticKind::Runtime, at, message)));
                 return;
             }
         };

@@ -54,6 +54,13 @@ impl Lower<'_> {
                     let mut report =
                         self.error(token.range, format!("`{text}` means nothing in NESL"));
                     report = match text {
+                        _ if let Some(smart) = self.smart_quotes(token) => smart,
+                        "." | ".." if let Some(range) = self.dotted_range(token) => range,
+                        "\\" => report.hint("a function value is written `x => x + 1`"),
+                        "~" => report.hint("write `not(x)`, or `/=` for not equal"),
+                        _ if text.chars().any(char::is_alphabetic) => self
+                            .error(token.range, format!("`{text}` cannot be in a name"))
+                            .hint("names consist of the letters a to z, digits and `_`"),
                         ".." => report.hint("write `[1:5]`, which ends before 5"),
                         "!" => report.hint("write `not(x)` to negate; Lisp is not available"),
                         "&" if self.assigns(token.range) => {
@@ -117,6 +124,9 @@ impl Lower<'_> {
         }
         let first = rest.start;
         let at = self.range(Span::new(first, first + 1));
+        if self.statement(true) {
+            return;
+        }
         let found = self.found(first);
         let word = self.token_text(first).to_lowercase();
         if first == 0
@@ -153,7 +163,7 @@ impl Lower<'_> {
 
     fn expression(&mut self, node: &Node) -> ItemKind {
         let value = self.expr(&node.kids[0]);
-        if self.other_language(node.kids.len() > 1) || self.exprs[value] == Expr::Missing {
+        if self.statement(node.kids.len() > 1) || self.other_language(node.kids.len() > 1) || self.exprs[value] == Expr::Missing {
             return ItemKind::Missing;
         }
         ItemKind::Expr(value)
