@@ -28,9 +28,30 @@ pub const FILES: &[(&str, &str)] = &[
 pub const OPERATORS: &[(&str, &str)] =
     &[("^", "_power"), ("||", "_pad"), ("nor", "_nor"), ("nand", "_nand")];
 
-/// Public names that NESL 3.1 did not have. Programs written for NESL 3.1 may define them, so they
-/// are not protected from redefinition.
+/// Public names that programs may define for themselves without a word: those that NESL 3.1 did not
+/// have, and those that it had but did not document, of which programs have their own versions.
 pub const ADDED: &[&str] = &[
+    "append",
+    "bound_box",
+    "bounding_box",
+    "close_window",
+    "digitp",
+    "display",
+    "draw_lines",
+    "draw_points",
+    "draw_segments",
+    "draw_string",
+    "first",
+    "get",
+    "get_mouse_info",
+    "grep",
+    "make_window",
+    "nesl_path",
+    "next_char",
+    "parse_int_vect",
+    "plot_window",
+    "rest",
+    "user",
     "infinity",
     "nan",
     "read_csv",
@@ -39,13 +60,54 @@ pub const ADDED: &[&str] = &[
     "write_npy",
     "read_matrix_market",
     "write_matrix_market",
-    "hash_table",
+    "hashtable",
     "stream",
     "string_rank",
     "string_sort",
     "w_rgb",
     "w_box",
     "w_window",
+];
+
+/// Documented names that NESL 3.1 leaves unprotected. A program may redefine them and is told so;
+/// the library keeps its own.
+pub const UNPROTECTED: &[&str] = &[
+    "all",
+    "any",
+    "bottop",
+    "cond_put",
+    "count",
+    "drop",
+    "elt",
+    "enumerate",
+    "exp_string",
+    "hash",
+    "head_rest",
+    "index",
+    "interleave",
+    "iseq",
+    "join",
+    "ln",
+    "max_index",
+    "max_val",
+    "min_index",
+    "min_val",
+    "mod",
+    "partition",
+    "permute",
+    "put",
+    "rand",
+    "rem",
+    "rest_tail",
+    "rotate",
+    "split",
+    "sqrt",
+    "subseq",
+    "sum",
+    "take",
+    "transpose",
+    "unpack",
+    "zip",
 ];
 
 /// Returns the attribute of a function of the prelude by which a pass recognises it.
@@ -64,7 +126,7 @@ pub fn operator(written: &str) -> Option<&'static str> {
 
 /// Returns true if a program may not redefine a name of the library.
 pub fn is_protected(name: &str) -> bool {
-    !ADDED.contains(&name)
+    !ADDED.contains(&name) && !UNPROTECTED.contains(&name)
 }
 
 /// Returns the printed form of a name of the prelude: `^` for `_power`.

@@ -10,6 +10,8 @@ mod lazy;
 mod measure;
 mod names;
 mod publish;
+mod recursion;
+mod refused;
 mod run;
 mod shown;
 mod stored;
@@ -205,6 +207,8 @@ pub struct Session {
     replaced: FxHashMap<(ItemId, Name), ItemId>,
     /// The diagnostics of definitions of the text being entered that were disabled before it ran.
     broken: FxHashMap<ItemId, Vec<Diagnostic<nesl_core::db::FileRange>>>,
+    /// The names of the library that the text being entered failed to define anew.
+    refused: FxHashSet<Name>,
     /// The seed of the settings that was handed on last.
     seed: u64,
     /// Forms run since the last seeding: the root of their random keys.
@@ -257,6 +261,7 @@ impl Session {
             stored: stored::Stored::default(),
             replaced: FxHashMap::default(),
             broken: FxHashMap::default(),
+            refused: FxHashSet::default(),
             draws: 0,
             has_drawn: false,
             running: Vec::new(),
@@ -340,6 +345,7 @@ impl Session {
     /// A form that fails defines nothing; those after it still run.
     pub fn enter(&mut self, name: &str, text: &str, sink: Sink<'_>) -> Summary {
         self.host.pictures_mut().settle();
+        self.refused.clear();
         let again = self.same_again(name, text);
         self.again = again.is_some();
         let file = match again {

@@ -17,6 +17,7 @@ use nesl_core::base::with_stack;
 use nesl_core::interp::{Sequence, Value};
 use nesl_core::types::{Record, Ty};
 use nesl_runtime::scalar::Precision;
+use nesl_runtime::services::text;
 use std::fmt::Write;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -44,52 +45,9 @@ pub(crate) fn show(
     printer.out
 }
 
-/// Returns a float as text: the shortest that reads back as the same float, plain if
-/// 0.001 ≤ |x| < 10,000,000, otherwise with an exponent; at least one digit each side of the
-/// point. Both zeros are `0.0`.
+/// Returns a float as text, as `@` does: the shortest that reads back as the same float.
 pub fn show_float(x: f64, precision: Precision) -> String {
-    if x.is_nan() {
-        return "nan".to_owned();
-    }
-    if x.is_infinite() {
-        return if x > 0.0 { "inf" } else { "-inf" }.to_owned();
-    }
-    if x == 0.0 {
-        return "0.0".to_owned();
-    }
-    let shortest = match precision {
-        Precision::Bits32 => format!("{:e}", x as f32),
-        Precision::Bits64 => format!("{x:e}"),
-    };
-    let (sign, shortest) = match shortest.strip_prefix('-') {
-        Some(rest) => ("-", rest),
-        None => ("", shortest.as_str()),
-    };
-    let (mantissa, exponent) = shortest.split_once('e').unwrap_or((shortest, "0"));
-    let exponent: i32 = exponent.parse().unwrap_or(0);
-    let digits: String = mantissa.chars().filter(|c| *c != '.').collect();
-    let mut out = sign.to_owned();
-    if (-3..7).contains(&exponent) {
-        if exponent < 0 {
-            out.push_str("0.");
-            out.extend(std::iter::repeat_n('0', (-exponent - 1) as usize));
-            out.push_str(&digits);
-        } else {
-            let whole = exponent as usize + 1;
-            let (before, after) = digits.split_at(whole.min(digits.len()));
-            out.push_str(before);
-            out.extend(std::iter::repeat_n('0', whole - before.len()));
-            out.push('.');
-            out.push_str(if after.is_empty() { "0" } else { after });
-        }
-    } else {
-        let (before, after) = digits.split_at(1);
-        out.push_str(before);
-        out.push('.');
-        out.push_str(if after.is_empty() { "0" } else { after });
-        let _ = write!(out, "E{exponent}");
-    }
-    out
+    text::float(x, precision)
 }
 
 struct Printer<'a> {

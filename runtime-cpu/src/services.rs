@@ -43,7 +43,8 @@ pub fn address(service: Extern, keys: Ty) -> Address {
         Extern::RankTexts => return Address::Checked(ranked_texts as *const u8),
         Extern::HashText => hash_text as *const u8,
         Extern::SameText => same_text as *const u8,
-        Extern::FloatText | Extern::FloatText32 => float_text as *const u8,
+        Extern::FloatText => float_text as *const u8,
+        Extern::FloatText32 => float_text_32 as *const u8,
         Extern::ExpText => exp_text as *const u8,
         Extern::ParseFloat => parse_float::<false> as *const u8,
         Extern::ParseFloat32 => parse_float::<true> as *const u8,
@@ -281,7 +282,14 @@ unsafe fn write_text(text: &str, out: *mut u8) -> u64 {
 /// `out` has room for 32 chars, `results` for one result.
 unsafe extern "C" fn float_text(x: f64, out: *mut u8, results: *mut u64) {
     // SAFETY: the caller passes room for 32 chars, more than any float takes, and for a result.
-    unsafe { *results = write_text(&text::float(x), out) };
+    unsafe { *results = write_text(&text::float(x, Precision::Bits64), out) };
+}
+
+/// # Safety
+/// `out` has room for 32 chars, `results` for one result.
+unsafe extern "C" fn float_text_32(x: f64, out: *mut u8, results: *mut u64) {
+    // SAFETY: the caller passes room for 32 chars, more than any float takes, and for a result.
+    unsafe { *results = write_text(&text::float(x, Precision::Bits32), out) };
 }
 
 /// # Safety

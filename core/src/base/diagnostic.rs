@@ -61,6 +61,9 @@ pub struct Diagnostic<L> {
     pub notes: Vec<String>,
     /// Suggestions, the best first.
     pub hints: Vec<Hint<L>>,
+    /// True for an error that only follows from another one, which has been reported: that a form
+    /// is not defined because it failed.
+    pub follows: bool,
 }
 
 impl<L> Diagnostic<L> {
@@ -74,6 +77,7 @@ impl<L> Diagnostic<L> {
             labels: Vec::new(),
             notes: Vec::new(),
             hints: Vec::new(),
+            follows: false,
         }
     }
 
@@ -85,6 +89,12 @@ impl<L> Diagnostic<L> {
     /// Sets the text that is printed at the primary location.
     pub fn here(mut self, text: impl Into<String>) -> Self {
         self.primary.text = text.into();
+        self
+    }
+
+    /// Says that the error only follows from another one.
+    pub fn following(mut self) -> Self {
+        self.follows = true;
         self
     }
 
@@ -130,6 +140,7 @@ impl<L> Diagnostic<L> {
             labels,
             notes: self.notes,
             hints,
+            follows: self.follows,
         }
     }
 }

@@ -4,10 +4,10 @@
 //! definition before it in the same text; a function or datatype further down in the same text
 //! (so mutual recursion just works); the latest definition in the texts before; the library.
 
-use super::input::{File, Item, NameKey, item};
+use super::input::{self, File, Item, NameKey, item};
 use super::{Db, FileId, index, is_hoisted};
 use crate::base::{Diagnostic, DiagnosticKind, ItemId, Loc, Name, Span};
-use crate::names::{Resolution, Scope};
+use crate::names::{Absent, Resolution, Scope};
 use crate::prim::Prim;
 use crate::syntax::ast::ItemKind;
 use crate::syntax::{Kind as Token, RawKind};
@@ -55,7 +55,7 @@ impl Scope for ItemScope<'_> {
         self.item.file(self.db).library(self.db) || fixed(self.db, name).is_some()
     }
 
-    fn absent(&self, name: &Name) -> Option<(String, Option<Loc>)> {
+    fn absent(&self, name: &Name) -> Option<Absent> {
         let file = self.item.file(self.db);
         let forms = &file.outline(self.db).forms;
         let own = forms.iter().position(|form| form.item == self.item)?;
@@ -63,9 +63,11 @@ impl Scope for ItemScope<'_> {
         let at = forms.iter().position(|f| f.item == form.item)?;
         let place = Loc { item: form.id(), span: index::ast(self.db, form.item).span };
         if form.item.disabled(self.db) {
-            Some((format!("`{name}` was not defined: its form failed"), Some(place)))
+            let why = format!("`{name}` was not defined: its form failed");
+            Some(Absent { why, place: Some(place), failed: true })
         } else if at > own && form.kind != RawKind::Expr {
-            Some((format!("`{name}` is used before it is defined"), Some(place)))
+            let why = format!("`{name}` is used before it is defined");
+            Some(Absent { why, place: Some(place), failed: false })
         } else {
             None
         }
@@ -261,7 +263,8 @@ pub(super) fn unterminated(db: &dyn Db, item: Item) -> Option<Diagnostic<Loc>> {
     )
 }
 
-/// Reports the definitions of an item that redefine built-in names.
+/// Reports the definitions of an item that redefine names of the library: most of these names are
+/// protected; of the others a note says that the library keeps its own definition.
 pub(super) fn protected(db: &dyn Db, item: Item) -> Vec<Diagnostic<Loc>> {
     if item.file(db).library(db) {
         return Vec::new();
@@ -285,17 +288,28 @@ pub(super) fn protected(db: &dyn Db, item: Item) -> Vec<Diagnostic<Loc>> {
             || Prim::find(name.folded()).is_some();
         known && !crate::prelude::ADDED.contains(&name.folded())
     };
-    form.names
-        .iter()
-        .filter(built_in)
-        .map(|name| {
-            let at = Loc { item: form.id(), span };
-            Diagnostic::error(
-                DiagnosticKind::Name,
-                at,
-                format!("`{name}` is built in and cannot be redefined"),
-            )
-            .hint("choose another name; only a local variable may have this name")
+    let at = Loc { item: form.id(), span };
+    let report = |name: &Name| {
+        if crate::prelude::is_protected(name.folded()) {
+            let message = format!("`{name}` is built in and cannot be redefined");
+            let hint = format!(
+                "choose another name, such as `my_{name}`; only a local variable may be called `{name}`"
+            );
+            return Some(Diagnostic::error(DiagnosticKind::Name, at, message).hint(hint));
+        }
+        let file = item.file(db);
+        let position = *index::positions(db, file).get(&item)?;
+        let hidden = match lookup_at(db, file, position, name, false) {
+            Some(Resolution::Item(id, _)) => input::item(id).file(db).library(db),
+            _ => true,
+        };
+        // A further definition hides the program's own one.
+        hidden.then(|| {
+            let message = format!("`{name}` is a name of the library, too");
+            Diagnostic::warning(DiagnosticKind::Name, at, message).note(format!(
+                "from here on `{name}` is this definition; functions of the library keep their own"
+            ))
         })
-        .collect()
+    };
+    form.names.iter().filter(built_in).filter_map(report).collect()
 }

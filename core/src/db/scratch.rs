@@ -9,7 +9,7 @@ use super::input::{self, File, Item};
 use super::scope::{self, ItemScope};
 use super::{Before, Database, Db, index, is_hoisted, query};
 use crate::base::{ItemId, Loc, Name};
-use crate::names::{Names, Resolution, Scope};
+use crate::names::{Absent, Names, Resolution, Scope};
 use crate::prelude;
 use crate::prim::Prim;
 use crate::syntax::{Parsed, parse_item};
@@ -174,8 +174,8 @@ impl Scope for PlaceholderScope<'_> {
         Some(name) != self.placeholder && self.inner.is_fixed(name)
     }
 
-    fn absent(&self, name: &Name) -> Option<(String, Option<Loc>)> {
-        Some((format!("`{name}` is undefined"), None))
+    fn absent(&self, name: &Name) -> Option<Absent> {
+        Some(Absent { why: format!("`{name}` is undefined"), place: None, failed: false })
     }
 }
 

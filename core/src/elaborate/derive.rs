@@ -247,7 +247,7 @@ impl<'c> Elaborator<'c> {
                 let inside = self.components(body, &content, a, site);
                 bracket(body, &format!("{}(", record.name.folded()), inside, ")", site)
             }
-            Ty::Function(_) | Ty::Code(..) | Ty::Var(_) | Ty::Error => text(body, "fn", site),
+            Ty::Function(_) | Ty::Code(..) | Ty::Var(_) | Ty::Error => text(body, "function", site),
         }
     }
 

@@ -294,6 +294,10 @@ impl<'c> Elaborator<'c> {
         site: Site,
     ) -> Atom {
         let op = match prim.row().kind {
+            // `_real` of a float.
+            PrimKind::Scalar(ScalarOp::ToFloat) if scope.body.ty(atoms[0]) == Ty::Float => {
+                return atoms[0];
+            }
             PrimKind::Scalar(op) => Op::Scalar(op, atoms),
             PrimKind::Seq(op) => Op::Seq(op, atoms),
             PrimKind::Host(op) => Op::Host(op, atoms),

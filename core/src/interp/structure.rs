@@ -60,7 +60,7 @@ pub(super) fn apply(
         }
         SeqOp::SameText => return Ok(Value::Bool(args[0].bytes() == args[1].bytes())),
         SeqOp::IntText => Sequence::text(args[0].int().to_string()),
-        SeqOp::FloatText => Sequence::text(text::float(args[0].float())),
+        SeqOp::FloatText => Sequence::text(text::float(args[0].float(), limits.precision)),
         SeqOp::ExpText => Sequence::text(text::exponential(args[0].float(), args[1].int())?),
         SeqOp::ParseFloat => {
             let (value, all) = text::parse_float(args[0].bytes(), limits.precision);

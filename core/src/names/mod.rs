@@ -13,7 +13,7 @@ use crate::syntax::ast::{
 use rustc_hash::{FxHashMap, FxHashSet};
 
 pub use suggest::closest;
-use suggest::{foreign, instead, interactive};
+use suggest::{foreign, instead};
 
 /// The definition that a use of a name refers to.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -41,9 +41,19 @@ pub trait Scope {
     fn known(&self) -> Vec<Name>;
     /// Returns true if the program cannot redefine a name.
     fn is_fixed(&self, name: &Name) -> bool;
-    /// Returns a message that says more about a missing name than "undefined" (its form failed, it
-    /// is defined below, …), and a location to show with it.
-    fn absent(&self, name: &Name) -> Option<(String, Option<Loc>)>;
+    /// Returns what can be said about a missing name beyond "undefined": its form failed, it is
+    /// defined below, ….
+    fn absent(&self, name: &Name) -> Option<Absent>;
+}
+
+/// The reason for which a name has no meaning here.
+pub struct Absent {
+    /// The message.
+    pub why: String,
+    /// A location to show with it.
+    pub place: Option<Loc>,
+    /// True if the form that defines the name failed, which has been reported.
+    pub failed: bool,
 }
 
 /// The names of one item, resolved.
@@ -128,6 +138,7 @@ impl Resolver<'_> {
                 self.types(&datatype.content.ty, &datatype.content.context);
             }
             ItemKind::Binding { pattern, value, .. } => {
+                self.meant_function(*pattern, true);
                 self.expr(*value);
                 self.bind(&[*pattern]);
             }
@@ -197,6 +208,10 @@ impl Resolver<'_> {
     fn unknown_record(&mut self, name: &Ident) {
         let message = format!("`{}` is not a datatype", name.name);
         let mut report = Diagnostic::error(DiagnosticKind::Name, self.loc(name.span), message);
+        if self.unknown.contains(&name.name) {
+            // It was taken for a function, see `meant_function`.
+            return;
+        }
         if self.scope.value(&name.name).is_some() {
             report = report.note("only a datatype can be taken apart by a pattern");
         } else {
@@ -215,6 +230,46 @@ impl Resolver<'_> {
                 report.fix(text, self.loc(span), other.as_written())
             }
             None => report,
+        }
+    }
+
+    /// Reports `g(x) = e` where a pattern is required and `g` is not a datatype: a function was meant.
+    /// Its name and its parameters are then known to be undefined.
+    fn meant_function(&mut self, pattern: PatId, at_top: bool) {
+        let Pat::Record { name, content } = &self.item.pats[pattern] else { return };
+        if self.scope.record(&name.name).is_some() {
+            return;
+        }
+        let at = self.loc(name.span);
+        let function = &name.name;
+        let report = if at_top {
+            let start = Loc { item: self.id, span: Span::new(name.span.start, name.span.start) };
+            Diagnostic::error(
+                DiagnosticKind::Name,
+                at,
+                format!("`{function}(…) = …` takes a `{function}` apart, which is no datatype"),
+            )
+            .fix("a function is defined with `function`", start, "function ")
+        } else {
+            Diagnostic::error(
+                DiagnosticKind::Name,
+                at,
+                format!("`{function}(…) = …` does not define a function inside a `let`"),
+            )
+            .hint(format!("a function inside is a value: `let {function} = x => x + 1 in …`"))
+        };
+        self.names.diagnostics.push(report);
+        self.unknown.insert(function.clone());
+        let mut todo = vec![*content];
+        while let Some(pat) = todo.pop() {
+            match &self.item.pats[pat] {
+                Pat::Name(name) => {
+                    self.unknown.insert(name.clone());
+                }
+                Pat::Pair(a, b) => todo.extend([*a, *b]),
+                Pat::Record { content, .. } => todo.push(*content),
+                Pat::Missing => {}
+            }
         }
     }
 
@@ -258,17 +313,13 @@ impl Resolver<'_> {
         }
         let at = self.loc(span);
         let report = match self.scope.absent(name) {
-            Some((why, place)) => {
+            Some(Absent { why, place, failed }) => {
                 let report = Diagnostic::error(DiagnosticKind::Name, at, why);
+                let report = if failed { report.following() } else { report };
                 match place {
                     Some(place) => report.label(place, "here"),
                     None => report,
                 }
-            }
-            None if let Some(hint) = interactive(name) => {
-                let why =
-                    format!("`{name}` waits for input in a window, but here windows are pictures");
-                Diagnostic::error(DiagnosticKind::Name, at, why).hint(hint)
             }
             None => {
                 let report =
@@ -306,6 +357,7 @@ impl Resolver<'_> {
             Expr::Let { bindings, body } => {
                 let start = self.locals.len();
                 for (pat, value) in bindings {
+                    self.meant_function(*pat, false);
                     self.expr(*value);
                     self.bind(&[*pat]);
                 }

@@ -6,8 +6,8 @@ use crate::base::Name;
 pub fn closest(name: &Name, known: impl Iterator<Item = Name>) -> Option<Name> {
     let wanted = name.folded();
     let limit = match wanted.len() {
-        0..=2 => 1,
-        3..=5 => 2,
+        0..=4 => 1,
+        5..=7 => 2,
         _ => 3,
     };
     let is_word = |n: &Name| n.folded().starts_with(|c: char| c.is_ascii_alphabetic());
@@ -39,7 +39,32 @@ pub(super) fn foreign(name: &Name) -> Option<&'static str> {
         "str" => "string",
         "toupper" => "uppercase",
         "tolower" => "lowercase",
-        "println" | "puts" => "print_line",
+        "println" | "puts" | "echo" => "print_line",
+        "maximumby" | "reducemax" => "max_val",
+        "strlen" | "count_elements" | "numel" => "length",
+        "modulo" => "mod",
+        "remainder" => "rem",
+        "pow" | "power" => "expt",
+        "fabs" => "abs",
+        "log10" | "log2" => "log",
+        "random" | "randint" | "rnd" => "rand",
+        "cumsum" | "prefix_sum" | "scanl" => "plus_scan",
+        "prod" => "product",
+        "unzip2" => "unzip",
+        "repeat" | "replicate" | "fill" => "dist",
+        "sorted" => "sort",
+        "reversed" | "rev" | "flip" => "reverse",
+        "split_whitespace" | "words" => "wordify",
+        "lines" => "linify",
+        "atoi" | "parseint" => "parse_int",
+        "atof" | "parsefloat" => "parse_float",
+        "arctan" => "atan",
+        "arcsin" => "asin",
+        "arccos" => "acos",
+        "infty" | "inf" => "infinity",
+        "where" | "findall" => "pack_index",
+        "bincount" => "histogram",
+        "transp" => "transpose",
         _ => return None,
     })
 }
@@ -56,6 +81,41 @@ pub(super) fn instead(name: &Name) -> Option<&'static str> {
             "`sum`, `product`, `max_val`, `min_val`, `any` and `all` reduce; \
              `scan(g, identity, xs)` gives the total of another function, too"
         }
+        "int" | "integer" | "toint" | "to_int" | "fromintegral" => {
+            "`trunc`, `round`, `floor` and `ceil` make an int of a float; `parse_int` reads one from a string"
+        }
+        "double" | "tofloat" | "to_float" | "real" => "`float` makes a float of an int",
+        "import" | "include" | "require" | "using" => "`load \"file\"` reads another file",
+        "div" | "quot" | "quotient" | "floordiv" => {
+            "`/` on ints truncates; `rem` and `mod` are the remainders"
+        }
+        "array" | "list" | "vector" => {
+            "a sequence is written `[1, 2, 3]`; `dist(0, n)` has n zeros, `[0:n]` the ints below n"
+        }
+        "zeros" => "`dist(0, n)` has n zeros; `dist(dist(0.0, m), n)` is an n × m matrix of zeros",
+        "ones" => "`dist(1, n)` has n ones",
+        "linspace" | "arange" => {
+            "`[0:n]` has the ints below n: `{float(i) / float(n) : i in [0:n]}`"
+        }
+        "printf" | "sprintf" | "format" => {
+            "join strings with `++` and make them of values with `@`: `\"x = \" ++ @x`"
+        }
+        "map2" | "zipwith" | "mapi" | "foreach" => "write `{x + y : x in xs; y in ys}`",
+        "input" | "readline" | "gets" | "scanf" => "`prompt(\"…\")` asks for a line",
+        "lambda" | "fun" | "fn" => "a function value is written `x => x + 1`",
+        "indexof" => "`find(x, xs)` is the index of `x`, or -1",
+        "contains" | "elem" | "member" | "includes" | "isin" => {
+            "write `find(x, xs) >= 0`, or `any({eql(x, y) : y in xs})`"
+        }
+        "slice" | "substring" | "substr" => {
+            "`subseq(a, s, e)` has the elements from index s up to, not including, e"
+        }
+        "append_to" | "push" | "add" => "`snoc(xs, x)` has one element more; `xs ++ ys` joins two",
+        "average" | "mean" | "avg" => "write `sum(xs) / float(#xs)`",
+        "then" | "begin" | "end" | "do" | "done" => "an expression needs no such word",
+        "switch" | "case" | "match" => "write `if … then … else if … then … else …`",
+        "print_int" | "print_float" => "`print(x)` prints a value of any type",
+        "exit" | "quit" => "the command is `exit;`",
         "null" | "nil" | "none" => {
             "there is no such value; a pair with a bool can say whether there is one"
         }
@@ -63,20 +123,6 @@ pub(super) fn instead(name: &Name) -> Option<&'static str> {
         "last" => "the last element of `a` is `a[#a - 1]`",
         "tail" | "tl" => "all but the first element of `a` are `drop(a, 1)`",
         "fst" | "snd" => "to take a pair apart, write `let (a, b) = … in …`",
-        _ => return None,
-    })
-}
-
-/// Returns advice for the functions of NESL 3.1 that wait for input in a window.
-pub(super) fn interactive(name: &Name) -> Option<&'static str> {
-    Some(match name.folded() {
-        "w_get_input" | "w_get_input_noblock" | "w_get_button_input" => {
-            "leave it out; `prompt(text)` asks for a line at the terminal"
-        }
-        "w_get_zoom_box" => "say which part to show: `((x, y), width, height)`",
-        "w_add_button" | "w_add_button_stack" => {
-            "leave it out, or write its name with `w_add_text_box` and `w_write_text_centered`"
-        }
         _ => return None,
     })
 }

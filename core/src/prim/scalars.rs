@@ -201,6 +201,13 @@ pub(super) const ROWS: &[PrimRow] = &[
         "round(-2.6) → -3",
     ),
     scalar(
+        "_real",
+        "a -> float :: (a in number)",
+        ScalarOp::ToFloat,
+        "A number as a float.",
+        "",
+    ),
+    scalar(
         "float",
         "int -> float",
         ScalarOp::ToFloat,

@@ -53,7 +53,7 @@ pub(super) const ROWS: &[PrimRow] = &[
         "@",
         "a -> [char] :: (a in any)",
         PrimKind::Derived(Derived::String),
-        "A value as text. Floats are rounded to 8 significant digits; a string shows its chars.",
+        "A value as text. A float is the shortest text that reads back the same, for fewer digits there is `exp_string`; a string shows its chars.",
         "@(1, 2.5) → \"(1, 2.5)\"",
         "W = S(result), D = 1",
     ),
@@ -188,6 +188,18 @@ pub(super) const ROWS: &[PrimRow] = &[
         "(a, [char]) -> (bool, [char]) :: (a in any)",
         HostOp::WriteObject,
         "Writes a value to a file.",
+    ),
+    host(
+        "_read_stream_object",
+        "(a, int) -> (a, (bool, [char])) :: (a in any)",
+        HostOp::ReadStreamObject,
+        "Reads a value from a stream; it has the type of the first argument.",
+    ),
+    host(
+        "_write_stream_object",
+        "(a, int) -> (bool, [char]) :: (a in any)",
+        HostOp::WriteStreamObject,
+        "Writes a value to a stream.",
     ),
     host(
         "_read_ints",

@@ -109,6 +109,8 @@ pub enum CommandArg {
     Int(i64, Span),
     /// An option `print := t`.
     Option(Ident, ExprId),
+    /// The text of an expression whose value is the operand: `dir ++ "file"` of `load`.
+    Code(String, Span),
 }
 
 /// An expression, with its subexpressions by id.

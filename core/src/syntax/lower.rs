@@ -43,6 +43,8 @@ struct Lower<'a> {
     pats: Arena<Pat>,
     pat_spans: ArenaMap<PatId, Span>,
     diagnostics: Vec<Report>,
+    /// Reports that are no errors; they explain none.
+    warnings: Vec<Report>,
     /// The number of parts so far of the type that is being lowered.
     type_parts: usize,
     /// Tokens before which a bracket should have been closed; other errors there are consequences.
@@ -61,6 +63,7 @@ impl<'a> Lower<'a> {
             pats: Arena::new(),
             pat_spans: ArenaMap::default(),
             diagnostics: Vec::new(),
+            warnings: Vec::new(),
             type_parts: 0,
             unclosed: Vec::new(),
             in_let: false,
@@ -70,12 +73,13 @@ impl<'a> Lower<'a> {
     fn finish(self, kind: super::ast::ItemKind, span: Span) -> (Item, Vec<Report>) {
         let unclosed: Vec<TextSize> =
             self.unclosed.iter().map(|index| self.insert_at(*index).start()).collect();
-        let Lower { exprs, expr_spans, pats, pat_spans, mut diagnostics, .. } = self;
+        let Lower { exprs, expr_spans, pats, pat_spans, mut diagnostics, warnings, .. } = self;
         // Only the first report about a location is kept, and none where a bracket is missing.
         diagnostics.sort_by_key(|d| d.primary.at.start());
         diagnostics.dedup_by_key(|d| d.primary.at.start());
         diagnostics
             .retain(|d| d.primary.at.is_empty() || !unclosed.contains(&d.primary.at.start()));
+        diagnostics.extend(warnings);
         (Item { kind, span, exprs, expr_spans, pats, pat_spans }, diagnostics)
     }
 
@@ -210,6 +214,11 @@ impl<'a> Lower<'a> {
         report = match (opener, index_kind) {
             (Some(Kind::LBrace), Some(Kind::InKw)) => {
                 report.hint("bindings are separated by `;`: `{… : x in xs; y in ys}`")
+            }
+            (Some(Kind::LBrace), Some(Kind::IfKw)) => {
+                let at = self.range(Span::new(index, index + 1));
+                report = self.error(at, "the condition of an apply-to-each is written after `|`");
+                report.fix("write `|`", at, "|")
             }
             (Some(Kind::LBrace), Some(Kind::Bar)) => {
                 report.hint("there is one condition: join several with `and`")

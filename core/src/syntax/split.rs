@@ -255,7 +255,16 @@ fn is_command(tokens: &[&Token], text: &str) -> bool {
     let ends = matches!(next, None | Some(Kind::Semi | Kind::Dollar));
     match text[first.range].to_ascii_lowercase().as_str() {
         "help" | "exit" | "lisp" | "shell" => ends,
-        "load" => matches!(next, Some(Kind::Text | Kind::OpenText)) || ends,
+        "load" => {
+            let operand = matches!(
+                next,
+                Some(Kind::Text | Kind::OpenText | Kind::Name | Kind::LParen | Kind::At)
+            );
+            operand || ends
+        }
+        "describe" if tokens.get(2).is_none_or(|t| matches!(t.kind, Kind::Semi | Kind::Dollar)) => {
+            !ends && !matches!(next, Some(Kind::Equals | Kind::BarEq))
+        }
         "set" | "show" | "describe" | "apropos" | "dump" | "edit" | "get" | "defconfig" => {
             matches!(next, Some(Kind::Name | Kind::Text | Kind::TimeKw))
         }

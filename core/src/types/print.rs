@@ -126,9 +126,30 @@ impl Printer {
         }
     }
 
+    /// Prints the components of a tuple that stands in parentheses, where functions need none.
+    fn tuple(&mut self, ty: &Ty) {
+        let (component, rest) = match ty {
+            Ty::Pair(a, b) => (&**a, Some(b)),
+            _ => (ty, None),
+        };
+        match component {
+            Ty::Function(_) => self.components(component),
+            _ => self.nested(component),
+        }
+        if let Some(rest) = rest {
+            self.out.push_str(", ");
+            self.tuple(rest);
+        }
+    }
+
     fn nested(&mut self, ty: &Ty) {
         match ty {
-            Ty::Pair(..) | Ty::Function(_) => {
+            Ty::Pair(..) => {
+                self.out.push('(');
+                self.tuple(ty);
+                self.out.push(')');
+            }
+            Ty::Function(_) => {
                 self.out.push('(');
                 self.components(ty);
                 self.out.push(')');

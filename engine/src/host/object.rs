@@ -9,6 +9,8 @@
 //! [(1, t), (2, f)]      [ 2 ]  ( 1 2 )  ( T F )
 //! ```
 //!
+//! NESL 3.1 writes chars without quotes, after their number: `[ 3 ] ( 3 ) abc`. That is read, too.
+//!
 //! The text is ASCII: other chars, `"` and `\` are written `\xHH`, `\"`, `\\`; line ends `\n`.
 
 use super::scan::{Scanner, float, float_text, int};
@@ -33,6 +35,18 @@ pub fn read(text: &[u8], name: &str, ty: &Ty, precision: Precision) -> Result<Va
     let mut values = reader.values(ty, 1)?;
     reader.scanner.end()?;
     Ok(values.remove(0))
+}
+
+/// The value of a type that a text begins with, and the number of bytes that it takes.
+pub fn read_first(
+    text: &[u8],
+    name: &str,
+    ty: &Ty,
+    precision: Precision,
+) -> Result<(Value, usize), String> {
+    let mut reader = Reader { scanner: Scanner::new(text, name), precision };
+    let mut values = reader.values(ty, 1)?;
+    Ok((values.remove(0), reader.scanner.position()))
 }
 
 struct Writer {
@@ -222,8 +236,11 @@ impl Reader<'_> {
         Ok(items)
     }
 
-    /// Exactly `count` chars in quotes.
+    /// Exactly `count` chars in quotes, or after their number in parentheses and a blank.
     fn chars(&mut self, count: usize) -> Result<Vec<u8>, String> {
+        if self.scanner.take(b'(') {
+            return self.counted_chars(count);
+        }
         self.scanner.expect(b'"')?;
         let start = self.scanner.position();
         let mut chars = Vec::new();
@@ -257,6 +274,25 @@ impl Reader<'_> {
         }
         self.counted(start, count, chars.len())?;
         Ok(chars)
+    }
+
+    /// The rest of `( 3 ) abc`, after its first parenthesis.
+    fn counted_chars(&mut self, count: usize) -> Result<Vec<u8>, String> {
+        let start = self.scanner.position();
+        let token = self.scanner.next();
+        let length = int(token.text, Precision::Bits64);
+        let length = length.map_err(|message| self.scanner.error(token.at, &message))?;
+        self.scanner.expect(b')')?;
+        let length = usize::try_from(length).unwrap_or(usize::MAX);
+        self.counted(start, count, length)?;
+        if length == 0 {
+            return Ok(Vec::new());
+        }
+        // One blank divides the number from the chars, which may themselves be blanks.
+        self.scanner.byte();
+        let end = "the file ends before the last of these chars";
+        let chars: Option<Vec<u8>> = (0..length).map(|_| self.scanner.byte()).collect();
+        chars.ok_or_else(|| self.scanner.error(start, end))
     }
 
     fn counted(&self, start: usize, wanted: usize, found: usize) -> Result<(), String> {

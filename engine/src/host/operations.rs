@@ -55,6 +55,13 @@ impl System {
                 let text = object::write(&value, &ty, self.precision);
                 Ok(status(file::write(name.bytes(), &text)))
             }
+            HostOp::ReadStreamObject => Ok(answer(self.read_stream_object(args, types), result)),
+            HostOp::WriteStreamObject => {
+                let [value, stream] = spread(args);
+                let [ty, _] = spread(types);
+                let text = object::write(&value, &ty, self.precision);
+                Ok(status(self.write(stream.int(), &text)))
+            }
             HostOp::ReadInts => self.read_ints(&args[0]).map_err(fault),
             HostOp::ReadFloats => self.read_floats(&args[0]).map_err(fault),
             HostOp::Shell => self.shell(args).map_err(fault),
@@ -78,6 +85,7 @@ impl System {
         match op {
             HostOp::PrintText
             | HostOp::WriteText
+            | HostOp::WriteStreamObject
             | HostOp::Seed
             | HostOp::GetEnv
             | HostOp::MakeWindow
@@ -116,6 +124,18 @@ impl System {
         let [_, name] = spread(args);
         let [ty, _] = spread(types);
         object::read(&file::read(name.bytes())?, &shown(&name), &ty, self.precision)
+    }
+
+    fn read_stream_object(&mut self, args: &[Value], types: &[Ty]) -> Result<Value, String> {
+        let [_, stream] = spread(args);
+        let [ty, _] = spread(types);
+        let precision = self.precision;
+        let stream = stream.int();
+        let name = format!("stream {stream}");
+        let text = self.streams.read_rest(stream)?;
+        let (value, length) = object::read_first(&text, &name, &ty, precision)?;
+        self.streams.put_back(stream, &text[length..]);
+        Ok(value)
     }
 
     fn read_ints(&mut self, name: &Value) -> Result<Value, String> {

@@ -79,6 +79,9 @@ impl Streams {
     pub(super) fn reads_input(&self, op: HostOp, args: &[Value]) -> bool {
         match op {
             HostOp::ReadChar | HostOp::ReadLine | HostOp::ReadWord => args[0].int() == 0,
+            HostOp::ReadStreamObject => {
+                super::operations::spread::<_, 2>(args)[1].int() == 0
+            }
             HostOp::ReadText => super::operations::spread::<_, 3>(args)[2].int() == 0,
             _ => false,
         }
@@ -201,6 +204,19 @@ impl Streams {
             End::Limit => -2,
         };
         Ok((text, code))
+    }
+
+    /// Reads a stream to its end.
+    pub(super) fn read_rest(&mut self, stream: i64) -> Result<Vec<u8>, String> {
+        let (text, _) = self.read(stream, |reader| until(reader, None, |_| false))?;
+        Ok(text)
+    }
+
+    /// Puts text back before what is to be read next from a stream that has come to its end.
+    pub(super) fn put_back(&mut self, stream: i64, text: &[u8]) {
+        if let Some(Stream::Input(reader)) = self.open.get_mut(&stream) {
+            *reader = Box::new(io::Cursor::new(text.to_vec()));
+        }
     }
 
     fn read<R>(

@@ -1,10 +1,11 @@
 //! Top-level commands: `load`, `describe`, `set`, `show` and the like.
 
-use super::{Event, Session, Sink, Summary, place};
+use super::{Event, Session, Sink, Summary, is_error, place};
 use nesl_core::base::{Diagnostic, DiagnosticKind, with_stack};
 use nesl_core::db::{Before, FileId, Form};
 use nesl_core::syntax::RawKind;
 use nesl_core::syntax::ast::{Command, CommandArg, ItemKind};
+use nesl_core::types::Ty;
 use nesl_runtime::bug::OrBug;
 use std::path::{Path, PathBuf};
 
@@ -71,13 +72,25 @@ impl Session {
                 Ok(text) => say(sink, text),
                 Err(message) => self.refuse(form, &message, sink, summary),
             },
+            "defconfig" => {
+                let message = "`defconfig` describes a machine of NESL 3.1; it has no effect here";
+                let at = place(self.db.whole(form.id()));
+                sink(Event::Diagnostic(Diagnostic::warning(DiagnosticKind::Name, at, message)));
+            }
+            "set" if let Some(message) = no_effect(command) => {
+                let at = place(self.db.whole(form.id()));
+                sink(Event::Diagnostic(Diagnostic::warning(DiagnosticKind::Name, at, message)));
+            }
             "set" => match self.set(command) {
                 Ok(text) => say(sink, text),
                 Err(message) => self.refuse(form, &message, sink, summary),
             },
             other => {
-                let message = format!("`{other}` belongs to the original's environment");
-                self.refuse(form, &message, sink, summary);
+                let (message, instead) = not_here(other);
+                let at = place(self.db.whole(form.id()));
+                summary.errors += 1;
+                let report = Diagnostic::error(DiagnosticKind::Name, at, message).hint(instead);
+                sink(Event::Diagnostic(report));
             }
         }
     }
@@ -96,7 +109,7 @@ impl Session {
             Err(message) => {
                 let at = place(self.db.whole(form.id()));
                 summary.errors += 1;
-                sink(Event::Diagnostic(Diagnostic::error(DiagnosticKind::Name, at, message)));
+                sink(Event::Diagnostic(Diagnostic::error(DiagnosticKind::Runtime, at, message)));
                 return;
             }
         };
@@ -106,7 +119,10 @@ impl Session {
                     && self.db.ast(form.id()).exprs[*value]
                         == nesl_core::syntax::ast::Expr::Bool(true)
             }
-            CommandArg::Word(_) | CommandArg::Text(..) | CommandArg::Int(..) => false,
+            CommandArg::Word(_)
+            | CommandArg::Text(..)
+            | CommandArg::Int(..)
+            | CommandArg::Code(..) => false,
         });
         self.loading.push(same(&path));
         with_stack(|| self.run_loaded(loaded, !print, sink, summary));
@@ -116,8 +132,10 @@ impl Session {
     /// Returns the file that a `load` form names when it runs. Its text may have changed since the
     /// file with the form was read: forms before this one can have written it.
     fn find_loaded(&mut self, form: &Form, command: &Command) -> Result<(PathBuf, FileId), String> {
-        let Some(name) = loaded_name(command) else {
-            return Err("`load` needs the name of a file: `load \"name\";`".to_owned());
+        let name = match command.args.first() {
+            Some(CommandArg::Code(text, _)) => self.computed_name(text)?,
+            _ => loaded_name(command)
+                .ok_or_else(|| "`load` needs the name of a file: `load \"name\";`".to_owned())?,
         };
         let Some((path, text)) = read(&name) else {
             return Err(format!("cannot read `{name}.nesl` or `{name}`"));
@@ -134,6 +152,28 @@ impl Session {
             self.attach(at, form, &path, &text).or_bug("a file that is loading was refused before");
         self.check_again();
         Ok((path, file))
+    }
+
+    /// Returns the value of the operand of `load`, an expression for the name of a file.
+    fn computed_name(&mut self, text: &str) -> Result<String, String> {
+        let file = self.look_at("load", &format!("{text};"));
+        let outline = self.db.outline(file);
+        let form = outline.forms.first().or_bug("an operand is a form");
+        let item = form.id();
+        let wrong = |message: &str| format!("the operand of `load` has no value: {message}");
+        if let Some(error) = self.db.diagnostics(item).iter().find(|d| is_error(d)) {
+            return Err(wrong(&error.message));
+        }
+        let computed = self.compute(item, None);
+        let (elaborated, computed) = computed.map_err(|all| {
+            wrong(all.first().map_or("it failed", |diagnostic| &diagnostic.message))
+        })?;
+        let text = match computed.resident().map(|resident| resident.value(self.runtime())) {
+            Some(Ok(value)) if is_text(&elaborated.ty) => value.bytes().to_vec(),
+            Some(Err(failure)) => return Err(wrong(&super::run::words(&failure))),
+            _ => return Err("the operand of `load` is the name of a file, a string".to_owned()),
+        };
+        Ok(String::from_utf8_lossy(&text).into_owned())
     }
 
     fn run_loaded(&mut self, file: FileId, quiet: bool, sink: Sink<'_>, summary: &mut Summary) {
@@ -161,6 +201,9 @@ impl Session {
                 self.code(name).ok_or_else(|| format!("`{name}` is not a defined function"))
             }
             ("show", ["status"]) => Ok(self.status()),
+            ("show", ["config" | "configs"]) => {
+                Ok("there is one configuration: this machine; see `nesl devices`".to_owned())
+            }
             ("show", ["bugs"]) => Ok("none known; please report what you find".to_owned()),
             (verb, _) => Err(format!("`{verb}` wants another operand")),
         }
@@ -193,18 +236,71 @@ impl Session {
             ["precision", "32"] => self.settings.precision = super::Precision::Bits32,
             ["precision", "64"] => self.settings.precision = super::Precision::Bits64,
             // Checks are never dropped here, and there is nothing else to be verbose about.
-            ["arg_check" | "verbose", "on" | "off"] | ["memory_size", _] => {}
+            ["arg_check" | "verbose", "on" | "off"] => {}
             ["trace", rest @ ..] => self.set_trace(rest)?,
             ["profile", rest @ ..] => self.set_profile(rest)?,
             _ => {
-                return Err("`set` knows `print_length n`, `precision 32` or `64`, \
-                            `arg_check on` or `off`, `verbose on` or `off`, `trace function level`, \
-                            `profile function on` or `off`"
-                    .to_owned());
+                let setting = words.first().copied().unwrap_or("");
+                return Err(match setting {
+                    "print_length" | "precision" | "arg_check" | "verbose" | "trace"
+                    | "profile" => format!("`set {setting}` wants another value"),
+                    _ => format!("`set` has no setting `{setting}`"),
+                });
             }
         }
         Ok(format!("set {}", words.join(" ")))
     }
+}
+
+/// Returns the note about a setting of NESL 3.1 that has no meaning here.
+fn no_effect(command: &Command) -> Option<String> {
+    const SETTINGS: [&str; 12] = [
+        "config",
+        "machine",
+        "memory_size",
+        "editor",
+        "username",
+        "user",
+        "host",
+        "rsh_command",
+        "temp_dir",
+        "tempdir",
+        "interp_file",
+        "print_line_length",
+    ];
+    let setting = word(command.args.first()?);
+    SETTINGS.contains(&setting.as_str()).then(|| {
+        format!("`set {setting}` belongs to the environment of NESL 3.1; it has no effect here")
+    })
+}
+
+/// Returns why a command of NESL 3.1 is refused, and what to do instead.
+fn not_here(verb: &str) -> (String, &'static str) {
+    let (why, instead) = match verb {
+        "dump" => (
+            "writes code for the interpreter of NESL 3.1",
+            "`nesl ir --stage STAGE FILE` shows a program at the stages of this compiler",
+        ),
+        "edit" => (
+            "starts the editor of NESL 3.1's environment",
+            "open the file in an editor, and `load` it again",
+        ),
+        "get" => (
+            "fetches what `&=` computed on another machine",
+            "write `x = …`, which computes here",
+        ),
+        "shell" => (
+            "starts the shell of NESL 3.1's environment",
+            "`shell_command(command, input)` runs a command of the system",
+        ),
+        _ => ("belongs to the environment of NESL 3.1", "`help;` lists the commands"),
+    };
+    (format!("`{verb}` {why}"), instead)
+}
+
+/// Returns true for the type of strings.
+fn is_text(ty: &Ty) -> bool {
+    matches!(ty, Ty::Sequence(element) if **element == Ty::Char)
 }
 
 fn word(arg: &CommandArg) -> String {
@@ -213,13 +309,17 @@ fn word(arg: &CommandArg) -> String {
         CommandArg::Text(text, _) => text.clone(),
         CommandArg::Int(n, _) => n.to_string(),
         CommandArg::Option(ident, _) => ident.name.folded().to_owned(),
+        CommandArg::Code(text, _) => text.clone(),
     }
 }
 
 fn loaded_name(command: &Command) -> Option<String> {
     command.args.iter().find_map(|arg| match arg {
         CommandArg::Text(text, _) => Some(text.clone()),
-        CommandArg::Word(_) | CommandArg::Int(..) | CommandArg::Option(..) => None,
+        CommandArg::Word(_)
+        | CommandArg::Int(..)
+        | CommandArg::Option(..)
+        | CommandArg::Code(..) => None,
     })
 }
 

@@ -84,8 +84,7 @@ impl Session {
             if name.folded() != "it" {
                 let at = place(self.db.whole(item));
                 let message = format!(
-                    "Redefining {} with a new type. Old calls will not be modified",
-                    name.folded().to_uppercase()
+                    "Redefining `{name}` with a new type. Old calls will not be modified"
                 );
                 sink(Event::Diagnostic(
                     Diagnostic::warning(DiagnosticKind::Name, at, message)

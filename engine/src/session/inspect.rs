@@ -28,6 +28,16 @@ pub struct StageText {
     pub notes: Vec<(usize, FileRange)>,
 }
 
+/// The documentation of `time`, which is not a function but a part of the syntax.
+const TIME: &str = "\
+time : a -> (a, float) :: (a in any)
+
+Returns the value of an expression and the seconds that computing it took. It may not be in another
+`time`.
+
+Example: let (x, seconds) = time(sum([0:1000])) in x → 499500
+";
+
 /// The text between two functions of a core program.
 const BETWEEN_FUNCTIONS: &str = "\n\nfn ";
 
@@ -269,6 +279,9 @@ impl Session {
     /// The documentation of a name: its type, text, examples and cost. `None` if it is unknown.
     pub fn doc(&mut self, name: &str) -> Option<String> {
         let name = Name::new(name);
+        if name.folded() == "time" {
+            return Some(TIME.to_owned());
+        }
         match self.lookup(&name)? {
             Resolution::Prim(prim) => {
                 let row = prim.row();

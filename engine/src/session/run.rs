@@ -40,6 +40,13 @@ pub(super) struct Computed {
     on_runtime: bool,
 }
 
+impl Computed {
+    /// Returns the value unless it is deferred.
+    pub(super) fn resident(&self) -> Option<&ResidentValue> {
+        self.value.computed()
+    }
+}
+
 impl Session {
     /// Runs all forms of a file; `quiet` when it is being loaded.
     pub(super) fn run_file(
@@ -119,12 +126,18 @@ impl Session {
         // Of forms that are broken together, each would by now only say that the other failed.
         let ahead = self.broken.remove(&item);
         let diagnostics = ahead.unwrap_or_else(|| self.db.diagnostics(item));
-        let failed = diagnostics.iter().any(is_error);
+        let follows = self.follows_refusal(item);
+        let failed = follows || diagnostics.iter().any(is_error);
         for diagnostic in diagnostics {
+            if is_error(&diagnostic) && (follows || diagnostic.follows) {
+                // The mistake has been reported where it was made.
+                continue;
+            }
             summary.errors += usize::from(is_error(&diagnostic));
             sink(Event::Diagnostic(located(diagnostic)));
         }
         if failed {
+            self.refuse_names(item);
             self.fail(item);
             return;
         }
@@ -251,7 +264,7 @@ impl Session {
     }
 
     /// Elaborates and runs a form; the value of a `name` may be deferred.
-    fn compute(
+    pub(super) fn compute(
         &mut self,
         item: ItemId,
         name: Option<Name>,
@@ -295,6 +308,17 @@ impl Session {
         };
         let (resident, cost) = match done {
             Ok(done) => done,
+            Err(FormError::Program(failure)) if failure.fault.code == FaultCode::TooDeep => {
+                let program = linked.as_ref().unwrap_or(&elaborated.program);
+                let report = match self.last_calls(program, &globals, key) {
+                    Some((deep, calls)) => {
+                        let deep = Failure { fault: failure.fault, ..deep };
+                        self.failure(item, &deep).note(calls)
+                    }
+                    None => self.failure(item, &failure),
+                };
+                return Err(vec![report.hint("does every call come nearer to an end?")]);
+            }
             Err(FormError::Program(failure)) => return Err(vec![self.failure(item, &failure)]),
             Err(FormError::Runtime(failure)) => {
                 return Err(vec![self.runtime_failure(item, failure)]);

@@ -43,7 +43,7 @@ const THEMES: &[fn(&mut Laws)] = &[
 /// The functions without a law, each with the reason.
 const NO_LAW: &[(&[&str], &str)] = &[
     (
-        &["hash_table", "stream", "stdin", "stdout", "stderr", "nullstr"],
+        &["hashtable", "stream", "stdin", "stdout", "stderr", "nullstr"],
         "representations, which programs do not look into",
     ),
     (

@@ -1,4 +1,4 @@
-//! Conversion of numbers to text, as `@` (8 significant digits) and `exp_string` write them, and back.
+//! Conversion of numbers to text, as values are shown, and as `@` and `exp_string` write them, and back.
 
 use super::sort::Team;
 use crate::bug::OrBug;
@@ -78,20 +78,25 @@ fn half(text: &[u8], at: usize) -> u64 {
     u64::from(u32::from_le_bytes(text[at..at + 4].try_into().or_bug("four chars")))
 }
 
-/// Significant digits that `@` keeps.
+/// The digits after the point that `exp_string` may be asked for.
 const DIGITS: usize = 8;
 
-/// `@x`: rounded to 8 significant digits, without trailing zeros but with at least one digit
-/// after the point; in exponential form from 10⁷ up and below 0.001.
+/// A float as text: the shortest that reads back as the same float, plain if 0.001 ≤ |x| < 10⁷,
+/// otherwise with an exponent; at least one digit each side of the point. Both zeros are `0.0`.
 ///
-/// `2.5`, `0.001`, `1.0e+10`, `1.0e-5`
-pub fn float(x: f64) -> String {
+/// `2.5`, `0.001`, `1.0E10`, `1.0E-5`
+pub fn float(x: f64, precision: Precision) -> String {
     if let Some(text) = special(x) {
         return text;
     }
-    let (negative, digits, exponent) = decimal(x, DIGITS - 1);
-    let digits = digits.trim_end_matches('0');
-    let sign = if negative { "-" } else { "" };
+    let shortest = match precision {
+        Precision::Bits32 => format!("{:e}", (x as f32).abs()),
+        Precision::Bits64 => format!("{:e}", x.abs()),
+    };
+    let (digits, exponent) = shortest.split_once('e').or_bug("exponential form");
+    let digits = digits.replace('.', "");
+    let exponent: i32 = exponent.parse().or_bug("an exponent");
+    let sign = if x.is_sign_negative() { "-" } else { "" };
     // The digits before the point and after it.
     let split = |at: usize| {
         let padded = format!("{digits:0<at$}");
@@ -105,7 +110,7 @@ pub fn float(x: f64) -> String {
             let zeros = "0".repeat(-exponent as usize - 1);
             format!("{sign}0.{zeros}{digits}")
         }
-        _ => format!("{}e{exponent:+}", split(1)),
+        _ => format!("{}E{exponent}", split(1)),
     }
 }
 
@@ -153,7 +158,7 @@ fn decimal(x: f64, places: usize) -> (bool, String, i32) {
     (x.is_sign_negative(), digits, exponent)
 }
 
-/// `parse_float(text)`: the value of `[+-] digits [. digits] [e [+-] digits]` and whether that
+/// `parse_float(text)`: the value of `[+-] digits [. digits] [e [+-] digits]`, with `e` or `E`, and whether that
 /// was all. Digits may be missing (`""` is zero) except in an exponent. Correctly rounded.
 pub fn parse_float(text: &[u8], precision: Precision) -> (f64, bool) {
     let mut number = String::from("0");
@@ -176,7 +181,7 @@ pub fn parse_float(text: &[u8], precision: Precision) -> (f64, bool) {
         number.push('.');
         any |= digits(&mut at, &mut number);
     }
-    if text.get(at) == Some(&b'e') && any {
+    if matches!(text.get(at), Some(b'e' | b'E')) && any {
         let mut after = at + 1;
         let mut exponent = String::from("e");
         if let Some(sign @ (b'+' | b'-')) = text.get(after) {
@@ -339,37 +344,38 @@ mod tests {
     use super::*;
 
     #[test]
-    fn floats_as_the_original_writes_them() {
+    fn n4_floats_are_the_shortest_that_read_back() {
         for (x, expected) in [
             (2.5, "2.5"),
-            (1e10, "1.0e+10"),
+            (1e10, "1.0E10"),
             (0.001, "0.001"),
-            (0.0009999999999, "0.001"),
-            (1e-5, "1.0e-5"),
-            (0.00099, "9.9e-4"),
+            (0.0009999999999, "9.999999999E-4"),
+            (1e-5, "1.0E-5"),
             (0.0, "0.0"),
             (-0.0, "0.0"),
             (-2.5, "-2.5"),
-            (-1e-7, "-1.0e-7"),
-            (1.0, "1.0"),
+            (-1e-7, "-1.0E-7"),
             (100.0, "100.0"),
-            (1234567.0, "1234567.0"),
-            (1234567.89, "1234567.9"),
-            (9999999.0, "9999999.0"),
-            (9999999.99, "1.0e+7"),
-            (1e7, "1.0e+7"),
-            (12345678.9, "1.2345679e+7"),
-            (1.0 / 3.0, "0.33333333"),
-            (0.1 + 0.2, "0.3"),
-            (0.0123, "0.0123"),
-            (1e300, "1.0e+300"),
-            (f64::MIN_POSITIVE, "2.2250739e-308"),
+            (1234567.89, "1234567.89"),
+            (9999999.99, "9999999.99"),
+            (1e7, "1.0E7"),
+            (12345678.9, "1.23456789E7"),
+            (1.0 / 3.0, "0.3333333333333333"),
+            (0.1 + 0.2, "0.30000000000000004"),
+            (1e300, "1.0E300"),
+            (f64::MIN_POSITIVE, "2.2250738585072014E-308"),
             (f64::NAN, "nan"),
             (f64::INFINITY, "inf"),
             (f64::NEG_INFINITY, "-inf"),
         ] {
-            assert_eq!(float(x), expected, "{x:e}");
+            assert_eq!(float(x, Precision::Bits64), expected, "{x:e}");
+            if x.is_finite() {
+                let read = parse_float(expected.as_bytes(), Precision::Bits64);
+                assert_eq!(read, (x, true), "{x:e}");
+            }
         }
+        assert_eq!(float(f64::from(0.1f32), Precision::Bits32), "0.1");
+        assert_eq!(float(f64::from(1.0f32 / 3.0), Precision::Bits32), "0.33333334");
     }
 
     #[test]

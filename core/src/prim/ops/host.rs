@@ -75,7 +75,7 @@ host_operations! {
     /// bool is true at the end of the stream.
     ReadWord = "read_word": int -> ((text, char, bool), status);
     /// `(delimiters, (max, stream))`: reads a text up to one of some delimiters, which is read and
-    /// dropped, or up to `max` chars (no limit when `max < 0`). The int is the index of the
+    /// dropped, or up to `max` chars (no limit when `max < 0`). The int is the code of the
     /// delimiter that ended it, -1 for the end of the file, -2 for `max` chars.
     ReadText = "read_text": (text, int, int) -> ((text, int), status);
     /// Reads a whole file.
@@ -88,6 +88,10 @@ host_operations! {
     ReadObject = "read_object": (any, text) -> (any, status);
     /// `(value, name)`: writes a value (`write_object_to_file`).
     WriteObject = "write_object": (any, text) -> status;
+    /// `(like, stream)`: reads a value of the type of `like` (`read_object`).
+    ReadStreamObject = "read_stream_object": (any, int) -> (any, status);
+    /// `(value, stream)`: writes a value (`write_object`).
+    WriteStreamObject = "write_stream_object": (any, int) -> status;
     /// Reads ints in the text form `( 1 2 3 )`; faults `Host`.
     ReadInts = "read_ints": text -> [int];
     /// Reads floats in the text form `( 1.0 2.0 )`; faults `Host`.

@@ -317,7 +317,7 @@ sequence_operations! {
         .costs(Cost::Format, Work::Result).constant_time()
         .label("write a number as text")
 
-    /// A float as `@` prints it, with 8 significant digits.
+    /// A float as it is shown and as `@` writes it: the shortest text that reads back the same.
     FloatText = "float_text": (float) -> text;
         .costs(Cost::Format, Work::Result).constant_time()
         .label("write a number as text")

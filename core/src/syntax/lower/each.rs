@@ -86,6 +86,9 @@ impl Lower<'_> {
                 return (pattern, self.expr(sequence));
             }
             let pattern = self.pattern(pat);
+            if let Some(sequence) = self.condition_without_bar(sequence) {
+                return (pattern, sequence);
+            }
             let sequence = self.needed(sequence, "a sequence after `in`");
             return (pattern, sequence);
         }
@@ -142,16 +145,82 @@ impl Lower<'_> {
         (pat, sequence)
     }
 
+    /// Reports `xs where x > 1` and `xs, x > 1`, a sequence and a condition without a `|` between
+    /// them; returns the sequence.
+    fn condition_without_bar(&mut self, node: &Node) -> Option<ExprId> {
+        let words = ["where", "when", "with", "such", "suchthat", "provided", "st"];
+        let mut spine = node;
+        while spine.kind == Kind::Binary {
+            spine = &spine.kids[0];
+        }
+        // `xs where x` is an application of `xs` to two arguments.
+        while let (Kind::Juxtaposed, [fun, arg]) = (spine.kind, &spine.kids[..]) {
+            let word = self.token_text(arg.start).to_lowercase();
+            if words.contains(&word.as_str()) {
+                let at = self.range(Span::new(arg.start, arg.start + 1));
+                let report = self
+                    .error(at, format!("a condition is written after `|`, not after `{word}`"))
+                    .fix("write `|`", at, "|");
+                self.report(report);
+                return Some(self.expr(fun));
+            }
+            spine = fun;
+        }
+        let (Kind::Tuple, [sequence, condition]) = (node.kind, &node.kids[..]) else { return None };
+        let compares = |node: &Node| {
+            node.kind == Kind::Binary
+                && matches!(
+                    self.token_kind(node.kids[0].end),
+                    Some(
+                        Kind::EqEq
+                            | Kind::NotEq
+                            | Kind::Less
+                            | Kind::LessEq
+                            | Kind::Greater
+                            | Kind::GreaterEq
+                            | Kind::AndKw
+                            | Kind::OrKw
+                    )
+                )
+        };
+        if !compares(condition) {
+            return None;
+        }
+        let comma = sequence.end;
+        let at = self.range(Span::new(comma, comma + 1));
+        let report = self
+            .error(at, "a condition is written after `|`, not after `,`")
+            .fix("write `|`", at, " |");
+        self.report(report);
+        Some(self.expr(sequence))
+    }
+
     /// Makes the report of `{x for x in xs}`.
     fn foreign_for(&mut self, index: u32) -> Report {
         let at = self.range(Span::new(index, index + 1));
         self.error(at, "an apply-to-each has no `for`").fix("write `:`", at, ":")
     }
 
+    /// Finds the `|` of `{e | x in xs}`, which ends at the `in`.
+    fn set_builder(&self, within: u32) -> Option<u32> {
+        let bar = (0..within).rev().find(|i| self.token_kind(*i) == Some(Kind::Bar))?;
+        let open = (0..bar).rev().find(|i| self.token_kind(*i) == Some(Kind::LBrace))?;
+        let plain = |i: u32| !matches!(self.token_kind(i), Some(Kind::Colon | Kind::InKw));
+        (open + 1..bar).all(plain).then_some(bar)
+    }
+
     /// Makes the report of a common mistake at the token at which an apply-to-each ends too early.
     fn each_stopped(&mut self, index: u32) -> Option<Report> {
         let at = self.range(Span::new(index, index + 1));
         Some(match self.token_kind(index)? {
+            Kind::InKw
+                if self.set_builder(index).is_some() =>
+            {
+                let bar = self.set_builder(index)?;
+                let bar = self.range(Span::new(bar, bar + 1));
+                self.error(bar, "the body and the bindings of an apply-to-each are divided by `:`")
+                    .fix("write `:`", bar, ":")
+            }
             Kind::InKw => {
                 let comma = (0..index).rev().find(|i| self.token_kind(*i) == Some(Kind::Comma))?;
                 let comma = self.range(Span::new(comma, comma + 1));

@@ -146,7 +146,10 @@ impl Lower<'_> {
                     Expr::Missing
                 }
             },
-            Some(Kind::Text) => Expr::Text(unescape(text).into()),
+            Some(Kind::Text) => {
+                self.warn_of_escapes(text, at.start());
+                Expr::Text(unescape(text).into())
+            }
             Some(Kind::TrueKw) => Expr::Bool(true),
             Some(Kind::FalseKw) => Expr::Bool(false),
             // An open string or an unknown character, which is reported as a token.
@@ -229,6 +232,10 @@ impl Lower<'_> {
                 at,
                 "=>",
             );
+            self.report(report);
+            return Expr::Missing;
+        }
+        if let Some(report) = self.not_an_application(node) {
             self.report(report);
             return Expr::Missing;
         }
@@ -321,6 +328,12 @@ impl Lower<'_> {
                     self.report(report);
                     return Expr::Missing;
                 }
+                if node.start == 0
+                    && let Some(report) = self.bare_definition(node)
+                {
+                    self.report(report);
+                    return Expr::Missing;
+                }
                 let mut report = self.error(range, "`=` defines; it does not compare");
                 if node.kids[0].kind == Kind::Index {
                     report = report
@@ -343,6 +356,12 @@ impl Lower<'_> {
         } else {
             self.expr(&node.kids[0])
         };
+        if !node.kids[1].present()
+            && let Some(report) = self.changes_a_variable(node, op_span)
+        {
+            self.report(report);
+            return Expr::Missing;
+        }
         let right = self.needed(&node.kids[1], &format!("an expression after `{word}`"));
         Expr::Binary { op, op_span, left, right }
     }

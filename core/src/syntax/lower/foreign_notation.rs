@@ -1,9 +1,9 @@
 //! Reports of notation that other languages use for something of NESL.
 
 use super::super::grammar::Node;
-use super::super::lexer::Kind;
+use super::super::lexer::{Kind, Token};
 use super::{Lower, Report};
-use crate::base::{Span, TextRange, TextSize};
+use crate::base::{Diagnostic, DiagnosticKind, Span, TextRange, TextSize};
 
 impl Lower<'_> {
     /// Makes the report of `'a'` for a char or `'text'` for a string, at the second quote.
@@ -21,17 +21,287 @@ impl Lower<'_> {
         }
         Some(if inside.len() == 1 {
             self.error(at, "a char is written with one back-quote before it").fix(
-                "write it so",
+                format!("write `` `{inside} ``"),
                 at,
                 format!("`{inside}"),
             )
         } else {
             self.error(at, "a string is written between double quotes").fix(
-                "write it so",
+                format!("write `\"{inside}\"`"),
                 at,
                 format!("\"{inside}\""),
             )
         })
+    }
+
+    /// Warns of `\\n` and the like in a string: `\\` only makes the next character literal.
+    pub(super) fn warn_of_escapes(&mut self, text: &str, start: TextSize) {
+        let mut chars = text.char_indices();
+        while let Some((at, c)) = chars.next() {
+            let Some((_, letter)) = (if c == '\\' { chars.next() } else { None }) else { continue };
+            if !letter.is_ascii_alphanumeric() {
+                continue;
+            }
+            let at = start + TextSize::new(at as u32);
+            let range = TextRange::at(at, TextSize::new(2));
+            let message = format!("`\\{letter}` in a string is the letter {letter}");
+            let message = match letter.is_ascii_digit() {
+                true => format!("`\\{letter}` in a string is the digit {letter}"),
+                false => message,
+            };
+            let report = Diagnostic::warning(DiagnosticKind::Syntax, range, message);
+            self.warnings.push(report.hint(match letter {
+                'n' => "for the end of a line write `\"…\" ++ [newline] ++ \"…\"`, or break the line in the string",
+                't' => "for a tab write `\"…\" ++ [tab] ++ \"…\"`",
+                _ => "`\\` makes the next character literal, as in `\\\"` and `\\\\`; other chars are `code_char(n)`",
+            }));
+        }
+    }
+
+    /// Makes the report of text between quotation marks that a word processor has made round, at
+    /// the first of them.
+    pub(super) fn smart_quotes(&mut self, token: &Token) -> Option<Report> {
+        let rest = &self.text[usize::from(token.range.start())..];
+        let round = |c: char| matches!(c, '“' | '”' | '„' | '‘' | '’');
+        let first = rest.chars().next().filter(|c| round(*c))?;
+        let line = rest.lines().next().unwrap_or(rest);
+        let inside = &line[first.len_utf8()..];
+        let report = self.error(token.range, format!("`{first}` is not the quotation mark of NESL"));
+        Some(match inside.find(round) {
+            Some(end) => {
+                let last = inside[end..].chars().next().map_or(0, char::len_utf8);
+                let length = first.len_utf8() + end + last;
+                let whole = TextRange::at(token.range.start(), TextSize::new(length as u32));
+                let text = &inside[..end];
+                report.fix(format!("write `\"{text}\"`"), whole, format!("\"{text}\""))
+            }
+            None => report.hint("a string is written between two `\"`"),
+        })
+    }
+
+    /// Makes the report of `1..n`, at its second `.`.
+    pub(super) fn dotted_range(&mut self, token: &Token) -> Option<Report> {
+        let at = self.tokens.iter().position(|other| other.range == token.range)?;
+        let before = self.tokens.get(at.checked_sub(1)?)?;
+        let number = &self.text[before.range];
+        let digits = number.strip_suffix('.').unwrap_or(number);
+        if !digits.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
+            || before.range.end() != token.range.start()
+        {
+            return None;
+        }
+        let report = self.error(token.range, "a range is not written with dots");
+        Some(report.hint(format!("write `[{digits}:n]`, which stops before n")))
+    }
+
+    /// Makes the report of two operands side by side of which the first cannot be a function: `2 x`,
+    /// `0xff`, `1..10`, `take([1, 2] 1)`.
+    pub(super) fn not_an_application(&mut self, node: &Node) -> Option<Report> {
+        let [fun, arg] = &node.kids[..] else { return None };
+        let number = fun.kind == Kind::Literal
+            && matches!(self.token_kind(fun.start), Some(Kind::Int | Kind::Float));
+        let text = fun.kind == Kind::Literal
+            && matches!(self.token_kind(fun.start), Some(Kind::Text | Kind::Char));
+        let sequence = matches!(fun.kind, Kind::List | Kind::Range | Kind::Empty | Kind::Each);
+        if !(number || text || sequence) || !arg.present() {
+            return None;
+        }
+        let (left, right) = (self.node_range(fun), self.node_range(arg));
+        let whole = left.cover(right);
+        let (a, b) = (self.node_text(fun).to_owned(), self.node_text(arg).to_owned());
+        if number && left.end() == right.start() {
+            if let Some(report) = self.odd_number(whole, &a, &b, arg) {
+                return Some(report);
+            }
+        }
+        // A line that begins with a binding is reported where it is known to be one.
+        if self.breaks_before(arg.start) {
+            return None;
+        }
+        let before = node.start.checked_sub(1).and_then(|before| self.token_kind(before));
+        let listed = matches!(before, Some(Kind::CallParen | Kind::LBracket | Kind::Comma))
+            || self.token_kind(node.end) == Some(Kind::Comma);
+        let between = TextRange::empty(left.end());
+        let (short_a, short_b) = (shortened(&a), shortened(&b));
+        if number && !listed {
+            let report = self.error(whole, format!("there is nothing between {short_a} and {short_b}"));
+            return Some(report.fix("to multiply, write `*`", between, " *"));
+        }
+        // What follows the `=` of a binding was not meant to be an argument.
+        if self.token_kind(arg.end) == Some(Kind::Equals) {
+            return None;
+        }
+        let report = self.error(
+            whole,
+            format!("expected an operator or `,` between {short_a} and {short_b}"),
+        );
+        Some(if listed {
+            report.fix("add `,`", between, ",")
+        } else if sequence && arg.kind == Kind::Paren {
+            report.hint("to index, write `a[i]`; to gather, `a -> is`")
+        } else {
+            report.hint("`++` joins sequences and strings")
+        })
+    }
+
+    /// Makes the report of a number with a part that numbers of NESL do not have.
+    fn odd_number(&mut self, whole: TextRange, a: &str, b: &str, arg: &Node) -> Option<Report> {
+        let digits = |s: &str| !s.is_empty() && s.bytes().all(|byte| byte.is_ascii_digit());
+        let name = arg.kind == Kind::NameRef;
+        if name && b.starts_with('_') && digits(&b.replace('_', "")) {
+            let plain = format!("{a}{}", b.replace('_', ""));
+            let report = self.error(whole, "the digits of a number are not separated");
+            return Some(report.fix(format!("write `{plain}`"), whole, plain));
+        }
+        if name && a == "0" {
+            let (base, radix) = match b.as_bytes()[0].to_ascii_lowercase() {
+                b'x' => ("hexadecimal", 16),
+                b'b' => ("binary", 2),
+                b'o' => ("octal", 8),
+                _ => return None,
+            };
+            let value = i64::from_str_radix(&b[1..].replace('_', ""), radix).ok()?;
+            let report = self.error(whole, format!("there are no {base} numbers"));
+            return Some(report.fix(format!("write `{value}`"), whole, value.to_string()));
+        }
+        if arg.kind == Kind::Literal
+            && let (Some(start), Some(end)) = (a.strip_suffix('.'), b.strip_prefix('.'))
+            && let Ok(last) = end.parse::<i64>()
+        {
+            let range = format!("{start}:{}", last.saturating_add(1));
+            let report = self.error(whole, "a range is not written with dots");
+            return Some(report.fix(
+                format!("write `[{range}]`, which stops before its end"),
+                whole,
+                range,
+            ));
+        }
+        let suffix = matches!(b, "f" | "F" | "L" | "l" | "u" | "U" | "i32" | "i64" | "f32" | "f64");
+        if suffix && arg.kind != Kind::Paren {
+            let float = b.starts_with(['f', 'F']) && digits(a);
+            let plain = if float { format!("{a}.0") } else { a.to_owned() };
+            let report = self.error(whole, "numbers have no suffix; a float has a point");
+            return Some(report.fix(format!("write `{plain}`"), whole, plain));
+        }
+        None
+    }
+
+    /// Makes the report of `x += 1` and `x++`.
+    pub(super) fn changes_a_variable(&mut self, node: &Node, op: Span) -> Option<Report> {
+        let sign = self.token_text(op.start).to_owned();
+        let next = self.token_kind(op.end);
+        let variable = self.node_text(&node.kids[0]).to_owned();
+        if node.kids[0].kind != Kind::NameRef {
+            return None;
+        }
+        let (at, written, changed) = match (&sign[..], next) {
+            ("+" | "-" | "*" | "/", Some(Kind::Equals | Kind::EqEq)) => {
+                let at = self.range(Span::new(op.start, op.end + 1));
+                (at, format!("{sign}="), format!("{variable} {sign} …"))
+            }
+            ("++", None | Some(Kind::Semi | Kind::Dollar | Kind::RParen)) => {
+                (self.range(op), "++".to_owned(), format!("{variable} + 1"))
+            }
+            _ => return None,
+        };
+        let report = self.error(at, format!("`{written}` changes a variable, which never changes here"));
+        Some(report.hint(format!("define it anew, as in `{variable} = {changed}`")))
+    }
+
+    /// Makes the report of `g x y = e`, a definition without `function` and parentheses.
+    pub(super) fn bare_definition(&mut self, node: &Node) -> Option<Report> {
+        let mut names = vec![];
+        let mut left = &node.kids[0];
+        while left.kind == Kind::Juxtaposed && left.kids[1].kind == Kind::NameRef {
+            names.push(self.node_text(&left.kids[1]));
+            left = &left.kids[0];
+        }
+        if left.kind != Kind::NameRef || names.is_empty() || self.breaks_before(1) {
+            return None;
+        }
+        let function = self.node_text(left).to_owned();
+        names.reverse();
+        let written = format!("function {function}({})", names.join(", "));
+        let at = self.node_range(&node.kids[0]);
+        let report = self.error(at, "this does not begin a definition");
+        Some(report.fix(format!("a function is defined with `{written} = …`"), at, written))
+    }
+
+    /// Reports statements of other languages once, in place of their consequences.
+    pub(super) fn statement(&mut self, left_over: bool) -> bool {
+        let first = if self.token_kind(0) == Some(Kind::Hash) { 1 } else { 0 };
+        let word = self.token_text(first).to_ascii_lowercase();
+        let next = self.token_kind(first + 1);
+        let named = matches!(
+            next,
+            Some(Kind::Name | Kind::TrueKw | Kind::FalseKw | Kind::TimeKw | Kind::ReservedKw)
+        );
+        let opens = matches!(next, Some(Kind::LParen | Kind::CallParen));
+        let wrong = left_over || !self.diagnostics.is_empty();
+        let called =
+            matches!(self.token_kind(first + 2), Some(Kind::LParen | Kind::CallParen | Kind::Colon));
+        let at = self.range(Span::new(first, first + 1));
+        let report = match word.as_str() {
+            "import" | "include" | "using" | "require" | "from" | "open" | "package" | "module"
+                if named && (wrong || matches!(word.as_str(), "import" | "include" | "using"))
+                    || first == 1 && word == "include"
+                    || wrong && next == Some(Kind::Text) && word != "open" =>
+            {
+                self.error(at, format!("there is no `{word}`"))
+                    .hint("`load \"file\";` reads another file; the library is always there")
+            }
+            "def" | "fn" | "fun" | "func" | "define" | "defun" | "sub" | "proc" | "procedure"
+                if wrong && named =>
+            {
+                self.error(at, format!("`{word}` does not begin a definition"))
+                    .hint("a function is defined with `function g(x) = …;`, and its value is its body")
+            }
+            "int" | "long" | "double" | "void" | "bool" | "char" | "float" | "string" | "auto"
+            | "static" | "public" | "private" | "unsigned" | "const" | "val" | "var"
+                if named && wrong && (called || self.token_kind(first + 2) == Some(Kind::Name)) =>
+            {
+                self.error(at, format!("`{word}` does not begin a definition")).hint(
+                    "a function is defined with `function g(x) = …;`; types are found by themselves, or written `function g(x) : int -> int = …`",
+                )
+            }
+            "int" | "long" | "double" | "bool" | "char" | "float" | "string" | "auto" | "unsigned"
+                if named && wrong =>
+            {
+                let whole = at.cover(self.insert_at(first + 1));
+                self.error(at, format!("`{word}` does not begin a definition")).fix(
+                    "a variable is defined with `x = …`; its type is found by itself",
+                    whole,
+                    "",
+                )
+            }
+            "for" | "while" | "foreach" | "forall" | "repeat" | "do" | "loop"
+                if wrong && (named || opens) || word == "while" && opens =>
+            {
+                self.error(at, "there are no loops").hint(
+                    "`{x * x : x in xs}` computes for each element, `sum` and the like reduce; or let a function call itself",
+                )
+            }
+            "class" | "struct" | "record" | "enum" | "interface" | "type" | "data" | "newtype"
+            | "typedef"
+                if wrong && named =>
+            {
+                self.error(at, format!("`{word}` does not begin a definition"))
+                    .hint("a record is defined with `datatype point(float, float);`")
+            }
+            "return" if wrong || named => self
+                .error(at, "there is no `return`")
+                .hint("the value of a function is its body: `function g(x) = x + 1;`"),
+            "switch" | "match" | "case" | "try" | "begin" | "end" | "print" | "assert"
+                if wrong && (named || opens) && word != "print" =>
+            {
+                self.error(at, format!("there is no `{word}`"))
+                    .hint("a choice is written `if … then … else if … then … else …`")
+            }
+            _ => return false,
+        };
+        self.diagnostics.clear();
+        self.report(report);
+        true
     }
 
     /// Finds the `->` of `(x -> …)(3)`, where `=>` is meant.
@@ -63,5 +333,15 @@ impl Lower<'_> {
         let inside = text.trim_end_matches([';', '$', ' ', ')']);
         let inside = if inside.len() > 1 { inside } else { text };
         token.start() + TextSize::of(inside)
+    }
+}
+
+/// Returns a part of a program for a message, in quotes; a long one is cut short.
+fn shortened(text: &str) -> String {
+    const SHOWN_CHARS: usize = 24;
+    let line: String = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    match line.char_indices().nth(SHOWN_CHARS) {
+        Some((end, _)) => format!("`{}…`", &line[..end]),
+        None => format!("`{line}`"),
     }
 }

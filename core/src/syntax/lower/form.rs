@@ -30,8 +30,8 @@ pub(in super::super) fn lower(
     } else if node.kind == Kind::Error {
         lower.left_over(node);
     }
-    // Nothing can be said about the text after an open string.
-    if tokens.iter().any(|token| token.kind == Kind::OpenText) {
+    // Nothing can be said about the text after an open string, and little around what is not NESL.
+    if tokens.iter().any(|token| matches!(token.kind, Kind::OpenText | Kind::Unknown)) {
         lower.diagnostics.truncate(1);
     }
     lower.finish(kind, Span::new(0, end))
@@ -54,8 +54,19 @@ impl Lower<'_> {
                     let mut report =
                         self.error(token.range, format!("`{text}` means nothing in NESL"));
                     report = match text {
+                        _ if let Some(smart) = self.smart_quotes(token) => smart,
+                        "." | ".." if let Some(range) = self.dotted_range(token) => range,
+                        "\\" => report.hint("a function value is written `x => x + 1`"),
+                        "~" => report.hint("write `not(x)`, or `/=` for not equal"),
+                        _ if text.chars().any(char::is_alphabetic) => self
+                            .error(token.range, format!("`{text}` cannot be in a name"))
+                            .hint("names consist of the letters a to z, digits and `_`"),
                         ".." => report.hint("write `[1:5]`, which ends before 5"),
                         "!" => report.hint("write `not(x)` to negate; Lisp is not available"),
+                        "&" if self.assigns(token.range) => {
+                            self.error(token.range, "`&=` computes on another machine, which is not available here")
+                                .fix("write `=`", token.range, "")
+                        }
                         "&" => report.fix("write `and`", token.range, "and"),
                         "." => report.hint("a number needs a digit; take records apart by pattern"),
                         "?" => report.hint("write `if c then a else b`"),
@@ -90,6 +101,11 @@ impl Lower<'_> {
         }
     }
 
+    /// Returns true if `=` follows a token at once.
+    fn assigns(&self, token: rowan::TextRange) -> bool {
+        self.text.as_bytes().get(usize::from(token.end())) == Some(&b'=')
+    }
+
     /// Returns the text that replaces a sign by a word, with the blanks it needs.
     fn word_for(&self, sign: Token, word: &str) -> String {
         let letter = |byte: Option<&u8>| byte.is_some_and(u8::is_ascii_alphanumeric);
@@ -108,6 +124,9 @@ impl Lower<'_> {
         }
         let first = rest.start;
         let at = self.range(Span::new(first, first + 1));
+        if self.statement(true) {
+            return;
+        }
         let found = self.found(first);
         let word = self.token_text(first).to_lowercase();
         if first == 0
@@ -144,7 +163,7 @@ impl Lower<'_> {
 
     fn expression(&mut self, node: &Node) -> ItemKind {
         let value = self.expr(&node.kids[0]);
-        if self.other_language(node.kids.len() > 1) || self.exprs[value] == Expr::Missing {
+        if self.statement(node.kids.len() > 1) || self.other_language(node.kids.len() > 1) || self.exprs[value] == Expr::Missing {
             return ItemKind::Missing;
         }
         ItemKind::Expr(value)
@@ -302,6 +321,13 @@ impl Lower<'_> {
         }
         let mut args = Vec::new();
         let mut i = 1;
+        if verb.name.folded() == "load"
+            && let Some((operand, rest)) = self.computed_operand(end)
+        {
+            let text = self.text[self.range(operand)].to_owned();
+            args.push(CommandArg::Code(text, operand));
+            i = rest;
+        }
         while i < end {
             let here = Span::new(i, i + 1);
             match self.token_kind(i) {
@@ -318,7 +344,7 @@ impl Lower<'_> {
                 }
                 _ if self.token_kind(i + 1) == Some(Kind::Assign) => {
                     let name = Ident { name: Name::new(self.token_text(i)), span: here };
-                    let value = self.command_value(i + 2);
+                    let value = self.command_value(i + 2, verb.name.folded() == "load");
                     args.push(CommandArg::Option(name, value));
                     i += 2;
                 }
@@ -345,11 +371,35 @@ impl Lower<'_> {
         })
     }
 
-    fn command_value(&mut self, index: u32) -> ExprId {
+    /// Finds the operand of `load` if it is more than a string, as in `load dir ++ "file"` or
+    /// `load(name, print := t)`, and the token at which the rest begins: an option, or the end.
+    fn computed_operand(&self, end: u32) -> Option<(Span, u32)> {
+        let kind = |i: u32| self.token_kind(i);
+        let option = |i: u32| kind(i) == Some(Kind::Comma) && kind(i + 2) == Some(Kind::Assign);
+        if end < 2 || kind(1) == Some(Kind::Text) && (end == 2 || option(2)) {
+            return None;
+        }
+        // A pair of parentheses around the whole belongs to the command.
+        let open = |i: u32| matches!(kind(i), Some(Kind::LParen | Kind::CallParen));
+        let mut depth = 0;
+        let closes = (1..end).find(|i| {
+            depth += i32::from(open(*i)) - i32::from(kind(*i) == Some(Kind::RParen));
+            depth == 0
+        });
+        let wrapped = open(1) && closes == Some(end - 1);
+        let (start, end) = if wrapped { (2, end - 1) } else { (1, end) };
+        let rest = (start..end).find(|i| option(*i)).unwrap_or(end);
+        (rest > start).then_some((Span::new(start, rest), rest))
+    }
+
+    /// Lowers the value of an option of a command. Those of `load` are bools; those of commands that
+    /// describe machines of NESL 3.1 are literals of any kind.
+    fn command_value(&mut self, index: u32, only_bools: bool) -> ExprId {
         let here = Span::new(index, index + 1);
         let value = match self.token_kind(index) {
             Some(Kind::TrueKw) => Expr::Bool(true),
             Some(Kind::FalseKw) => Expr::Bool(false),
+            Some(_) if !only_bools => Expr::Missing,
             _ => {
                 let report = self.expected("`t` or `f`", index);
                 self.report(report);

@@ -179,6 +179,29 @@ impl Misfit<'_, '_> {
         {
             return Advice::hint(format!("for each row: `{{{written}(row) : row in …}}`"));
         }
+        let sorts = matches!(name, "sort" | "rank" | "rank_down" | "max_val" | "min_val" | "max_index" | "min_index" | "median");
+        if sorts
+            && let [Ty::Sequence(element)] = &self.types[..]
+        {
+            match self.infer.unifier.shallow(element) {
+                Ty::Sequence(inner) if self.infer.unifier.shallow(&inner) == Ty::Char => {
+                    return Advice::hint(
+                        "strings are sorted by `string_sort(a)`, and ranked by `string_rank(a)`",
+                    );
+                }
+                Ty::Char => {
+                    return Advice::hint(
+                        "chars are ranked by `char_rank(s)`: `permute(s, char_rank(s))` sorts them",
+                    );
+                }
+                Ty::Pair(..) => {
+                    return Advice::hint(
+                        "sort by a key: `permute(a, rank({key : (key, x) in a}))`",
+                    );
+                }
+                _ => {}
+            }
+        }
         if name == "count" && self.types.len() == 1 {
             return Advice::hint("`count` counts the true ones: `count({x > 0 : x in xs})`");
         }

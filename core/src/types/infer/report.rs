@@ -184,7 +184,24 @@ impl Infer<'_> {
                 report.hint(format!("a function is written before its argument: `{name}(…)`"))
             }
             Ty::Int | Ty::Float => report.hint("to multiply, write `*`"),
-            Ty::Sequence(_) => report.hint("to index, write `a[i]`; to gather, `a -> is`"),
+            Ty::Sequence(_) => match &body.member.item.exprs[arg] {
+                Expr::Range { stride: None, .. } => {
+                    report.message = format!("{what} is {}: a part of it is not written `a[s:e]`", article(&shown));
+                    report.labels.clear();
+                    report.hint("`subseq(a, s, e)` has the elements from index s up to, not including, e; `take(a, n)` the first n, `drop(a, n)` all but these")
+                }
+                Expr::Range { .. } => {
+                    report.message = format!("{what} is {}: a part of it is not written `a[s:e:d]`", article(&shown));
+                    report.labels.clear();
+                    report.hint("`a -> [s:e:d]` has the elements at these indices; `even_elts(a)` has every other one")
+                }
+                Expr::Sequence(indices) if indices.len() == 2 => {
+                    report.message = format!("{what} is {}: an element is not written `a[i, j]`", article(&shown));
+                    report.labels.clear();
+                    report.hint("an element of a nested sequence is `a[i][j]`; the elements at several indices are `a -> [i, j]`")
+                }
+                _ => report.hint("to index, write `a[i]`; to gather, `a -> is`"),
+            },
             Ty::Pair(..) => report.hint("to take a tuple apart, write `let (a, b) = … in …`"),
             Ty::Bool => {
                 report.hint("`t` and `f` mean true and false and cannot be names of functions")
@@ -210,6 +227,12 @@ impl Infer<'_> {
             report = report
                 .label(body.at(index), "read as an index")
                 .hint("to call a function with a sequence of one element, write `g([x])`");
+        }
+        if let Ty::Pair(..) = self.unifier.shallow(ty) {
+            let tuple = self.callee(body, sequence).map_or("p".to_owned(), |name| name.to_string());
+            report = report.hint(format!(
+                "a tuple is taken apart by a pattern: `let (a, b) = {tuple} in …`; or `first({tuple})`, `rest({tuple})`"
+            ));
         }
         body.report(report);
     }

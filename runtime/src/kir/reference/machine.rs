@@ -397,9 +397,13 @@ impl<'m, 'r> Machine<'m, 'r> {
                 let (a, b) = (self.text(args[0], args[1])?, self.text(args[2], args[3])?);
                 vec![bool(a == b)]
             }
-            Extern::FloatText | Extern::FloatText32 => {
-                let length = self.write_text(args[1], &text::float(self.f64(args[0])))?;
-                vec![length]
+            Extern::FloatText => {
+                let text = text::float(self.f64(args[0]), Precision::Bits64);
+                vec![self.write_text(args[1], &text)?]
+            }
+            Extern::FloatText32 => {
+                let text = text::float(self.f64(args[0]), Precision::Bits32);
+                vec![self.write_text(args[1], &text)?]
             }
             Extern::ExpText => match text::exponential(self.f64(args[0]), self.i64(args[1])) {
                 Ok(text) => vec![self.write_text(args[2], &text)?, bool(true)],

@@ -1,0 +1,147 @@
+//! The last calls of a recursion that went too deep, for its message.
+//!
+//! Compiled code does not record arguments. The program runs once more on the direct interpreter, to
+//! a depth that is reached quickly, and an observer keeps the calls that are under way.
+
+use super::Session;
+use super::run::options;
+use crate::resident::ResidentValue;
+use nesl_core::interp::{self, Failure, Host, Observer, Sequence, Value};
+use nesl_core::ir::{self, FunId, Op, Var};
+use nesl_runtime::fault::FaultCode;
+use nesl_runtime::scalar::Precision;
+use nesl_runtime::services::text;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+/// The number of calls within each other after which the arguments are looked at.
+const LOOKED_AT_DEPTH: usize = 10_000;
+/// The time in milliseconds that the second run may take.
+const MAX_SEARCH_MS: u64 = 300;
+/// The number of calls that are shown.
+const SHOWN_CALLS: usize = 3;
+/// The number of elements of a sequence that are shown.
+const SHOWN_ELEMENTS: usize = 4;
+
+impl Session {
+    /// Returns the failure of a program that called itself too deeply once more, with the place that
+    /// the call in depth comes from, and its last calls as text.
+    pub(super) fn last_calls(
+        &mut self,
+        program: &ir::Program,
+        globals: &[ResidentValue],
+        key: i64,
+    ) -> Option<(Failure, String)> {
+        let mut effects = false;
+        for function in &program.functions {
+            function.body.for_each_op(&mut |op| effects |= matches!(op, Op::Host(..)));
+        }
+        if effects {
+            return None;
+        }
+        let values = globals.iter().map(|global| global.value(self.runtime()).cloned());
+        let values: Vec<Value> = values.collect::<Result<_, _>>().ok()?;
+        let enough = AtomicBool::new(false);
+        let max_depth = self.settings.max_depth.min(LOOKED_AT_DEPTH);
+        let options = interp::Options { max_depth, ..options(&self.settings, &enough) };
+        let mut calls = Calls { program, under_way: Vec::new() };
+        let host = &mut self.host;
+        let run = std::thread::scope(|scope| {
+            let timer = scope.spawn(|| {
+                std::thread::park_timeout(Duration::from_millis(MAX_SEARCH_MS));
+                enough.store(true, Ordering::Relaxed);
+            });
+            let run = interp::run_watched(program, &values, key, host, &options, &mut calls);
+            timer.thread().unpark();
+            run
+        });
+        let failure = run.err().filter(|failure| failure.fault.code == FaultCode::TooDeep)?;
+        let last = calls.under_way.iter().rev().take(SHOWN_CALLS).rev();
+        let shown: Vec<String> = last.map(|call| calls.shown(call, self.settings.precision)).collect();
+        (!shown.is_empty()).then(|| {
+            let depth = grouped(max_depth);
+            let calls = shown.join(", ");
+            (failure, format!("after {depth} calls within each other, the last were {calls}"))
+        })
+    }
+}
+
+/// The calls of the program's own functions that are under way, with their arguments.
+struct Calls<'p> {
+    program: &'p ir::Program,
+    under_way: Vec<(FunId, Vec<Value>)>,
+}
+
+impl Calls<'_> {
+    fn is_own(&self, function: FunId) -> bool {
+        let row = &self.program.functions[function.0 as usize];
+        !row.library && function != self.program.main
+    }
+
+    fn shown(&self, (function, args): &(FunId, Vec<Value>), precision: Precision) -> String {
+        let name = &self.program.functions[function.0 as usize].name;
+        let name = name.split('@').next().unwrap_or(name);
+        let args: Vec<String> = args.iter().map(|arg| brief(arg, precision)).collect();
+        format!("`{name}({})`", args.join(", "))
+    }
+}
+
+impl Observer for Calls<'_> {
+    fn enter(&mut self, _: &mut dyn Host, function: FunId, args: &[Value]) {
+        if self.is_own(function) {
+            self.under_way.push((function, args.to_vec()));
+        }
+    }
+
+    fn leave(&mut self, _: &mut dyn Host, function: FunId, _: &Value) {
+        if self.is_own(function) {
+            self.under_way.pop();
+        }
+    }
+
+    fn copied(&mut self, _: &mut dyn Host, _: FunId, _: Var, _: &Value) {}
+}
+
+/// Returns a value as a short text; of a sequence the first elements.
+fn brief(value: &Value, precision: Precision) -> String {
+    match value {
+        Value::Unit => "…".to_owned(),
+        Value::Int(n) => n.to_string(),
+        Value::Float(x) => text::float(*x, precision),
+        Value::Bool(true) => "T".to_owned(),
+        Value::Bool(false) => "F".to_owned(),
+        Value::Char(c) => format!("`{}", char::from(*c)),
+        Value::Pair(pair) => {
+            format!("({}, {})", brief(&pair.0, precision), brief(&pair.1, precision))
+        }
+        Value::Sequence(Sequence::Chars(chars)) => {
+            let shown: Vec<u8> = chars.iter().copied().take(8 * SHOWN_ELEMENTS).collect();
+            let dots = if shown.len() < chars.len() { "…" } else { "" };
+            format!("\"{}{dots}\"", String::from_utf8_lossy(&shown))
+        }
+        Value::Sequence(sequence) => {
+            let mut shown: Vec<String> = sequence
+                .iter()
+                .take(SHOWN_ELEMENTS)
+                .map(|element| brief(&element, precision))
+                .collect();
+            if shown.len() < sequence.len() {
+                shown.push("…".to_owned());
+            }
+            format!("[{}]", shown.join(", "))
+        }
+    }
+}
+
+/// Returns a number with its digits in groups of three: `10,000`.
+fn grouped(n: usize) -> String {
+    let digits = n.to_string();
+    let mut out = String::new();
+    for (i, digit) in digits.chars().enumerate() {
+        if i > 0 && (digits.len() - i).is_multiple_of(3) {
+            out.push(',');
+        }
+        out.push(digit);
+    }
+    out
+}

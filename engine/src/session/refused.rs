@@ -1,0 +1,53 @@
+//! Definitions that were refused because their names are taken: forms after them that mention the
+//! name mean the definition that is not there, and are left out without another error.
+
+use super::Session;
+use nesl_core::base::{ItemId, Name};
+use nesl_core::names::Resolution;
+use nesl_core::syntax::ast::ItemKind;
+use nesl_core::syntax::Kind;
+
+impl Session {
+    /// Remembers the names that a failed form would have given a new meaning.
+    pub(super) fn refuse_names(&mut self, item: ItemId) {
+        let names = match &self.db.ast(item).kind {
+            ItemKind::Function(function) => vec![function.name.name.clone()],
+            ItemKind::Binding { .. } | ItemKind::Datatype(_) => self.db.form(item).names.to_vec(),
+            ItemKind::Expr(_) | ItemKind::Command(_) | ItemKind::Missing => return,
+        };
+        let taken = |name: &Name| is_word(name) || self.is_of_library(name);
+        let taken: Vec<Name> = names.into_iter().filter(taken).collect();
+        self.refused.extend(taken);
+    }
+
+    /// Returns true if a form mentions a name whose definition was refused.
+    pub(super) fn follows_refusal(&self, item: ItemId) -> bool {
+        if self.refused.is_empty() {
+            return false;
+        }
+        let text = self.db.item_text(item);
+        let tokens = &self.db.parsed(item).tokens;
+        tokens.iter().enumerate().any(|(i, token)| match token.kind {
+            Kind::Name => self.refused.contains(&Name::new(&text[token.range])),
+            // `f` alone means false, and is fine.
+            Kind::TrueKw | Kind::FalseKw | Kind::TimeKw => {
+                let called = tokens.get(i + 1).is_some_and(|next| next.kind == Kind::CallParen);
+                called && self.refused.contains(&Name::new(&text[token.range]))
+            }
+            _ => false,
+        })
+    }
+
+    fn is_of_library(&self, name: &Name) -> bool {
+        match self.lookup(name) {
+            Some(Resolution::Prim(_)) => true,
+            Some(Resolution::Item(item, _)) => self.db.is_library(item),
+            _ => false,
+        }
+    }
+}
+
+/// Returns true for the words that mean true, false and the clock.
+fn is_word(name: &Name) -> bool {
+    matches!(name.folded(), "t" | "f" | "time")
+}
