@@ -49,7 +49,9 @@ impl Formatter {
             start += text.len();
             (text, own.unwrap_or(text.len()..text.len()), known.new.as_deref().map(Cow::Borrowed))
         }));
-        differences(file, &db.file_text(file), &new, old_ends.into_iter().zip(new_ends))
+        let old = db.file_text(file);
+        let edits = differences(file, &old, &new, old_ends.into_iter().zip(new_ends));
+        with_line_ends(&old, edits)
     }
 }
 
@@ -80,7 +82,8 @@ pub fn format_range(db: &Database, file: FileId, range: TextRange) -> Vec<Edit> 
         // Of two that meet at a place, the one that the range reaches into.
         cursor.extent().is_some_and(|own| own.intersect(range).is_some())
     });
-    touched.flat_map(|(_, cursor)| form(&cursor)).collect()
+    let edits = touched.flat_map(|(_, cursor)| form(&cursor)).collect();
+    with_line_ends(&db.file_text(file), edits)
 }
 
 /// The edits after a character was typed just before an offset: a `;` formats the form that it ends, a new line
@@ -94,11 +97,37 @@ pub fn format_on_type(db: &Database, file: FileId, offset: TextSize, typed: char
                 let last = cursor.parsed.tokens.last();
                 last.is_some_and(|t| t.kind == Kind::Semi && t.range.end() + cursor.start == offset)
             });
-            ended.map_or_else(Vec::new, |cursor| form(&cursor))
+            let edits = ended.map_or_else(Vec::new, |cursor| form(&cursor));
+            with_line_ends(&db.file_text(file), edits)
         }
         '\n' => indentation(db, file, offset).into_iter().collect(),
         _ => Vec::new(),
     }
+}
+
+/// The same edits with the line ends of a text, `\r\n` or `\n`. The formatter itself writes `\n`.
+fn with_line_ends(text: &str, edits: Vec<Edit>) -> Vec<Edit> {
+    let first = text.find('\n');
+    if first.is_none_or(|at| !text[..at].ends_with('\r')) {
+        return edits;
+    }
+    let kept = edits.into_iter().filter_map(|edit| {
+        let mut range = std::ops::Range::<usize>::from(edit.range);
+        let mut new = edit.text;
+        // A line end is replaced as a whole or not at all.
+        if text[..range.end].ends_with('\r') && text[range.end..].starts_with('\n') {
+            range.end += 1;
+            new.push('\n');
+        }
+        if text[..range.start].ends_with('\r') && text[range.start..].starts_with('\n') {
+            range.start -= 1;
+        }
+        let new = new.replace("\r\n", "\n").replace('\n', "\r\n");
+        let same = text[range.clone()] == new;
+        let range = TextRange::new(size(range.start), size(range.end));
+        (!same).then_some(Edit { range, text: new, ..edit })
+    });
+    kept.collect()
 }
 
 /// The edits that format one form, without the comments before it.
@@ -315,6 +344,26 @@ mod tests {
     use super::*;
 
     #[test]
+    fn point_17_crlf_line_ends_stay() {
+        for text in [
+            "x=1;\r\ny = 2;\r\nfunction f1(x) =\r\n  x+1;\r\n",
+            "% a\r\n b %\r\nlet a=1;\r\nb=2 in a+b;\r\n\r\n\r\n\r\nx;",
+            "function g(x)=\r\nif x>0 then 1 % c %\r\nelse\r\n  2\r\n;\r\n",
+        ] {
+            let f = Fixture::new(text);
+            let formatted = f.edited(&format_document(&f.db, f.file));
+            let plain = Fixture::new(&text.replace("\r\n", "\n"));
+            let expected = plain.edited(&format_document(&plain.db, plain.file));
+            assert_eq!(formatted, expected.replace('\n', "\r\n"));
+            let again = Fixture::new(&formatted);
+            assert_eq!(format_document(&again.db, again.file), []);
+        }
+        // Lines that are formatted already are not touched.
+        let f = Fixture::new("x = 1;\r\ny = 2;\r\nz=3;\r\n");
+        assert_eq!(format_document(&f.db, f.file).len(), 2);
+    }
+
+    #[test]
     fn the_edits_of_a_document_are_its_format() {
         for text in [
             "x=1 ;\n\n\n\n% c %  y   = [1,2];",
@@ -326,7 +375,6 @@ mod tests {
             "x=1;;y=2;",
             "`",
             "% open",
-            "a\r\n=\r\n1;",
         ] {
             let f = Fixture::new(text);
             let edits = format_document(&f.db, f.file);

@@ -8,7 +8,8 @@ use super::Edit;
 use super::references::{self, Reference};
 use super::symbol::{Symbol, symbol_at};
 use crate::base::{Name, TextRange, TextSize};
-use crate::db::{Database, FileId};
+use crate::db::{Before, Database, FileId};
+use crate::names::Resolution;
 use crate::syntax::{Kind, lex};
 
 /// The reason why a rename is refused, as a sentence.
@@ -98,7 +99,16 @@ fn clash(db: &Database, all: &[Reference], symbol: &Symbol, new: &Name) -> Optio
     }
     match symbol {
         Symbol::Item(item, old) if old != new => {
-            let (file, _) = db.position_of(*item)?;
+            let (file, position) = db.position_of(*item)?;
+            let known = db.lookup(Before { file, position: position + 1 }, new);
+            let of_library = match known {
+                Some(Resolution::Prim(_)) => true,
+                Some(Resolution::Item(other, _)) => db.is_library(other),
+                _ => false,
+            };
+            if of_library && crate::prelude::is_protected(new.folded()) {
+                return refuse("a name of the library");
+            }
             let outline = db.outline(file);
             let taken = outline.forms.iter().any(|form| form.names.contains(new));
             if taken { refuse("defined in this file") } else { None }
@@ -158,6 +168,15 @@ mod tests {
     fn one_word_for_two_things_is_written_out() {
         check("a = [1];\n{$0a + 1 : a};", "x", "a = [1];\n{x + 1 : x in a};");
         check("$0a = [1];\n{a + 1 : a};", "b", "b = [1];\n{a + 1 : a in b};");
+    }
+
+    #[test]
+    fn point_14_no_name_of_the_library_is_taken() {
+        check("function $0dbl(x) = x + x;", "sum", "`sum` is a name of the library already");
+        check("$0total = 1;", "wordify", "`wordify` is a name of the library already");
+        // Inside a form such a name hides the library's.
+        check("function g($0x) = x;", "sum", "function g(sum) = sum;");
+        check("$0total = 1;", "nan", "nan = 1;");
     }
 
     #[test]

@@ -12,9 +12,13 @@ import { existsSync, mkdirSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { fileURLToPath } from 'node:url';
-import { scenes, files } from './scenes.mjs';
+import * as editor from './editor.mjs';
+import * as first from './scenes.mjs';
 import { setUp } from './setup.mjs';
 import { Workbench } from './workbench.mjs';
+
+const scenes = [...first.scenes, ...editor.scenes];
+const files = { ...first.files, ...editor.files };
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const { values: given } = parseArgs({

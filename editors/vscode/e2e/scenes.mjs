@@ -267,6 +267,10 @@ export const scenes = [
     says: /stopped unexpectedly/,
     async see(bench) {
       await bench.page.waitForTimeout(1500);
+      // Once it is started again without a word; if it ends again, somebody is asked.
+      bench.killServer();
+      await bench.page.waitForTimeout(4000);
+      await bench.page.locator('[id$="nesl.status"] .codicon-layers').waitFor();
       bench.killServer();
       await bench.page.locator('.notification-toast', { hasText: 'stopped unexpectedly' }).waitFor();
       await bench.shot('dies');
@@ -401,7 +405,7 @@ async function valueCount(bench) {
   return (await valueTexts(bench)).filter((text) => text.startsWith('"=')).length;
 }
 
-async function valueSeen(bench, pattern) {
+export async function valueSeen(bench, pattern) {
   for (let i = 0; i < 100; i++) {
     if ((await valueTexts(bench)).some((text) => pattern.test(text))) return;
     await bench.page.waitForTimeout(150);

@@ -38,6 +38,8 @@ export class Preview implements vscode.Disposable {
   private ready = false;
   private timer: ReturnType<typeof setTimeout> | undefined;
   private asking: vscode.CancellationTokenSource | undefined;
+  /** What was measured last, for a panel that opens because of it. */
+  private cost: CostResult | undefined;
   /** What was asked last: moving within a form asks nothing new. */
   private asked = '';
   private readonly source = vscode.window.createTextEditorDecorationType({
@@ -146,6 +148,7 @@ export class Preview implements vscode.Disposable {
         this.ready = true;
         this.asked = '';
         this.sendTabs();
+        if (this.selected === COST && this.cost !== undefined) this.send({ type: 'cost', result: this.cost });
         this.schedule(0);
         break;
       case 'select':
@@ -249,6 +252,12 @@ export class Preview implements vscode.Disposable {
   }
 
   private showCost(result: CostResult): void {
+    this.cost = result;
+    // The lens and the hover show it from now on; a panel is not opened for it, but a reason is said.
+    if (this.panel === undefined) {
+      if (result.measured === false) void vscode.window.showInformationMessage(`${result.subject}: ${result.text}`);
+      return;
+    }
     this.selected = COST;
     this.show();
     this.send({ type: 'cost', result });

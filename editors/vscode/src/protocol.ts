@@ -23,7 +23,7 @@ export interface Options {
   runtime: string;
   precision: number;
   values: 'hints' | 'notification' | 'off';
-  lenses: boolean;
+  lenses: boolean | { run: boolean; ir: boolean; cost: boolean };
   preview: boolean;
   askArguments: boolean;
   library: boolean;
@@ -108,6 +108,14 @@ export interface RunResult {
 export interface CostResult {
   subject: string;
   text: string;
+  /** False if `text` is the reason why there is no cost. */
+  measured?: boolean;
+}
+
+/** Asks for the type of a selection. */
+export interface SelectionParams {
+  textDocument: DocumentId;
+  range: Range;
 }
 
 export interface InlineValue {
@@ -116,6 +124,10 @@ export interface InlineValue {
   detail: string;
   seconds: number;
   error: boolean;
+  /** Something that it depends on has changed since: drawn in grey. */
+  stale?: boolean;
+  /** It is being computed; `seconds` is the time so far. */
+  running?: boolean;
 }
 
 export type RunState = 'running' | 'done' | 'stopped' | 'failed';
@@ -124,6 +136,8 @@ export interface ValuesParams {
   textDocument: { uri: string; version: number };
   state: RunState;
   run: number;
+  /** The time of the whole run, so far or in the end. */
+  seconds?: number;
   values: InlineValue[];
   output: string;
 }
@@ -157,6 +171,7 @@ export const method = {
   stop: 'nesl/stop',
   cost: 'nesl/cost',
   library: 'nesl/library',
+  hover: 'nesl/hover',
   values: 'nesl/values',
   status: 'nesl/status',
 } as const;

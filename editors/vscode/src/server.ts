@@ -16,8 +16,11 @@ import {
   type ServerOptions,
 } from 'vscode-languageclient/node';
 import { findBinary, placesHere } from './binary';
-import { method, type Options, type Stage, type StatusParams, type ValuesParams } from './protocol';
+import { method, type Options, type SelectionParams, type Stage, type StatusParams, type ValuesParams } from './protocol';
 import { request } from './request';
+
+/** A server that ends again within this time, in ms, is not started again by itself. */
+const RESTART_INTERVAL = 3 * 60_000;
 
 export type ServerState = 'starting' | 'running' | 'stopped' | 'missing';
 
@@ -35,6 +38,8 @@ export class Server implements vscode.Disposable {
   readonly log: vscode.LogOutputChannel;
   private client: LanguageClient | undefined;
   private current: ServerState = 'stopped';
+  /** The last time at which the server ended by itself, in ms. */
+  private died = -Infinity;
   /** Counts starts: what a server of before still says is not listened to. */
   private generation = 0;
   private readonly stateChanged = new vscode.EventEmitter<ServerState>();
@@ -178,6 +183,12 @@ export class Server implements vscode.Disposable {
         error: () => ({ action: ErrorAction.Continue, handled: true }),
         closed: () => {
           if (generation === this.generation && this.current === 'running') {
+            // Once it is started again without a word: what is shown stays where it is.
+            if (Date.now() - this.died > RESTART_INTERVAL) {
+              this.died = Date.now();
+              this.log.warn('the server has ended unexpectedly and is started again');
+              return { action: CloseAction.Restart, handled: true };
+            }
             this.become('stopped');
             void this.offerRestart('The NESL language server stopped unexpectedly.');
           }
@@ -185,6 +196,18 @@ export class Server implements vscode.Disposable {
         },
       },
       middleware: {
+        provideHover: async (document, position, token, next) => {
+          // Over a selection: the type of what is selected.
+          const selection = vscode.window.visibleTextEditors
+            .filter((editor) => editor.document === document)
+            .map((editor) => editor.selection)
+            .find((one) => !one.isEmpty && one.contains(position));
+          if (selection === undefined) return next(document, position, token);
+          const range = client.code2ProtocolConverter.asRange(selection);
+          const params: SelectionParams = { textDocument: { uri: document.uri.toString() }, range };
+          const hover = await this.ask<Parameters<typeof client.protocol2CodeConverter.asHover>[0]>(method.hover, params, token);
+          return client.protocol2CodeConverter.asHover(hover) ?? next(document, position, token);
+        },
         executeCommand: async (command, args, next) => {
           const answer: unknown = await next(command, args);
           this.commandRan.fire([command, args, answer]);
@@ -278,7 +301,11 @@ export function settings(): Options {
     runtime: all.get('runtime', 'cpu'),
     precision: all.get('precision', 64),
     values: all.get('values', true) ? 'notification' : 'off',
-    lenses: all.get('lenses', true),
+    lenses: all.get('lenses', true) && {
+      run: all.get('lens.run', true),
+      ir: all.get('lens.ir', true),
+      cost: all.get('lens.cost', true),
+    },
     preview: true,
     askArguments: true,
     library: true,

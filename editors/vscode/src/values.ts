@@ -26,6 +26,7 @@ export class Values implements vscode.Disposable {
   private readonly edits = new Map<string, { version: number; edits: Edit[] }[]>();
   private readonly value = decoration('nesl.valueForeground', '0 0 0 2ch');
   private readonly error = decoration('nesl.valueErrorForeground', '0 0 0 2ch');
+  private readonly stale = decoration('nesl.valueStaleForeground', '0 0 0 2ch');
   private readonly time = decoration('nesl.timeForeground', '0 0 0 1.5ch');
   private readonly changed = new vscode.EventEmitter<string>();
   private readonly subscriptions: vscode.Disposable[];
@@ -66,7 +67,7 @@ export class Values implements vscode.Disposable {
 
   dispose(): void {
     this.clearAll();
-    vscode.Disposable.from(...this.subscriptions, this.value, this.error, this.time, this.changed).dispose();
+    vscode.Disposable.from(...this.subscriptions, this.value, this.error, this.stale, this.time, this.changed).dispose();
   }
 
   private take(params: ValuesParams): void {
@@ -122,8 +123,11 @@ export class Values implements vscode.Disposable {
         hoverMessage: new vscode.MarkdownString(value.detail),
         renderOptions: { after: { contentText: unbroken(value.text) } },
       });
-      editor.setDecorations(this.value, there.filter((value) => !value.error).map(options));
-      editor.setDecorations(this.error, there.filter((value) => value.error).map(options));
+      // What runs is not there yet, and what is stale may not be true any more.
+      const grey = (value: InlineValue) => value.stale === true || value.running === true;
+      editor.setDecorations(this.value, there.filter((value) => !value.error && !grey(value)).map(options));
+      editor.setDecorations(this.error, there.filter((value) => value.error && !grey(value)).map(options));
+      editor.setDecorations(this.stale, there.filter(grey).map(options));
       editor.setDecorations(
         this.time,
         there

@@ -33,6 +33,31 @@ test('every setting that the sources read is contributed', () => {
   }
 });
 
+test('point 22: what is drawn in the text can be read', () => {
+  const backgrounds: Record<string, string> = { dark: '#1f1f1f', light: '#ffffff', highContrast: '#000000', highContrastLight: '#ffffff' };
+  for (const { id, defaults } of manifest.contributes.colors) {
+    for (const [theme, color] of Object.entries<string>(defaults)) {
+      if (!id.endsWith('Foreground') || !color.startsWith('#')) continue;
+      assert.equal(color.length, 7, `${id} is transparent in ${theme}`);
+      const ratio = contrast(color, backgrounds[theme]!);
+      assert.ok(ratio >= 4.5, `${id} has a contrast of ${ratio.toFixed(1)} in ${theme}`);
+    }
+  }
+});
+
+/** The contrast of two colours as WCAG defines it. */
+function contrast(a: string, b: string): number {
+  const luminance = (color: string) => {
+    const part = (at: number) => {
+      const value = parseInt(color.slice(at, at + 2), 16) / 255;
+      return value <= 0.03928 ? value / 12.92 : ((value + 0.055) / 1.055) ** 2.4;
+    };
+    return 0.2126 * part(1) + 0.7152 * part(3) + 0.0722 * part(5);
+  };
+  const [low, high] = [luminance(a), luminance(b)].sort((x, y) => x - y) as [number, number];
+  return (high + 0.05) / (low + 0.05);
+}
+
 test('every file that is named is there', () => {
   const files = [...JSON.stringify(manifest.contributes).matchAll(/"(?:\.\/)?((?:images|syntaxes|snippets|walkthrough)\/[\w./-]+|language-configuration\.json)"/g)];
   assert.ok(files.length > 8);

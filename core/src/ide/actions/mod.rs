@@ -28,8 +28,12 @@ use crate::types::{Scheme, Signature, same_scheme};
 pub enum ActionKind {
     /// Fixes a diagnostic.
     QuickFix,
-    /// Changes the code without changing its meaning.
+    /// Writes the code in another way.
     Refactor,
+    /// Gives a part of the code a name.
+    Extract,
+    /// Puts what a name stands for in its place.
+    Inline,
 }
 
 /// A change of the text that an editor can offer.
@@ -43,7 +47,7 @@ pub struct Action {
     pub edits: Vec<Edit>,
     /// The primary range of the diagnostic that it fixes.
     pub fixes: Option<TextRange>,
-    /// True if no other action fixes that diagnostic.
+    /// True if it removes an error, and no other action fixes that diagnostic.
     pub preferred: bool,
 }
 
@@ -92,6 +96,7 @@ fn touches(diagnostic: &Diagnostic<FileRange>, file: FileId, range: TextRange) -
 fn quick_fixes(cursor: &Cursor<'_>, diagnostic: &Diagnostic<FileRange>, all: &mut Vec<Action>) {
     let fixes = Some(diagnostic.primary.at.range);
     let mut found: Vec<Action> = Vec::new();
+    let before = errors(cursor, None).0;
     for hint in &diagnostic.hints {
         let Some((at, text)) = &hint.edit else { continue };
         let edits = vec![Edit { file: at.file, range: at.range, text: text.clone() }];
@@ -101,14 +106,14 @@ fn quick_fixes(cursor: &Cursor<'_>, diagnostic: &Diagnostic<FileRange>, all: &mu
     }
     for (title, range, text) in quick_fix::quick_fixes(cursor, diagnostic) {
         let edits = vec![Edit { file: cursor.file, range: range + cursor.start, text }];
-        let before = errors(cursor, None).0;
         if errors(cursor, Some(&edits)).0 < before {
             let kind = ActionKind::QuickFix;
             found.push(Action { title, kind, edits, fixes, preferred: false });
         }
     }
+    // A guess that only changes what is wrong is offered, but is not made without a question.
     if let [only] = &mut found[..] {
-        only.preferred = true;
+        only.preferred = errors(cursor, Some(&only.edits)).0 < before;
     }
     for action in found {
         if !all.iter().any(|other| other.title == action.title && other.edits == action.edits) {
@@ -143,7 +148,11 @@ fn errors(cursor: &Cursor<'_>, edits: Option<&[Edit]>) -> (usize, Option<Scheme>
     edits.sort_by_key(|edit| std::cmp::Reverse(edit.range.start()));
     for edit in edits {
         let Some(range) = edit.range.checked_sub(cursor.start) else { return (usize::MAX, None) };
-        text.replace_range(std::ops::Range::<usize>::from(range), &edit.text);
+        let range = std::ops::Range::<usize>::from(range);
+        if text.get(range.clone()).is_none() {
+            return (usize::MAX, None);
+        }
+        text.replace_range(range, &edit.text);
     }
     let form = cursor.db.scratch(cursor.item, &text, None);
     let syntax = form.parsed.diagnostics.iter().filter(|d| d.severity == Severity::Error).count();
@@ -268,6 +277,15 @@ pub(super) mod tests {
         let all = actions(&f.db, f.file, f.selection());
         assert!(all[0].preferred && all[0].kind == ActionKind::QuickFix);
         assert_eq!(all[0].fixes, Some(TextRange::new(TextSize::new(4), TextSize::new(7))));
+    }
+
+    #[test]
+    fn point_13_a_guess_that_mends_nothing_is_not_preferred() {
+        for text in ["x = 1;\nx + z whe$0re z = 1;", "fo$0o(3);", "in$0c(3);"] {
+            let f = Fixture::new(text);
+            let all = actions(&f.db, f.file, f.selection());
+            assert!(all.iter().all(|action| !action.preferred), "{text}: {all:?}");
+        }
     }
 
     #[test]

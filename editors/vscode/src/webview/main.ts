@@ -129,7 +129,7 @@ function showCost(result: CostResult | undefined, message: string | undefined): 
   notice('', false);
   const button = element('button', { class: 'action' }, result === undefined ? 'Measure the form at the cursor' : 'Measure again');
   button.addEventListener('click', () => vscode.postMessage({ type: 'measure' }));
-  const about = 'Work is all that is done, depth the longest chain of it: what would be left with any number of processors.';
+  const about = 'Work: all operations. Depth: the longest chain of operations that must wait for each other.';
   const parts: HTMLElement[] = [element('p', {}, about), button];
   if (message !== undefined) parts.push(element('p', { class: 'error' }, message));
   if (result !== undefined) parts.push(element('pre', {}, result.text));
@@ -161,6 +161,7 @@ function heading(subject: string, summary: string): void {
   byId('subject').textContent = subject;
   byId('subject').title = subject;
   byId('summary').textContent = summary;
+  byId('summary').title = summary;
   byId('summary').hidden = summary === '';
 }
 
