@@ -170,7 +170,7 @@ impl Session {
         })?;
         let text = match computed.resident().map(|resident| resident.value(self.runtime())) {
             Some(Ok(value)) if is_text(&elaborated.ty) => value.bytes().to_vec(),
-            Some(Err(failure)) => return Err(wrong(&super::run::words(&failure))),
+            Some(Err(failure)) => return Err(wrong(&crate::resident::words(&failure))),
             _ => return Err("the operand of `load` is the name of a file, a string".to_owned()),
         };
         Ok(String::from_utf8_lossy(&text).into_owned())
