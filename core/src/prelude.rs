@@ -34,6 +34,7 @@ pub const ADDED: &[&str] = &[
     "infinity",
     "nan",
     "read_csv",
+    "read_csv_columns",
     "write_csv",
     "read_npy",
     "write_npy",

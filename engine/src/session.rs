@@ -304,6 +304,12 @@ impl Session {
                 let _ = value.leave_runtime(self.runtime());
             }
         }
+        if let Some(runtime) = &runtime {
+            let caps = runtime.caps();
+            // A device does not compute on the threads of the host.
+            let threads = caps.shares_host_memory.then_some(caps.multiprocessors);
+            self.host.set_limits(threads, caps.memory);
+        }
         self.executor = runtime.map(|runtime| Executor::new(runtime, self.progress.clone()));
     }
 

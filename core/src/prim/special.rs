@@ -217,9 +217,9 @@ pub(super) const ROWS: &[PrimRow] = &[
     host("_prompt", "[char] -> [char]", HostOp::Prompt, "Prints a text and reads a line."),
     host(
         "_read_csv",
-        "(a, [char]) -> [a] :: (a in any)",
+        "(a, ([[char]], (char, [char]))) -> [a] :: (a in any)",
         HostOp::ReadCsv,
-        "Reads the rows of a CSV file; they have the type of the first argument.",
+        "Reads columns of a CSV file; the rows have the type of the first argument.",
     ),
     host(
         "_write_csv",
