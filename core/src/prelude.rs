@@ -33,6 +33,7 @@ pub const OPERATORS: &[(&str, &str)] =
 pub const ADDED: &[&str] = &[
     "infinity",
     "nan",
+    "arguments",
     "read_csv",
     "read_csv_columns",
     "write_csv",

@@ -279,6 +279,11 @@ impl Session {
         *self = fresh;
     }
 
+    /// Sets the arguments that programs ask for; none at first.
+    pub fn set_arguments(&mut self, arguments: Vec<String>) {
+        self.host.set_arguments(arguments);
+    }
+
     /// Seeds the random numbers: what is drawn from now on depends on the seed only, not on what was
     /// drawn before.
     pub fn restart_random(&mut self, seed: u64) {

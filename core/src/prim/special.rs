@@ -214,6 +214,12 @@ pub(super) const ROWS: &[PrimRow] = &[
         "Starts a command; returns its input, output and error streams.",
     ),
     host("_getenv", "[char] -> [char]", HostOp::GetEnv, "Returns a variable of the environment."),
+    host(
+        "_arguments",
+        "int -> [[char]]",
+        HostOp::Arguments,
+        "Returns the arguments of the program.",
+    ),
     host("_prompt", "[char] -> [char]", HostOp::Prompt, "Prints a text and reads a line."),
     host(
         "_read_csv",

@@ -21,7 +21,7 @@ const CONVERTED_BYTES: usize = 1 << 20;
 pub(crate) enum Part {
     /// A scalar, a length or an extent.
     Scalar(Literal),
-    /// An array.
+    /// An array of the value.
     Array(Array),
 }
 
@@ -53,7 +53,7 @@ pub(super) type Convert = Option<Arc<dyn Fn(&[u8], &mut Vec<u8>) -> Result<(), S
 
 /// The reason why an array could not be made.
 pub(crate) enum PartError {
-    /// What is wrong with the file, and where.
+    /// The file is wrong: what, and where.
     Reader(String),
     /// The failure of the runtime.
     Runtime(Failure),

@@ -63,6 +63,7 @@ pub struct System {
     /// The number of threads that read a file, and of bytes that its values may take.
     threads: usize,
     memory: u64,
+    arguments: Vec<String>,
     started: Instant,
 }
 
@@ -78,6 +79,7 @@ impl System {
             precision: Precision::Bits64,
             threads: cores(),
             memory: u64::MAX,
+            arguments: Vec::new(),
             started: Instant::now(),
         }
     }
@@ -124,6 +126,11 @@ impl System {
     pub fn set_limits(&mut self, threads: Option<usize>, memory: u64) {
         self.threads = threads.unwrap_or_else(cores).max(1);
         self.memory = memory;
+    }
+
+    /// Sets the arguments of the program.
+    pub fn set_arguments(&mut self, arguments: Vec<String>) {
+        self.arguments = arguments;
     }
 
     /// Sets the seed of the random numbers.

@@ -63,6 +63,7 @@ impl System {
             HostOp::Shell => self.shell(args).map_err(fault),
             HostOp::Spawn => Ok(self.spawn(&args[0])),
             HostOp::GetEnv => Ok(Value::text(process::variable(args[0].bytes()))),
+            HostOp::Arguments => Ok(self.arguments_from(args[0].int())),
             HostOp::Prompt => self.prompt(&args[0]).map_err(fault),
             HostOp::ReadCsv => self
                 .csv_parts(args, types)
@@ -89,6 +90,7 @@ impl System {
             | HostOp::WriteText
             | HostOp::Seed
             | HostOp::GetEnv
+            | HostOp::Arguments
             | HostOp::MakeWindow
             | HostOp::Draw => {}
             HostOp::Shell | HostOp::Spawn | HostOp::Prompt => self.flush(),
@@ -146,6 +148,12 @@ impl System {
         let [input, output, errors] = self.streams.spawn(command.bytes()).unwrap_or([-1; 3]);
         let rest = Value::pair(Value::Int(errors), Value::Bool(input >= 0));
         Value::pair(Value::Int(input), Value::pair(Value::Int(output), rest))
+    }
+
+    fn arguments_from(&self, first: i64) -> Value {
+        let first = usize::try_from(first).unwrap_or(0);
+        let all = self.arguments.iter().skip(first);
+        Value::sequence(&Ty::text(), all.map(|argument| Value::text(argument.as_bytes())))
     }
 
     fn prompt(&mut self, question: &Value) -> Result<Value, String> {

@@ -1,4 +1,4 @@
-//! What readers of formats read: a file at any position, or bytes that are in memory.
+//! The source of a reader of a format: a file that is read at any position, or bytes in memory.
 
 use super::file;
 use std::fs::File;

@@ -98,6 +98,8 @@ host_operations! {
     Spawn = "spawn": text -> (int, int, int, bool);
     /// Returns the value of an environment variable.
     GetEnv = "get_env": text -> text;
+    /// Returns the arguments of the program from an index on.
+    Arguments = "arguments": int -> [text];
     /// Prints a text and reads a line.
     Prompt = "prompt": text -> text;
     /// `(like, (columns, (separator, name)))`: reads a CSV file, a value of the type of `like` for each

@@ -10,7 +10,7 @@ use std::io;
 /// The bytes of a file that are read at a time.
 const BLOCK_BYTES: usize = 256 << 10;
 
-/// What is read of a table, and how.
+/// The way in which a table is read.
 #[derive(Clone, Copy)]
 pub(super) struct Form<'a> {
     pub(super) layout: &'a Layout,
@@ -40,7 +40,7 @@ pub(super) struct Rows {
     pub(super) rests: Vec<i64>,
 }
 
-/// What became of a part of a file.
+/// The outcome of reading a part of a file.
 pub(super) enum Outcome {
     /// The part ends where a record ends.
     Whole(Rows),
@@ -190,7 +190,13 @@ impl Rows {
             }
         } else {
             if !layout.fits(record.len()) {
-                return Err((0, wrong_count(&layout.describe(), record.len())));
+                let mut message = wrong_count(&layout.describe(), record.len());
+                if let Some(other) = other_separator(record, layout.fixed.len()) {
+                    message += &format!(
+                        "; the fields seem to be separated by {other}: use `read_csv_columns`"
+                    );
+                }
+                return Err((0, message));
             }
             for (at, (cells, column)) in self.columns.iter_mut().zip(&layout.fixed).enumerate() {
                 cells
@@ -210,6 +216,16 @@ impl Rows {
         self.count += 1;
         Ok(())
     }
+}
+
+/// Returns the name of the separator that would give a record of one field the wanted number of them.
+fn other_separator(record: &Fields<'_>, wanted: usize) -> Option<&'static str> {
+    if record.len() != 1 || wanted < 2 {
+        return None;
+    }
+    let separators = [(b';', "`;`"), (b'\t', "tabs"), (b'|', "`|`")];
+    let count = |separator| record.get(0).iter().filter(|c| **c == separator).count();
+    separators.into_iter().find(|(c, _)| count(*c) + 1 == wanted).map(|(_, name)| name)
 }
 
 fn wrong_count(wanted: &str, found: usize) -> String {
