@@ -37,5 +37,5 @@ pub use session::{
     Precision, Session, Settings, ShownValues, StageText, Stats, Summary, Usage, Variable,
 };
 pub use shape::Extent;
-pub use sources::Sources;
+pub use sources::{Sources, read_program};
 pub use unsupported::Unsupported;

@@ -284,6 +284,11 @@ impl Session {
         *self = fresh;
     }
 
+    /// Sets the arguments that programs ask for; none at first.
+    pub fn set_arguments(&mut self, arguments: Vec<String>) {
+        self.host.set_arguments(arguments);
+    }
+
     /// Seeds the random numbers: what is drawn from now on depends on the seed only, not on what was
     /// drawn before.
     pub fn restart_random(&mut self, seed: u64) {
@@ -308,6 +313,12 @@ impl Session {
                 // A value that cannot be read any more is lost with its runtime.
                 let _ = value.leave_runtime(self.runtime());
             }
+        }
+        if let Some(runtime) = &runtime {
+            let caps = runtime.caps();
+            // A device does not compute on the threads of the host.
+            let threads = caps.shares_host_memory.then_some(caps.multiprocessors);
+            self.host.set_limits(threads, caps.memory);
         }
         self.executor = runtime.map(|runtime| Executor::new(runtime, self.progress.clone()));
     }

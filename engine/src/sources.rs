@@ -5,8 +5,28 @@
 
 use nesl_core::db::FileId;
 use rustc_hash::FxHashMap;
+use std::fs::File;
+use std::io::{self, Read};
 use std::ops::Range;
+use std::path::Path;
 use std::sync::{Arc, PoisonError, RwLock};
+
+/// The largest size of a program's text, in bytes. Data belongs into files of its own.
+const MAX_PROGRAM_BYTES: u64 = 64 << 20;
+
+/// Reads the file of a program. One that is larger than a program can be is refused; so is a device that
+/// never ends.
+pub fn read_program(path: &Path) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    File::open(path)?.take(MAX_PROGRAM_BYTES + 1).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > MAX_PROGRAM_BYTES {
+        let most = MAX_PROGRAM_BYTES >> 20;
+        return Err(io::Error::other(format!(
+            "it is larger than {most} MiB, the limit for a program; read data with `read_csv`, `read_npy` or `read_string_from_file`"
+        )));
+    }
+    Ok(bytes)
+}
 
 /// A range of a file of the session.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]

@@ -274,7 +274,9 @@ fn objects_tables_and_arrays_go_through_files() {
     let types = [seq(row.clone()), pair(text(), text())];
     m.call(HostOp::WriteCsv, &[rows.clone(), tuple], &types, &Ty::Bool);
     let like = [Value::pair(Value::Int(0), Value::text("")), path.clone()];
-    assert_eq!(m.call(HostOp::ReadCsv, &like, &[row.clone(), text()], &seq(row)), rows);
+    let like = [like[0].clone(), Value::sequence(&text(), []), Value::Char(b','), path.clone()];
+    let types = [row.clone(), seq(text()), Ty::Char, text()];
+    assert_eq!(m.call(HostOp::ReadCsv, &like, &types, &seq(row)), rows);
 
     let array = Value::sequence(&Ty::Float, [Value::Float(0.5)]);
     let args = [array.clone(), path.clone()];

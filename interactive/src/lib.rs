@@ -25,6 +25,7 @@ pub mod completion;
 pub mod display;
 pub mod growth;
 pub mod html;
+pub mod json;
 pub mod measure;
 pub mod message;
 pub mod output;

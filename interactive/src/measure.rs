@@ -18,7 +18,14 @@ pub fn time(binding: &Binding) -> Option<String> {
 }
 
 /// A form as an object in one line; nothing for one that only defines.
-pub fn form_object(sources: &Sources, binding: &Binding, first: usize) -> Option<String> {
+///
+/// `print_length` is the session's: values that are abbreviated as text are none as data.
+pub fn form_object(
+    sources: &Sources,
+    binding: &Binding,
+    first: usize,
+    print_length: Option<usize>,
+) -> Option<String> {
     if !evaluated(binding) {
         return None;
     }
@@ -31,6 +38,7 @@ pub fn form_object(sources: &Sources, binding: &Binding, first: usize) -> Option
         "name": binding.name,
         "type": binding.ty,
         "value": if binding.value.is_empty() { Value::Null } else { json!(binding.value) },
+        "data": binding.data.as_ref().map_or(Value::Null, |shown| crate::json::whole(shown, print_length)),
         "seconds": usage.seconds,
         "compile_seconds": usage.compile_seconds,
         "run_seconds": usage.seconds - usage.compile_seconds,

@@ -5,7 +5,7 @@ use crate::runtimes::RUNTIMES;
 use crate::stages::STAGES;
 use anyhow::anyhow;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 use nesl_engine::session::{Precision, Strategy, Version};
 use nesl_engine::{Settings, ShownValues, Stage};
 use nesl_interactive::display::{Style, limits};
@@ -14,8 +14,9 @@ use nesl_interactive::runtimes::{self, RuntimeRow};
 use nesl_interactive::state::Setup;
 use nesl_interactive::state::commands::bytes;
 use nesl_runtime::runtime::{self, Runtime};
+use std::ffi::OsString;
 use std::io::IsTerminal;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
@@ -202,6 +203,10 @@ programs print goes to standard error. Its fields:
   file, line       where the form is, counted from 1
   name, type       the variable or variables; the type as printed
   value            as printed; null for sequences if --quiet leaves them where they are
+  data             the value as JSON if it is printed whole (all are with --print-length all), else null:
+                   numbers, true and false, strings for chars and texts, arrays for tuples and sequences,
+                   objects with one field, their name, for datatypes; floats that JSON lacks are the
+                   strings nan, infinity and -infinity
   seconds          in all, without reading and printing the value
   compile_seconds  of these, from the text to the machine's code; what another thread compiles
                    meanwhile does not count
@@ -228,8 +233,12 @@ number of elements over all launches), seconds and compile_seconds. A kernel is 
 function and its number in the output of `nesl ir --stage fused`; `form` is a form that one thread
 executed sequentially.
 
+`nesl FILE ARGUMENT …` is short for `nesl run FILE -- ARGUMENT …`, so that a program can begin with a line
+`#!/usr/bin/env nesl`. Programs ask for their arguments by `arguments(0)`.
+
 Examples:
   nesl run primes.nesl
+  nesl run primes.nesl -- 1000
   nesl run library.nesl main.nesl
   nesl run --time --stats primes.nesl
   echo '1 + 2;' | nesl run -")]
@@ -237,6 +246,9 @@ Examples:
         /// Files to run in order; `-` is standard input
         #[arg(required = true, value_name = "FILE")]
         files: Vec<PathBuf>,
+        /// Arguments of the programs, which they ask for by `arguments(0)`
+        #[arg(last = true, value_name = "ARGUMENT")]
+        arguments: Vec<String>,
         /// The details shown besides values
         #[command(flatten)]
         measures: Measures,
@@ -264,11 +276,15 @@ may begin with a minus sign.
 
 Examples:
   nesl eval '{a * a : a in [3, -4, -9, 5]}'
-  nesl eval 'function dbl(x) = x + x' 'dbl(21)'")]
+  nesl eval 'function dbl(x) = x + x' 'dbl(21)'
+  nesl eval --json --print-length all 'sqrt(2.0)'  as `nesl run --json` does")]
     Eval {
         /// Forms as NESL text
         #[arg(required = true, value_name = "EXPR", allow_negative_numbers = true)]
         texts: Vec<String>,
+        /// The details shown besides values
+        #[command(flatten)]
+        measures: Measures,
     },
     /// Find errors without running anything
     #[command(after_help = "\
@@ -482,7 +498,24 @@ impl Measures {
 
 /// Reads the command line; prints help, the version or what is wrong with it, and exits.
 pub fn parse() -> Cli {
-    Cli::parse()
+    Cli::parse_from(with_command(std::env::args_os().collect()))
+}
+
+/// Adds the command to `nesl FILE ARGUMENT …`, which is short for `nesl run FILE -- ARGUMENT …`: the
+/// system calls a program so that begins with `#!/usr/bin/env nesl`.
+fn with_command(mut arguments: Vec<OsString>) -> Vec<OsString> {
+    let Some(first) = arguments.get(1) else { return arguments };
+    let is_command = first.to_str().is_some_and(|first| {
+        first.starts_with('-') || first == "help" || Cli::command().find_subcommand(first).is_some()
+    });
+    if is_command || !Path::new(first).is_file() {
+        return arguments;
+    }
+    if arguments.len() > 2 {
+        arguments.insert(2, "--".into());
+    }
+    arguments.insert(1, "run".into());
+    arguments
 }
 
 impl Global {

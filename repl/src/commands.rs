@@ -20,8 +20,10 @@ use anyhow::{Result, bail};
 pub fn run(arguments: &Cli) -> Result<u8> {
     let global = &arguments.global;
     let measures = arguments.measures;
-    let takes_forms =
-        matches!(arguments.command, None | Some(Command::Run { .. } | Command::Repl { .. }));
+    let takes_forms = matches!(
+        arguments.command,
+        None | Some(Command::Run { .. } | Command::Repl { .. } | Command::Eval { .. })
+    );
     if measures != Measures::default() && !takes_forms {
         bail!(
             "--time, --stats, --profile and --json before a command are for `run` and for sessions"
@@ -32,8 +34,10 @@ pub fn run(arguments: &Cli) -> Result<u8> {
         Some(Command::Repl { files, measures: own }) => {
             prompt::run(global, measures.or(*own), files)
         }
-        Some(Command::Run { files, measures: own }) => run::run(global, files, measures.or(*own)),
-        Some(Command::Eval { texts }) => eval::run(global, texts),
+        Some(Command::Run { files, arguments, measures: own }) => {
+            run::run(global, files, arguments, measures.or(*own))
+        }
+        Some(Command::Eval { texts, measures: own }) => eval::run(global, texts, measures.or(*own)),
         Some(Command::Check { files, json, types }) => check::run(global, files, *json, *types),
         Some(Command::Fmt { files, check }) => fmt::run(global, files, *check),
         Some(Command::Ir { file, stage, function }) => {

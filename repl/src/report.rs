@@ -7,6 +7,7 @@ use crate::output::Output;
 use anyhow::{Context, Result};
 use nesl_core::base::Diagnostic;
 use nesl_engine::{Binding, Event, FileRange, Session, Sources, Summary};
+use nesl_interactive::json::limits as json_limits;
 use nesl_interactive::measure;
 use nesl_interactive::message::Renderer;
 use nesl_runtime::profile::Profile;
@@ -67,7 +68,9 @@ impl Reporter {
             session.time_kernels(Some(self.profile.clone()));
         }
         // What a form takes is known if each does its own work.
-        session.settings_mut().lazy = !measures.time && !measures.json;
+        let settings = session.settings_mut();
+        settings.lazy = !measures.time && !measures.json;
+        settings.data = measures.json.then(|| json_limits(settings.print_length));
         self.connect(session);
     }
 
@@ -124,10 +127,12 @@ impl Reporter {
         let output = self.output.clone();
         let quiet = self.quiet;
         let (measures, sources) = (self.measures, session.sources());
+        let print_length = session.settings().print_length;
         self.entered(session, name, text, line, &mut |binding| {
             seen(&binding);
             if measures.json {
-                if let Some(object) = measure::form_object(&sources, &binding, line) {
+                let object = measure::form_object(&sources, &binding, line, print_length);
+                if let Some(object) = object {
                     output.line(&object);
                 }
             } else if !quiet {

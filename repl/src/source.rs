@@ -1,6 +1,7 @@
 //! Files → text.
 
 use anyhow::{Context, Result};
+use nesl_engine::read_program;
 use std::io::Read;
 use std::path::Path;
 
@@ -25,7 +26,7 @@ pub fn read(path: &Path) -> Result<Text> {
         ("<stdin>".to_string(), bytes)
     } else {
         let bytes =
-            std::fs::read(path).with_context(|| format!("cannot read {}", path.display()))?;
+            read_program(path).with_context(|| format!("cannot read {}", path.display()))?;
         (path.display().to_string(), bytes)
     };
     let (text, latin1) = decode(bytes);

@@ -676,3 +676,78 @@ fn measuring_and_checking_draw_nothing() {
     assert_eq!(folder.nesl(&["cost", "draws.nesl"]).code, 0);
     assert!(!folder.path().join("a-b.svg").exists());
 }
+
+#[test]
+fn programs_have_arguments() {
+    let folder = Folder::new(&[("sum.nesl", "#!/usr/bin/env nesl\narguments(0);\n#arguments(1);\n")]);
+    for arguments in [&["run", "sum.nesl", "--", "5", "-x y"][..], &["sum.nesl", "5", "-x y"]] {
+        let ran = folder.nesl(arguments).code(0);
+        ran.out(expect![[r#"
+            it = ["5", "-x y"] : [[char]]
+            it = 1 : int
+        "#]]);
+    }
+    assert_eq!(folder.nesl(&["sum.nesl"]).out, "it = [] : [[char]]\nit = 0 : int\n");
+}
+
+#[test]
+fn values_are_json_if_asked() {
+    let folder = Folder::new(&[]);
+    let data = |arguments: &[&str]| -> Vec<serde_json::Value> {
+        let ran = folder.nesl(arguments).code(0);
+        let line = |line| serde_json::from_str::<serde_json::Value>(line).expect("JSON");
+        ran.out.lines().map(|text| line(text)["data"].take()).collect()
+    };
+    let of = |text| data(&["eval", "--json", text]).remove(0);
+    assert_eq!(of("[[1], [2, 3], [] int]"), serde_json::json!([[1], [2, 3], []]));
+    assert_eq!(of("(t, `a, \"text\", 0.5)"), serde_json::json!([true, "a", "text", 0.5]));
+    assert_eq!(of("[nan, infinity, 1.0]"), serde_json::json!(["nan", "infinity", 1.0]));
+    let point = ["eval", "--json", "datatype point(int, float)", "{point(i, 0.5) : i in [0:2]}"];
+    let points = data(&point).pop();
+    assert_eq!(points, Some(serde_json::json!([{"point": [0, 0.5]}, {"point": [1, 0.5]}])));
+    assert_eq!(of("[0:1000]"), serde_json::Value::Null);
+    let whole = data(&["eval", "--json", "--print-length", "all", "[0:1000]"]).remove(0);
+    assert_eq!(whole.as_array().map(Vec::len), Some(1000));
+}
+
+#[test]
+fn files_are_loaded_from_the_folder_of_the_file_that_loads_them() {
+    let folder = Folder::new(&[("b.nesl", "y = 1;")]);
+    std::fs::create_dir(folder.path().join("sub")).expect("a folder");
+    std::fs::write(folder.path().join("sub/a.nesl"), "load \"b\"; y;").expect("saved");
+    let ran = folder.nesl(&["run", "sub/a.nesl"]).code(0);
+    assert_eq!(ran.out, "it = 1 : int\n");
+    std::fs::write(folder.path().join("sub/b.nesl"), "y = 2;").expect("saved");
+    let ran = folder.nesl(&["run", "sub/a.nesl"]).code(0);
+    assert_eq!(ran.out, "it = 2 : int\n");
+    std::fs::write(folder.path().join("sub/c.nesl"), "load \"d\";").expect("saved");
+    folder.nesl(&["run", "sub/c.nesl"]).code(1).err(expect![[r#"
+        Name error: there is no file `d`: looked for `sub/d.nesl`, `sub/d`, `d.nesl`, `d`
+           ╭─[ sub/c.nesl:1:1 ]
+           │
+         1 │ load "d";
+           │ ┬───────
+           │ ╰───────── here
+        ───╯
+
+    "#]]);
+}
+
+/// A file that is written again keeps its contents until all are there, and its permissions.
+#[cfg(unix)]
+#[test]
+fn files_are_replaced_whole() {
+    use std::os::unix::fs::PermissionsExt;
+    let folder = Folder::new(&[("old", "before")]);
+    let path = folder.path().join("old");
+    let mode = |path: &Path| std::fs::metadata(path).expect("there").permissions().mode() & 0o777;
+    std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o640)).expect("set");
+    std::os::unix::fs::symlink("old", folder.path().join("link")).expect("a link");
+    folder.nesl(&["eval", "write_string_to_file(\"after\", \"link\")"]).code(0);
+    assert_eq!((folder.read("old").as_str(), mode(&path)), ("after", 0o640));
+    assert!(folder.path().join("link").is_symlink());
+    let entries = std::fs::read_dir(folder.path()).expect("a folder").count();
+    assert_eq!(entries, 2, "nothing else is left");
+    let ran = folder.nesl(&["eval", "read_string_from_file(\"gone\")"]).code(1);
+    assert!(ran.err.starts_with("Runtime error: cannot open `gone`: No such file"), "{}", ran.err);
+}

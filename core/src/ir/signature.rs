@@ -179,7 +179,8 @@ mod tests {
         assert_eq!(host(HostOp::WriteText, &[text(), Ty::Int], &status()), Ok(()));
         let row = Ty::pair(Ty::Int, Ty::Float);
         let rows = Ty::sequence(row.clone());
-        assert_eq!(host(HostOp::ReadCsv, &[row, text()], &rows), Ok(()));
+        let csv = [row, Ty::sequence(text()), Ty::Char, text()];
+        assert_eq!(host(HostOp::ReadCsv, &csv, &rows), Ok(()));
         assert_eq!(host(HostOp::WriteCsv, &[rows.clone(), text(), text()], &Ty::Bool), Ok(()));
         // Paired up as the language pairs arguments.
         let rest = Ty::pair(text(), text());

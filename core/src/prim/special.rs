@@ -226,12 +226,18 @@ pub(super) const ROWS: &[PrimRow] = &[
         "Starts a command; returns its input, output and error streams.",
     ),
     host("_getenv", "[char] -> [char]", HostOp::GetEnv, "Returns a variable of the environment."),
+    host(
+        "_arguments",
+        "int -> [[char]]",
+        HostOp::Arguments,
+        "Returns the arguments of the program.",
+    ),
     host("_prompt", "[char] -> [char]", HostOp::Prompt, "Prints a text and reads a line."),
     host(
         "_read_csv",
-        "(a, [char]) -> [a] :: (a in any)",
+        "(a, ([[char]], (char, [char]))) -> [a] :: (a in any)",
         HostOp::ReadCsv,
-        "Reads the rows of a CSV file; they have the type of the first argument.",
+        "Reads columns of a CSV file; the rows have the type of the first argument.",
     ),
     host(
         "_write_csv",

@@ -2,7 +2,8 @@
 //!
 //! Every byte is in exactly one token. The lexer reports no errors: characters that begin no token of
 //! NESL become [`Kind::Unknown`], an unclosed comment extends to the end of the text and an unclosed
-//! string to the end of its line, and the parser reports them.
+//! string to the end of its line, and the parser reports them. A first line that begins with `#!`, which
+//! tells the system what runs the program, is a comment.
 
 use crate::base::{TextRange, TextSize};
 use logos::Logos;
@@ -198,8 +199,11 @@ pub struct Token {
 /// Returns all tokens of a text, in order; their ranges tile it.
 pub fn lex(text: &str) -> Vec<Token> {
     let mut tokens: Vec<Token> = Vec::with_capacity(text.len() / 3);
-    let mut lexer = Kind::lexer(text);
-    let mut base = 0;
+    let mut base = first_line(text);
+    if base > 0 {
+        tokens.push(Token { kind: Kind::Comment, range: TextRange::new(size(0), size(base)) });
+    }
+    let mut lexer = Kind::lexer(&text[base..]);
     while let Some(kind) = lexer.next() {
         let span = lexer.span();
         let (start, mut end) = (base + span.start, base + span.end);
@@ -224,6 +228,11 @@ pub fn lex(text: &str) -> Vec<Token> {
         }
     }
     tokens
+}
+
+/// Returns the length of the line that tells the system what runs the program; zero if there is none.
+fn first_line(text: &str) -> usize {
+    if text.starts_with("#!") { text.find('\n').unwrap_or(text.len()) } else { 0 }
 }
 
 fn size(n: usize) -> TextSize {
@@ -287,6 +296,14 @@ mod tests {
         assert_eq!(kinds("5.e1 12e2 1e .5 5."), [Float, Float, Int, Name, Float, Float]);
         assert_eq!(kinds("`% `; `` T f In"), [Char, Char, Char, TrueKw, FalseKw, InKw]);
         assert_eq!(kinds("3 % note % + 4"), [Int, Plus, Int]);
+    }
+
+    #[test]
+    fn the_first_line_may_say_what_runs_the_program() {
+        use Kind::*;
+        assert_eq!(kinds("#!/usr/bin/env nesl\n1 + 2"), [Int, Plus, Int]);
+        assert_eq!(kinds("#!nesl"), []);
+        assert_eq!(kinds("1\n#!nesl")[..2], [Int, Hash]);
     }
 
     #[test]

@@ -1,21 +1,36 @@
 //! Tables of comma-separated values.
 //!
 //! The type of a row says what the columns are: a tuple of `int`, `float`, `bool` (`T`, `f`,
-//! `true`, …), `char` (one byte) and `[char]`, or one of them alone. Blanks around numbers and
-//! bools do not matter; empty lines are skipped.
+//! `true`, …), `char` (one byte) and `[char]`, or one of them alone. The last component, or the whole
+//! row, may be a sequence of one of them: it takes all fields that are left, however many a row has.
+//! Blanks around numbers and bools do not matter; empty lines are skipped; an empty field, or `NA`, is
+//! the float NaN.
 //!
 //! **The header.** The first line is taken for a header, and left out, when it has as many fields
-//! as a row and *none* of its fields in the int, float and bool columns could be read as what it
-//! should be, nor is any of them empty. (When there are only char and string columns, the char
+//! as a row and of its fields in the int, float and bool columns none but empty ones could be read as
+//! what it should be, and not all are empty. (When there are only char and string columns, the char
 //! columns decide; when there are only strings, every line is a row.) So a mistake in one field of
-//! the first row of two numeric columns is reported, not swallowed.
+//! the first row of two numeric columns is reported, not swallowed. When columns are chosen by their
+//! names, the first line is the header.
+//!
+//! | module | contents |
+//! |---|---|
+//! | `chunk` | the records of a part of a file, column by column |
+//! | `read` | a file read by several threads |
 
-use super::scan::{expected, float, float_text, int, located};
-use csv::{ByteRecord, QuoteStyle, ReaderBuilder, WriterBuilder};
+mod chunk;
+mod read;
+
+use super::columns::{self, PartError};
+use super::scan::{expected, float, float_text, int};
+use super::source::Source;
+use csv::{QuoteStyle, WriterBuilder};
 use nesl_core::interp::Value;
 use nesl_core::ir::Ty;
 use nesl_runtime::bug;
 use nesl_runtime::scalar::Precision;
+pub(super) use read::{PART_BYTES, Table, read as read_parts};
+use std::sync::Arc;
 
 /// The type of the fields of a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,34 +42,59 @@ enum Column {
     Text,
 }
 
-/// The rows of a table. `name` is the file's, for messages.
-pub fn read(text: &[u8], name: &str, row: &Ty, precision: Precision) -> Result<Value, String> {
-    let columns = columns(row).map_err(|message| format!("{name}: {message}"))?;
-    let mut reader = ReaderBuilder::new().has_headers(false).flexible(true).from_reader(text);
-    let mut record = ByteRecord::new();
-    let mut rows = Vec::new();
-    let mut first = true;
-    while reader.read_byte_record(&mut record).map_err(|e| format!("{name}: {e}"))? {
-        let is_first = std::mem::take(&mut first);
-        let start = record.position().map_or(0, |p| p.byte() as usize);
-        if record.len() != columns.len() {
-            let message =
-                format!("expected {}, found {}", fields(columns.len()), fields(record.len()));
-            return Err(located(text, name, field_start(text, start, 0), &message));
+/// The columns of a row: one for each component, and that of all fields behind them, if the row ends
+/// with a sequence.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Layout {
+    fixed: Vec<Column>,
+    rest: Option<Column>,
+}
+
+impl Layout {
+    /// Returns true if a row may have so many fields.
+    fn fits(&self, fields: usize) -> bool {
+        match self.rest {
+            None => fields == self.fixed.len(),
+            Some(_) => fields >= self.fixed.len(),
         }
-        if is_first && is_header(&record, &columns, precision) {
-            continue;
-        }
-        let mut values = Vec::with_capacity(columns.len());
-        for (index, (field, column)) in record.iter().zip(&columns).enumerate() {
-            let value = parse(field, *column, precision).map_err(|message| {
-                located(text, name, field_start(text, start, index), &message)
-            })?;
-            values.push(value);
-        }
-        rows.push(assemble(row, &mut values.into_iter()));
     }
-    Ok(Value::sequence(row, rows))
+
+    /// Returns the column of a field.
+    fn column(&self, field: usize) -> Column {
+        self.fixed.get(field).copied().or(self.rest).unwrap_or(Column::Text)
+    }
+
+    /// Says how many fields a row has.
+    fn describe(&self) -> String {
+        let count = fields(self.fixed.len());
+        if self.rest.is_some() { format!("at least {count}") } else { count }
+    }
+}
+
+/// The rows of a table in memory. `name` is the file's, for messages.
+pub fn read(text: &[u8], name: &str, row: &Ty, precision: Precision) -> Result<Value, String> {
+    value(&Table {
+        source: Arc::new(Source::Bytes(text.to_vec())),
+        name,
+        row,
+        names: &[],
+        separator: b',',
+        precision,
+        threads: 1,
+        part_bytes: PART_BYTES,
+        memory: u64::MAX,
+        stop: &|| false,
+    })
+}
+
+/// Returns the rows of a table on the host.
+fn value(table: &Table<'_>) -> Result<Value, String> {
+    let parts = read_parts(table)?;
+    let ty = Ty::sequence(table.row.clone());
+    columns::to_value(parts, &ty, table.precision).map_err(|error| match error {
+        PartError::Reader(message) => message,
+        PartError::Runtime(failure) => bug!("memory of the host failed: {failure:?}"),
+    })
 }
 
 /// A table of rows; `rows_ty` is the type of the sequence. The header is a line as it is to be
@@ -68,7 +108,7 @@ pub fn write(
     let Ty::Sequence(row) = rows_ty else {
         return Err(format!("a table is a sequence of rows, not {}", shown(rows_ty)));
     };
-    let columns = columns(row)?;
+    let columns = layout(row)?.fixed.len();
     let mut out = Vec::new();
     let header = header.strip_suffix(b"\n").unwrap_or(header);
     if header.contains(&b'\n') {
@@ -79,17 +119,18 @@ pub fn write(
         out.push(b'\n');
     }
     let rows = rows.elements();
-    let mut fields = Vec::with_capacity(columns.len());
+    let mut fields = Vec::with_capacity(columns);
     // A text that begins like a byte order mark would lose it at the beginning of a file.
     let quote = if !rows.is_empty() && out.is_empty() && {
         flatten(&rows.at(0), row, precision, &mut fields);
-        fields[0].starts_with(b"\xEF\xBB\xBF")
+        fields.first().is_some_and(|first| first.starts_with(b"\xEF\xBB\xBF"))
     } {
         QuoteStyle::Always
     } else {
         QuoteStyle::Necessary
     };
-    let mut writer = WriterBuilder::new().has_headers(false).quote_style(quote).from_writer(out);
+    let mut writer =
+        WriterBuilder::new().has_headers(false).flexible(true).quote_style(quote).from_writer(out);
     for value in rows.iter() {
         fields.clear();
         flatten(&value, row, precision, &mut fields);
@@ -99,78 +140,99 @@ pub fn write(
 }
 
 /// The columns of a row type.
-fn columns(row: &Ty) -> Result<Vec<Column>, String> {
-    fn collect(ty: &Ty, columns: &mut Vec<Column>) -> Result<(), String> {
-        columns.push(match ty {
+fn layout(row: &Ty) -> Result<Layout, String> {
+    fn scalar(ty: &Ty) -> Option<Column> {
+        Some(match ty {
             Ty::Int => Column::Int,
             Ty::Float => Column::Float,
             Ty::Bool => Column::Bool,
             Ty::Char => Column::Char,
             Ty::Sequence(element) if **element == Ty::Char => Column::Text,
-            Ty::Pair(a, b) => {
-                nesl_core::base::with_stack(|| {
-                    collect(a, columns).and_then(|()| collect(b, columns))
-                })?;
-                return Ok(());
+            Ty::Unit | Ty::Sequence(_) | Ty::Pair(..) => return None,
+        })
+    }
+    fn collect(ty: &Ty, last: bool, layout: &mut Layout) -> Result<(), String> {
+        match (ty, scalar(ty)) {
+            (_, Some(column)) => layout.fixed.push(column),
+            (Ty::Pair(a, b), _) => {
+                return nesl_core::base::with_stack(|| {
+                    collect(a, false, layout).and_then(|()| collect(b, last, layout))
+                });
             }
-            Ty::Unit | Ty::Sequence(_) => {
+            (Ty::Sequence(element), _) if last && scalar(element).is_some() => {
+                layout.rest = scalar(element);
+            }
+            _ => {
                 return Err(format!(
-                    "a column of a table is int, float, bool, char or [char], not {}",
+                    "a column of a table is int, float, bool, char or [char], and the last may be a sequence of them; it is not {}",
                     shown(ty)
                 ));
             }
-        });
+        }
         Ok(())
     }
-    let mut all = Vec::new();
-    collect(row, &mut all)?;
-    Ok(all)
+    let mut layout = Layout { fixed: Vec::new(), rest: None };
+    collect(row, true, &mut layout)?;
+    Ok(layout)
 }
 
-fn parse(field: &[u8], column: Column, precision: Precision) -> Result<Value, String> {
-    let word = field.trim_ascii();
-    match column {
-        Column::Int => int(word, precision).map(Value::Int),
-        Column::Float => float(word, precision).map(Value::Float),
-        Column::Bool => match word.to_ascii_lowercase().as_slice() {
-            b"t" | b"true" => Ok(Value::Bool(true)),
-            b"f" | b"false" => Ok(Value::Bool(false)),
-            _ => Err(expected("a bool", word)),
-        },
-        Column::Char => match field {
-            [c] => Ok(Value::Char(*c)),
-            _ => Err(expected("a char", field)),
-        },
-        Column::Text => Ok(Value::text(field)),
+/// Returns true for the field of a value that is missing.
+fn is_missing(word: &[u8]) -> bool {
+    word.is_empty() || word == b"NA"
+}
+
+/// Says that a column has no value for a field that is missing.
+fn missing(what: &str, word: &[u8]) -> String {
+    let message = expected(what, word);
+    let type_name = what.rsplit(' ').next().unwrap_or(what);
+    if is_missing(word) {
+        format!(
+            "{message}; {type_name}s cannot be missing: a column of floats has NaN there, one of texts an empty one"
+        )
+    } else {
+        message
     }
 }
 
-fn is_header(record: &ByteRecord, columns: &[Column], precision: Precision) -> bool {
-    let unreadable = |field: &[u8], column: Column| {
-        !field.trim_ascii().is_empty() && parse(field, column, precision).is_err()
-    };
+fn bool(word: &[u8]) -> Result<bool, String> {
+    match word {
+        b"t" | b"T" => Ok(true),
+        b"f" | b"F" => Ok(false),
+        _ if word.eq_ignore_ascii_case(b"true") => Ok(true),
+        _ if word.eq_ignore_ascii_case(b"false") => Ok(false),
+        _ => Err(missing("a bool", word)),
+    }
+}
+
+/// Checks that a field can be read.
+fn check(field: &[u8], column: Column, precision: Precision) -> Result<(), String> {
+    let word = field.trim_ascii();
+    match column {
+        Column::Int => int(word, precision).map(|_| ()),
+        Column::Float => float(word, precision).map(|_| ()),
+        Column::Bool => bool(word).map(|_| ()),
+        Column::Char if field.len() == 1 => Ok(()),
+        Column::Char => Err(expected("a char", field)),
+        Column::Text => Ok(()),
+    }
+}
+
+/// Returns true if the fields of the first line are the names of the columns.
+fn is_header(record: &[&[u8]], layout: &Layout, precision: Precision) -> bool {
     let decisive = |column: Column| match column {
         Column::Int | Column::Float | Column::Bool => true,
         Column::Char | Column::Text => false,
     };
-    let by_chars = !columns.iter().any(|c| decisive(*c));
-    let mut judges = record
+    let fields: Vec<(&[u8], Column)> =
+        record.iter().enumerate().map(|(at, field)| (*field, layout.column(at))).collect();
+    let by_chars = !fields.iter().any(|(_, c)| decisive(*c));
+    let mut judges = fields
         .iter()
-        .zip(columns)
-        .filter(|(_, c)| if by_chars { **c == Column::Char } else { decisive(**c) })
+        .filter(|(_, c)| if by_chars { *c == Column::Char } else { decisive(*c) })
+        .filter(|(field, _)| !field.trim_ascii().is_empty())
         .peekable();
-    judges.peek().is_some() && judges.all(|(field, column)| unreadable(field, *column))
-}
-
-/// A row out of its fields.
-fn assemble(row: &Ty, fields: &mut impl Iterator<Item = Value>) -> Value {
-    match row {
-        Ty::Pair(a, b) => {
-            let first = assemble(a, fields);
-            Value::pair(first, assemble(b, fields))
-        }
-        _ => fields.next().unwrap_or(Value::Unit),
-    }
+    judges.peek().is_some()
+        && judges.all(|(field, column)| check(field, *column, precision).is_err())
 }
 
 /// The fields of a row as text.
@@ -184,33 +246,14 @@ fn flatten(value: &Value, row: &Ty, precision: Precision, fields: &mut Vec<Vec<u
         (Value::Float(x), _) => fields.push(float_text(*x, precision).into_bytes()),
         (Value::Bool(b), _) => fields.push(if *b { b"T" } else { b"F" }.to_vec()),
         (Value::Char(c), _) => fields.push(vec![*c]),
-        (Value::Sequence(text), _) => fields.push(super::chars(text).to_vec()),
+        (Value::Sequence(text), Ty::Sequence(element)) if **element == Ty::Char => {
+            fields.push(super::chars(text).to_vec());
+        }
+        (Value::Sequence(all), Ty::Sequence(element)) => {
+            all.iter().for_each(|value| flatten(&value, element, precision, fields));
+        }
         (other, ty) => bug!("{other:?} is not a row of type {ty:?}"),
     }
-}
-
-/// The position of a field, given that of its record.
-fn field_start(text: &[u8], record: usize, index: usize) -> usize {
-    let mut at = record;
-    if at == 0 && text.starts_with(b"\xEF\xBB\xBF") {
-        at = 3;
-    }
-    while matches!(text.get(at), Some(b'\r' | b'\n')) {
-        at += 1;
-    }
-    for _ in 0..index {
-        let mut quoted = false;
-        while let Some(c) = text.get(at) {
-            match c {
-                b'"' => quoted = !quoted,
-                b',' if !quoted => break,
-                _ => {}
-            }
-            at += 1;
-        }
-        at += 1;
-    }
-    at
 }
 
 fn fields(count: usize) -> String {
@@ -241,6 +284,7 @@ pub(super) fn shown(ty: &Ty) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
 
     const WIDE: Precision = Precision::Bits64;
 
@@ -265,7 +309,7 @@ mod tests {
         assert_eq!(rows(b"\xEF\xBB\xBFid,name,size\n1,x,2.5\r\n\r\n2,\"a\nb\",nan"), Ok(2));
         assert_eq!(rows(b""), Ok(0));
         assert_eq!(rows(b"1,name,size\n"), Err("f:1:8: expected a float, found `size`".to_owned()));
-        assert_eq!(rows(b",name,size\n"), Err("f:1:1: expected an int, found nothing".to_owned()));
+        assert_eq!(rows(b",name,size\n1,x,2\n"), Ok(1));
         let strings = read(b"a,b\nc,d\n", "f", &pair(text(), text()), WIDE);
         assert_eq!(strings.map(|v| v.elements().len()), Ok(2));
     }
@@ -286,9 +330,14 @@ mod tests {
             message(b"x,1\n\"a,\n\"\"b\",x\n", &row),
             "data.csv:3:6: expected an int, found `x`"
         );
+        let nested = Ty::sequence(Ty::sequence(Ty::Int));
         assert_eq!(
-            message(b"1\n", &Ty::Sequence(Box::new(Ty::Int))),
-            "data.csv: a column of a table is int, float, bool, char or [char], not [int]"
+            message(b"1\n", &nested),
+            "data.csv: a column of a table is int, float, bool, char or [char], and the last may be a sequence of them; it is not [[int]]"
+        );
+        assert_eq!(
+            message(b"1,\n", &Ty::sequence(Ty::Int)),
+            "data.csv:1:3: expected an int, found nothing; ints cannot be missing: a column of floats has NaN there, one of texts an empty one"
         );
         assert_eq!(
             message("x,1\né,1.5\n".as_bytes(), &row),
@@ -309,5 +358,90 @@ mod tests {
         let written = write(&rows, &Ty::Sequence(Box::new(row.clone())), b"a,b,c", WIDE).unwrap();
         assert_eq!(written, b"a,b,c\nT,\",\",\"say \"\"no\"\"\n\"\n");
         assert_eq!(read(&written, "f", &row, WIDE), Ok(rows));
+    }
+
+    #[test]
+    fn a_sequence_takes_the_fields_that_are_left() {
+        let rows = |csv: &[u8], row: &Ty| read(csv, "f", row, WIDE).unwrap();
+        let floats =
+            |all: &[f64]| Value::sequence(&Ty::Float, all.iter().map(|x| Value::Float(*x)));
+        let row = Ty::sequence(Ty::Float);
+        let table = rows(b"a,b\n1,2\n3\n4,5,6\n", &row);
+        let expected = [floats(&[1.0, 2.0]), floats(&[3.0]), floats(&[4.0, 5.0, 6.0])];
+        assert_eq!(table, Value::sequence(&row, expected));
+        let row = pair(text(), Ty::sequence(Ty::Float));
+        let table = rows(b"x,1,2\ny\n", &row);
+        let named = |name: &str, all: &[f64]| Value::pair(Value::text(name), floats(all));
+        assert_eq!(table, Value::sequence(&row, [named("x", &[1.0, 2.0]), named("y", &[])]));
+        let missing = rows(b"1,,NA\n", &Ty::sequence(Ty::Float));
+        let missing = missing.elements().at(0);
+        assert!(matches!(missing.elements().at(1), Value::Float(x) if x.is_nan()));
+        assert!(matches!(missing.elements().at(2), Value::Float(x) if x.is_nan()));
+    }
+
+    /// A table whose columns are chosen, read in parts of a few bytes.
+    fn chosen(csv: &[u8], row: &Ty, names: &[&str], separator: u8) -> Result<Value, String> {
+        let names: Vec<Vec<u8>> = names.iter().map(|name| name.as_bytes().to_vec()).collect();
+        value(&Table {
+            source: Arc::new(Source::Bytes(csv.to_vec())),
+            name: "f",
+            row,
+            names: &names,
+            separator,
+            precision: WIDE,
+            threads: 3,
+            part_bytes: 5,
+            memory: 1 << 20,
+            stop: &|| false,
+        })
+    }
+
+    #[test]
+    fn columns_are_chosen_by_their_names() {
+        let row = pair(Ty::Float, text());
+        let table =
+            chosen(b"id; name ;x\n1;one;0.5\n2;two;\n", &row, &["x", "name"], b';').unwrap();
+        let first = Value::pair(Value::Float(0.5), Value::text("one"));
+        assert_eq!(table.elements().at(0), first);
+        let message = |csv: &[u8], names: &[&str]| chosen(csv, &row, names, b',').unwrap_err();
+        assert_eq!(
+            message(b"a,b\n", &["a", "c"]),
+            "f:1:1: no column is named `c`; there are `a`, `b`"
+        );
+        assert_eq!(message(b"a,b\n", &["a"]), "f:1:1: the row has 2 components but 1 were chosen");
+        assert_eq!(
+            message(b"a,b\n1,2\n1,2,3\n", &["a", "b"]),
+            "f:3:1: expected 2 fields, found 3 fields"
+        );
+    }
+
+    #[test]
+    fn what_is_too_large_for_the_memory_is_refused() {
+        let csv = "1\n".repeat(200_000);
+        let message = chosen(csv.as_bytes(), &Ty::Int, &[], b',').unwrap_err();
+        assert!(message.starts_with("f: the table is too large: "), "{message}");
+    }
+
+    proptest! {
+        #[test]
+        fn parts_make_no_difference(
+            rows in prop::collection::vec(("[a\"\n,\r ]{0,9}", any::<i64>()), 0..40),
+            damage in prop::option::of((any::<prop::sample::Index>(), "[\"\n,x]")),
+        ) {
+            let row = pair(text(), Ty::Int);
+            let rows = rows.into_iter().map(|(a, b)| Value::pair(Value::text(a), Value::Int(b)));
+            let rows = Value::sequence(&row, rows);
+            let mut csv = write(&rows, &Ty::sequence(row.clone()), b"", WIDE).unwrap();
+            let damaged = damage.is_some();
+            if let Some((at, by)) = damage && !csv.is_empty() {
+                let at = at.index(csv.len());
+                csv[at] = by.as_bytes()[0];
+            }
+            let whole = read(&csv, "f", &row, WIDE);
+            prop_assert_eq!(&chosen(&csv, &row, &[], b','), &whole);
+            if !damaged {
+                prop_assert_eq!(whole, Ok(rows));
+            }
+        }
     }
 }

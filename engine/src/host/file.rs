@@ -21,9 +21,37 @@ pub(super) fn read(name: &[u8]) -> Result<Vec<u8>, String> {
     Ok(bytes)
 }
 
-/// Makes a file of some bytes.
+/// Makes a file of some bytes. A file of that name keeps its contents until all are written: they go to
+/// a file beside it, which then takes its name and has its permissions.
 pub(super) fn write(name: &[u8], bytes: &[u8]) -> Result<(), String> {
-    std::fs::write(path(name), bytes).map_err(|e| complaint("write", name, &e))
+    write_beside(&path(name), bytes).map_err(|e| complaint("write", name, &e))
+}
+
+fn write_beside(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    // What a link points to is replaced, not the link.
+    let target = std::fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+    let present = std::fs::metadata(&target).ok();
+    // A terminal, a pipe or a device is not replaced.
+    let is_replaced = present.as_ref().is_none_or(std::fs::Metadata::is_file);
+    let is_writable = present.as_ref().is_none_or(|it| !it.permissions().readonly());
+    let folder = target.parent().filter(|folder| !folder.as_os_str().is_empty());
+    let mut builder = tempfile::Builder::new();
+    builder.prefix(".nesl-");
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        builder.permissions(std::fs::Permissions::from_mode(0o666));
+    }
+    let beside = builder.tempfile_in(folder.unwrap_or(Path::new(".")));
+    let (true, true, Ok(mut beside)) = (is_replaced, is_writable, beside) else {
+        return std::fs::write(&target, bytes);
+    };
+    beside.write_all(bytes)?;
+    if let Some(present) = present {
+        beside.as_file().set_permissions(present.permissions())?;
+    }
+    beside.persist(&target).map_err(|e| e.error)?;
+    Ok(())
 }
 
 /// Adds some bytes to the end of a file, which is made if need be.

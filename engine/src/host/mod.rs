@@ -11,6 +11,7 @@
 //! [`matrix_market`], [`object`], [`list`]). They take no size that a file claims on trust: what
 //! they allocate is bounded by what the file holds.
 
+pub(crate) mod columns;
 pub mod csv;
 mod file;
 pub mod list;
@@ -22,6 +23,7 @@ mod output;
 pub mod picture;
 mod process;
 mod scan;
+mod source;
 mod stream;
 mod svg;
 pub mod text;
@@ -58,6 +60,10 @@ pub struct System {
     interrupt: Interrupt,
     seed: u64,
     precision: Precision,
+    /// The number of threads that read a file, and of bytes that its values may take.
+    threads: usize,
+    memory: u64,
+    arguments: Vec<String>,
     started: Instant,
 }
 
@@ -71,6 +77,9 @@ impl System {
             interrupt: Interrupt::default(),
             seed,
             precision: Precision::Bits64,
+            threads: cores(),
+            memory: u64::MAX,
+            arguments: Vec::new(),
             started: Instant::now(),
         }
     }
@@ -110,6 +119,18 @@ impl System {
     /// The width of the numbers that are read and written.
     pub fn set_precision(&mut self, precision: Precision) {
         self.precision = precision;
+    }
+
+    /// Sets the number of threads that read a file, one for each core without one, and the number of
+    /// bytes that its values may take.
+    pub fn set_limits(&mut self, threads: Option<usize>, memory: u64) {
+        self.threads = threads.unwrap_or_else(cores).max(1);
+        self.memory = memory;
+    }
+
+    /// Sets the arguments of the program.
+    pub fn set_arguments(&mut self, arguments: Vec<String>) {
+        self.arguments = arguments;
     }
 
     /// Sets the seed of the random numbers.
@@ -169,6 +190,10 @@ impl Drop for System {
     fn drop(&mut self) {
         self.flush();
     }
+}
+
+fn cores() -> usize {
+    std::thread::available_parallelism().map_or(1, usize::from)
 }
 
 /// The floats of a sequence of floats.

@@ -10,22 +10,47 @@
 
 mod header;
 
+use super::columns::{self, Array, Convert, Part, PartError, Piece, count};
 use super::csv::shown;
+use super::source::Source;
 use header::{Header, Kind};
 use nesl_core::interp::{Sequence, Value};
 use nesl_core::ir::Ty;
 use nesl_runtime::bug;
+use nesl_runtime::kir;
 use nesl_runtime::scalar::Precision;
+use std::io;
 use std::sync::Arc;
 
 /// The largest number of empty sequences that an array without elements is read as: one of shape
 /// 1000 × 0 has 1000.
 const MAX_EMPTY_ROWS: usize = 1 << 20;
 
-/// The array of a file, as a value of a type. `name` is the file's, for messages.
+/// The array of a file in memory, as a value of a type. `name` is the file's, for messages.
 pub fn read(bytes: &[u8], name: &str, ty: &Ty, precision: Precision) -> Result<Value, String> {
+    let parts = read_parts(Source::Bytes(bytes.to_vec()), name, ty, precision)?;
+    columns::to_value(parts, ty, precision).map_err(|error| match error {
+        PartError::Reader(message) => message,
+        PartError::Runtime(failure) => bug!("memory of the host failed: {failure:?}"),
+    })
+}
+
+/// The array of a file, as the parts of a value of a type. The elements stay in the file until they
+/// are asked for, unless they must be rearranged.
+pub(super) fn read_parts(
+    source: Source,
+    name: &str,
+    ty: &Ty,
+    precision: Precision,
+) -> Result<Vec<Part>, String> {
     let complain = |message: String| format!("{name}: {message}");
-    let (header, data) = header::parse(bytes).map_err(complain)?;
+    let failed = |error: io::Error| format!("{name}: {}", super::file::reason(&error));
+    let head_bytes = source.len().min(header::MAX_BYTES as u64) as usize;
+    let mut head = vec![0; head_bytes];
+    source.read_exact_at(0, &mut head).map_err(failed)?;
+    let (header, data) = header::parse(&head).map_err(complain)?;
+    let at = (head.len() - data.len()) as u64;
+    let available = usize::try_from(source.len() - at).unwrap_or(usize::MAX);
     let (rank, element) = rank(ty).map_err(complain)?;
     let fits = match element {
         Ty::Int => matches!(header.kind, Kind::Int | Kind::Unsigned),
@@ -38,20 +63,30 @@ pub fn read(bytes: &[u8], name: &str, ty: &Ty, precision: Precision) -> Result<V
             format!("the file holds {}, which is not of type {}", header.describe(), shown(ty));
         return Err(complain(message));
     }
-    let total = elements(&header, data.len()).map_err(complain)?;
-    let data = &data[..total * header.size];
-    let flat = match element {
-        Ty::Int => Sequence::Ints(Arc::new(ints(data, &header, precision).map_err(complain)?)),
-        Ty::Float => Sequence::Floats(Arc::new(floats(data, &header, precision))),
-        Ty::Bool => Sequence::Bools(Arc::new(data.iter().map(|b| *b != 0).collect())),
-        _ => Sequence::Chars(Arc::new(data.to_vec())),
-    };
-    let flat = if header.fortran && header.shape.len() > 1 {
-        flat.gather(fortran_places(&header.shape, total))
+    let total = elements(&header, available).map_err(complain)?;
+    let bytes = (total * header.size) as u64;
+    let convert = if *element == Ty::Char { None } else { conversion(&header, precision) };
+    let elements_ty = element_ty(element, precision);
+    let is_transposed = header.fortran && header.shape.len() > 1;
+    let elements = if is_transposed || header.shape.is_empty() {
+        let mut raw = vec![0; total * header.size];
+        source.read_exact_at(at, &mut raw).map_err(failed)?;
+        let mut converted = Vec::new();
+        match convert {
+            None => converted = raw,
+            Some(convert) => convert(&raw, &mut converted).map_err(complain)?,
+        }
+        if is_transposed {
+            converted =
+                gather(&converted, elements_ty.size(), fortran_places(&header.shape, total));
+        }
+        Array::of_bytes(elements_ty, converted)
     } else {
-        flat
+        let (source, name) = (Arc::new(source), name.into());
+        let piece = Piece::File { source, name, at, bytes, element: header.size, convert };
+        Array { ty: elements_ty, length: total, pieces: vec![piece] }
     };
-    Ok(nest(flat, &header.shape, ty))
+    Ok(nest(elements, &header.shape))
 }
 
 /// The file of an array. Its rows must have equal lengths at every level.
@@ -135,42 +170,76 @@ fn elements(header: &Header, available: usize) -> Result<usize, String> {
     Ok(product)
 }
 
-fn ints(data: &[u8], header: &Header, precision: Precision) -> Result<Vec<i64>, String> {
-    let signed = header.kind == Kind::Int;
-    let bits = 8 * header.size as u32;
-    data.chunks_exact(header.size)
-        .map(|chunk| {
-            let raw = word(chunk, header.big_endian);
-            let value = if signed {
-                let shift = 64 - bits;
-                i128::from(((raw << shift) as i64) >> shift)
-            } else {
-                i128::from(raw)
-            };
-            let fits = match precision {
-                Precision::Bits32 => i32::try_from(value).ok().map(i64::from),
-                Precision::Bits64 => i64::try_from(value).ok(),
-            };
-            fits.ok_or_else(|| format!("{value} is too large for an int"))
-        })
-        .collect()
+/// Returns the type of an element on a runtime.
+fn element_ty(element: &Ty, precision: Precision) -> kir::Ty {
+    match (element, precision) {
+        (Ty::Int, Precision::Bits64) => kir::Ty::I64,
+        (Ty::Int, Precision::Bits32) => kir::Ty::I32,
+        (Ty::Float, Precision::Bits64) => kir::Ty::F64,
+        (Ty::Float, Precision::Bits32) => kir::Ty::F32,
+        (Ty::Bool, _) => kir::Ty::Bool,
+        _ => kir::Ty::U8,
+    }
 }
 
-fn floats(data: &[u8], header: &Header, precision: Precision) -> Vec<f64> {
-    data.chunks_exact(header.size)
-        .map(|chunk| {
-            let raw = word(chunk, header.big_endian);
-            let value = match header.size {
-                2 => half(raw as u16),
-                4 => f64::from(f32::from_bits(raw as u32)),
-                _ => f64::from_bits(raw),
-            };
-            match precision {
-                Precision::Bits32 => f64::from(value as f32),
-                Precision::Bits64 => value,
+/// Returns what makes elements of the bytes of a file.
+fn conversion(header: &Header, precision: Precision) -> Convert {
+    let (kind, size, big_endian) = (header.kind, header.size, header.big_endian);
+    let native = cfg!(target_endian = "little") && !big_endian;
+    let width = match precision {
+        Precision::Bits64 => 8,
+        Precision::Bits32 => 4,
+    };
+    if native && size == width && matches!(kind, Kind::Int | Kind::Float) {
+        return None;
+    }
+    let convert = move |raw: &[u8], out: &mut Vec<u8>| -> Result<(), String> {
+        for chunk in raw.chunks_exact(size) {
+            let word = word(chunk, big_endian);
+            match kind {
+                Kind::Bool => out.push(u8::from(word != 0)),
+                Kind::Float => {
+                    let value = match size {
+                        2 => half(word as u16),
+                        4 => f64::from(f32::from_bits(word as u32)),
+                        _ => f64::from_bits(word),
+                    };
+                    match precision {
+                        Precision::Bits32 => out.extend_from_slice(&(value as f32).to_ne_bytes()),
+                        Precision::Bits64 => out.extend_from_slice(&value.to_ne_bytes()),
+                    }
+                }
+                Kind::Int | Kind::Unsigned => {
+                    let value = if kind == Kind::Int {
+                        let shift = 64 - 8 * size as u32;
+                        i128::from(((word << shift) as i64) >> shift)
+                    } else {
+                        i128::from(word)
+                    };
+                    let too_large = || format!("{value} is too large for an int");
+                    match precision {
+                        Precision::Bits32 => {
+                            let value = i32::try_from(value).map_err(|_| too_large())?;
+                            out.extend_from_slice(&value.to_ne_bytes());
+                        }
+                        Precision::Bits64 => {
+                            let value = i64::try_from(value).map_err(|_| too_large())?;
+                            out.extend_from_slice(&value.to_ne_bytes());
+                        }
+                    }
+                }
             }
-        })
-        .collect()
+        }
+        Ok(())
+    };
+    Some(Arc::new(convert))
+}
+
+/// Returns elements of a size at the given places.
+fn gather(elements: &[u8], size: usize, places: impl Iterator<Item = usize>) -> Vec<u8> {
+    let mut gathered = Vec::with_capacity(elements.len());
+    places.for_each(|at| gathered.extend_from_slice(&elements[at * size..(at + 1) * size]));
+    gathered
 }
 
 /// Up to eight bytes as a number.
@@ -219,22 +288,30 @@ fn fortran_places(shape: &[usize], total: usize) -> impl Iterator<Item = usize> 
     })
 }
 
-/// Elements as sequences of sequences.
-fn nest(flat: Sequence, shape: &[usize], ty: &Ty) -> Value {
+/// Returns the parts of an array: the segments of each level, and the elements.
+fn nest(elements: Array, shape: &[usize]) -> Vec<Part> {
+    let mut parts = Vec::new();
     let Some((first, rest)) = shape.split_first() else {
-        return flat.at(0);
+        // A single element.
+        return vec![elements.into_scalar()];
     };
-    let Ty::Sequence(element) = ty else { bug!("{ty:?} has as many levels as the array") };
-    if rest.is_empty() {
-        return Value::Sequence(flat);
+    parts.push(count(*first));
+    let mut segments = *first;
+    for length in rest {
+        let length = if segments == 0 { 0 } else { *length };
+        let (mut starts, mut lengths) =
+            (Vec::with_capacity(8 * segments), Vec::with_capacity(8 * segments));
+        for at in 0..segments {
+            starts.extend_from_slice(&((at * length) as i64).to_ne_bytes());
+            lengths.extend_from_slice(&(length as i64).to_ne_bytes());
+        }
+        parts.push(Part::Array(Array::of_bytes(kir::Ty::I64, starts)));
+        parts.push(Part::Array(Array::of_bytes(kir::Ty::I64, lengths)));
+        segments *= length;
+        parts.push(count(segments));
     }
-    // Levels below a length of zero do not exist.
-    let size = if *first == 0 { 0 } else { flat.len() / first };
-    let rows = (0..*first).map(|row| {
-        let part = flat.gather(row * size..(row + 1) * size);
-        nest(part, rest, element)
-    });
-    Value::sequence(element, rows)
+    parts.push(Part::Array(elements));
+    parts
 }
 
 fn put(elements: &Sequence, precision: Precision, data: &mut Vec<u8>) {

@@ -1,5 +1,7 @@
 //! The operations of the outside world, one by one: arguments out of values, results into values.
 
+use super::columns::{self, Part, PartError};
+use super::source::Source;
 use super::{System, csv, file, floats, list, matrix_market, npy, object, picture, process, text};
 use nesl_core::interp::{Sequence, Value};
 use nesl_core::ir::Ty;
@@ -7,6 +9,7 @@ use nesl_core::prim::HostOp;
 use nesl_runtime::bug;
 use nesl_runtime::bug::OrBug;
 use nesl_runtime::fault::{Fault, FaultCode};
+use std::sync::Arc;
 
 impl System {
     /// Performs an operation on arguments of the given types, with a result of type `result`.
@@ -67,10 +70,17 @@ impl System {
             HostOp::Shell => self.shell(args).map_err(fault),
             HostOp::Spawn => Ok(self.spawn(&args[0])),
             HostOp::GetEnv => Ok(Value::text(process::variable(args[0].bytes()))),
+            HostOp::Arguments => Ok(self.arguments_from(args[0].int())),
             HostOp::Prompt => self.prompt(&args[0]).map_err(fault),
-            HostOp::ReadCsv => self.read_csv(args, types).map_err(fault),
+            HostOp::ReadCsv => self
+                .csv_parts(args, types)
+                .and_then(|parts| self.value_of(parts, result))
+                .map_err(fault),
             HostOp::WriteCsv => self.write_csv(args, types).map_err(fault),
-            HostOp::ReadNpy => self.read_npy(args, types).map_err(fault),
+            HostOp::ReadNpy => self
+                .npy_parts(args, types)
+                .and_then(|parts| self.value_of(parts, result))
+                .map_err(fault),
             HostOp::WriteNpy => self.write_npy(args, types).map_err(fault),
             HostOp::ReadMatrixMarket => self.read_matrix_market(&args[0]).map_err(fault),
             HostOp::WriteMatrixMarket => self.write_matrix_market(args).map_err(fault),
@@ -88,6 +98,7 @@ impl System {
             | HostOp::WriteStreamObject
             | HostOp::Seed
             | HostOp::GetEnv
+            | HostOp::Arguments
             | HostOp::MakeWindow
             | HostOp::Draw => {}
             HostOp::Shell | HostOp::Spawn | HostOp::Prompt => self.flush(),
@@ -159,6 +170,12 @@ impl System {
         Value::pair(Value::Int(input), Value::pair(Value::Int(output), rest))
     }
 
+    fn arguments_from(&self, first: i64) -> Value {
+        let first = usize::try_from(first).unwrap_or(0);
+        let all = self.arguments.iter().skip(first);
+        Value::sequence(&Ty::text(), all.map(|argument| Value::text(argument.as_bytes())))
+    }
+
     fn prompt(&mut self, question: &Value) -> Result<Value, String> {
         if !self.streams.ask(&text::decode(question.bytes().to_vec())) {
             self.output.print(question.bytes());
@@ -168,10 +185,58 @@ impl System {
         Ok(Value::text(line))
     }
 
-    fn read_csv(&mut self, args: &[Value], types: &[Ty]) -> Result<Value, String> {
+    /// Reads the value of an operation that reads a file of numbers as parts, for a runtime; `None` if it
+    /// is another operation. Fails like [`System::perform`].
+    pub(crate) fn read_parts(
+        &mut self,
+        op: HostOp,
+        args: &[Value],
+        types: &[Ty],
+    ) -> Option<Result<Vec<Part>, Fault>> {
+        let parts = match op {
+            HostOp::ReadCsv => self.csv_parts(args, types),
+            HostOp::ReadNpy => self.npy_parts(args, types),
+            _ => return None,
+        };
+        if self.interrupt.wished() {
+            return Some(Err(FaultCode::Interrupted.into()));
+        }
+        Some(parts.map_err(fault))
+    }
+
+    /// Returns the value of parts.
+    fn value_of(&self, parts: Vec<Part>, ty: &Ty) -> Result<Value, String> {
+        columns::to_value(parts, ty, self.precision).map_err(|error| match error {
+            PartError::Reader(message) => message,
+            PartError::Runtime(failure) => bug!("memory of the host failed: {failure:?}"),
+        })
+    }
+
+    fn csv_parts(&mut self, args: &[Value], types: &[Ty]) -> Result<Vec<Part>, String> {
+        let [_, names, separator, name] = spread(args);
+        let [row, _, _, _] = spread(types);
+        let names: Vec<Vec<u8>> =
+            names.elements().iter().map(|name| name.bytes().to_vec()).collect();
+        self.streams.flush();
+        csv::read_parts(&csv::Table {
+            source: Arc::new(Source::open(name.bytes())?),
+            name: &shown(&name),
+            row: &row,
+            names: &names,
+            separator: separator.as_char().or_bug("a separator is a char"),
+            precision: self.precision,
+            threads: self.threads,
+            part_bytes: csv::PART_BYTES,
+            memory: self.memory,
+            stop: &|| self.interrupt.wished(),
+        })
+    }
+
+    fn npy_parts(&mut self, args: &[Value], types: &[Ty]) -> Result<Vec<Part>, String> {
         let [_, name] = spread(args);
-        let [row, _] = spread(types);
-        csv::read(&file::read(name.bytes())?, &shown(&name), &row, self.precision)
+        let [ty, _] = spread(types);
+        self.streams.flush();
+        npy::read_parts(Source::open(name.bytes())?, &shown(&name), &ty, self.precision)
     }
 
     fn write_csv(&mut self, args: &[Value], types: &[Ty]) -> Result<Value, String> {
@@ -180,12 +245,6 @@ impl System {
         let text = csv::write(&rows, &ty, header.bytes(), self.precision)?;
         file::write(name.bytes(), &text)?;
         Ok(Value::Bool(true))
-    }
-
-    fn read_npy(&mut self, args: &[Value], types: &[Ty]) -> Result<Value, String> {
-        let [_, name] = spread(args);
-        let [ty, _] = spread(types);
-        npy::read(&file::read(name.bytes())?, &shown(&name), &ty, self.precision)
     }
 
     fn write_npy(&mut self, args: &[Value], types: &[Ty]) -> Result<Value, String> {

@@ -1,5 +1,6 @@
 //! Reading numbers out of text, with places for messages.
 
+use super::source::Source;
 use nesl_runtime::scalar::Precision;
 
 /// The words and brackets of a text.
@@ -121,8 +122,33 @@ pub(super) fn located(text: &[u8], name: &str, at: usize, message: &str) -> Stri
     format!("{name}:{line}:{column}: {message}")
 }
 
+/// A message about a place in a file that is not in memory, as [`located`] makes it.
+pub(super) fn located_in(source: &Source, name: &str, at: u64, message: &str) -> String {
+    const BLOCK_BYTES: usize = 1 << 20;
+    let mut block = vec![0; BLOCK_BYTES];
+    let (mut position, mut line, mut column) = (0, 1, 1);
+    while position < at {
+        let wanted = (at - position).min(BLOCK_BYTES as u64) as usize;
+        let Ok(count @ 1..) = source.read_at(position, &mut block[..wanted]) else { break };
+        for c in &block[..count] {
+            match c {
+                b'\n' => (line, column) = (line + 1, 1),
+                // Bytes that continue a character of UTF-8 are not counted.
+                c => column += usize::from(c & 0xC0 != 0x80),
+            }
+        }
+        position += count as u64;
+    }
+    format!("{name}:{line}:{column}: {message}")
+}
+
 /// An int of a session's width; if it is none, what is wrong.
 pub(super) fn int(text: &[u8], precision: Precision) -> Result<i64, String> {
+    if precision == Precision::Bits64
+        && let Some(number) = short_int(text)
+    {
+        return Ok(number);
+    }
     let number = std::str::from_utf8(text).unwrap_or("").parse::<i128>();
     let Ok(number) = number else {
         let digits = text.strip_prefix(b"-").unwrap_or(text);
@@ -134,6 +160,15 @@ pub(super) fn int(text: &[u8], precision: Precision) -> Result<i64, String> {
         Precision::Bits64 => i64::try_from(number).ok(),
     };
     fits.ok_or_else(|| too_large(text))
+}
+
+/// Returns the int that a few digits stand for, behind a minus sign or none.
+fn short_int(text: &[u8]) -> Option<i64> {
+    let (digits, sign) = text.strip_prefix(b"-").map_or((text, 1), |digits| (digits, -1));
+    if digits.is_empty() || digits.len() > 18 || !digits.iter().all(u8::is_ascii_digit) {
+        return None;
+    }
+    Some(sign * digits.iter().fold(0, |number, digit| 10 * number + i64::from(digit - b'0')))
 }
 
 fn too_large(text: &[u8]) -> String {

@@ -5,6 +5,7 @@
 
 use super::{Evaluated, FormError, PureProgram, Runner};
 use crate::execute::Executor;
+use crate::host::columns::{self, Part, PartError};
 use crate::interpret_first::values_on_host;
 use crate::resident::ResidentValue;
 use crate::trace::CallTrace;
@@ -17,6 +18,7 @@ use nesl_core::pipeline;
 use nesl_runtime::bug;
 use nesl_runtime::bug::OrBug;
 use nesl_runtime::fault::{Fault, FaultCode};
+use nesl_runtime::runtime;
 use rustc_hash::FxHashMap;
 use std::time::{Duration, Instant};
 
@@ -126,9 +128,20 @@ impl<'s> Performer<'_, '_, 's> {
                         for arg in args {
                             values.push(self.value(&frame.atom(*arg))?);
                         }
-                        let done = interp::perform(self.runner.host, *op, &values, types, ty);
-                        let value = done.map_err(|fault| frame.failed(fault, step.site))?;
-                        frame.vars.insert(*var, ResidentValue::value_of(value, ty.clone()));
+                        let value = match self.runner.host.read_parts(*op, &values, types) {
+                            Some(parts) => parts
+                                .map_err(|fault| frame.failed(fault, step.site))
+                                .and_then(|parts| {
+                                    self.place(parts, ty).map_err(|e| frame.unplaced(e, step.site))
+                                })?,
+                            None => {
+                                let done =
+                                    interp::perform(self.runner.host, *op, &values, types, ty);
+                                let value = done.map_err(|fault| frame.failed(fault, step.site))?;
+                                ResidentValue::value_of(value, ty.clone())
+                            }
+                        };
+                        frame.vars.insert(*var, value);
                     }
                     Action::Time(var, body) => {
                         let value = self.time(frame, body)?;
@@ -166,6 +179,18 @@ impl<'s> Performer<'_, '_, 's> {
             }
             Ok(HostOutcome::Value(frame.atom(block.result)))
         })
+    }
+
+    /// Returns a value that was read from a file: a small one on the host, a large one on the runtime.
+    fn place(&self, parts: Vec<Part>, ty: &Ty) -> Result<ResidentValue, PartError> {
+        let precision = self.runner.options.precision;
+        let Executor { runtime, limits, .. } = self.executor;
+        if columns::size(&parts) <= limits.max_interpreted_value_bytes as u64 {
+            let value = columns::to_value(parts, ty, precision)?;
+            return Ok(ResidentValue::value_of(value, ty.clone()));
+        }
+        let args = columns::to_runtime(parts, &**runtime)?;
+        Ok(ResidentValue::resident(args, ty.clone(), precision))
     }
 
     /// Begins a call. One in tail position counts as well, as on the direct interpreter.
@@ -271,6 +296,15 @@ impl HostFrame<'_> {
         let mut trace = vec![(site, self.function.library)];
         trace.extend(self.trace.sites());
         FormError::Program(Failure { fault, trace })
+    }
+
+    /// Returns the failure of a step whose result could not be placed.
+    fn unplaced(&self, error: PartError, site: Site) -> FormError {
+        match error {
+            PartError::Reader(message) => self.failed(Fault::with(FaultCode::Host, message), site),
+            PartError::Runtime(runtime::Failure::Machine(fault)) => self.failed(fault, site),
+            PartError::Runtime(failure) => FormError::Runtime(failure),
+        }
     }
 
     /// Returns an error inside a region with the calls around it. A place in this function is in

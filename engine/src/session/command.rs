@@ -1,6 +1,7 @@
 //! Top-level commands: `load`, `describe`, `set`, `show` and the like.
 
 use super::{Event, Session, Sink, Summary, is_error, place};
+use crate::sources::read_program;
 use nesl_core::base::{Diagnostic, DiagnosticKind, with_stack};
 use nesl_core::db::{Before, FileId, Form};
 use nesl_core::syntax::RawKind;
@@ -25,7 +26,8 @@ impl Session {
             if command.verb.name.folded() != "load" {
                 continue;
             }
-            if let Some((path, text)) = loaded_name(command).and_then(|name| read(&name)) {
+            let name = loaded_name(command);
+            if let Some(Ok((path, text))) = name.map(|name| read(&name, &self.folder(file))) {
                 let at = Before { file, position: position as u32 };
                 self.attach(at, form, &path, &text);
             }
@@ -45,6 +47,13 @@ impl Session {
         self.loading.pop();
         self.db.set_loaded(form.id(), Some(loaded));
         Some(loaded)
+    }
+
+    /// Returns the folder of a file, from which the files that it loads are looked for; the current one
+    /// for a text that is no file.
+    fn folder(&self, file: FileId) -> PathBuf {
+        let name = self.db.file_name(file);
+        Path::new(&*name).parent().map(Path::to_owned).unwrap_or_default()
     }
 
     fn is_loading(&self, path: &Path) -> bool {
@@ -137,17 +146,16 @@ impl Session {
             _ => loaded_name(command)
                 .ok_or_else(|| "`load` needs the name of a file: `load \"name\";`".to_owned())?,
         };
-        let Some((path, text)) = read(&name) else {
-            return Err(format!("cannot read `{name}.nesl` or `{name}`"));
-        };
+        let at = self.last.or_bug("a form that runs has a place");
+        let (path, text) = read(&name, &self.folder(at.file))?;
         if self.is_loading(&path) {
-            return Err(format!("`{name}` loads itself"));
+            let path = path.display();
+            return Err(format!("`{path}` is being loaded already: a file cannot load itself"));
         }
         let known = self.db.loaded(form.id()).filter(|file| *self.db.file_text(*file) == *text);
         if let Some(file) = known {
             return Ok((path, file));
         }
-        let at = self.last.or_bug("a form that runs has a place");
         let file =
             self.attach(at, form, &path, &text).or_bug("a file that is loading was refused before");
         self.check_again();
@@ -328,14 +336,31 @@ fn same(path: &Path) -> PathBuf {
     path.canonicalize().unwrap_or_else(|_| path.to_owned())
 }
 
-/// Reads the file of `load "name"`: the name with `.nesl` added, or else as it is.
-fn read(name: &str) -> Option<(PathBuf, String)> {
-    for path in [PathBuf::from(format!("{name}.nesl")), PathBuf::from(name)] {
-        if let Ok(bytes) = std::fs::read(&path) {
-            return Some((path, crate::host::text::decode(bytes)));
+/// Reads the file of `load "name"`: the name with `.nesl` added, or else as it is, in the folder of the
+/// file that loads it, or else in the current one. Fails with where it was looked for.
+fn read(name: &str, folder: &Path) -> Result<(PathBuf, String), String> {
+    let mut names = vec![name.to_owned()];
+    if !name.ends_with(".nesl") {
+        names.insert(0, format!("{name}.nesl"));
+    }
+    let mut candidates = Vec::new();
+    for folder in [folder, Path::new("")] {
+        for name in &names {
+            let candidate = folder.join(name);
+            if !candidates.contains(&candidate) {
+                candidates.push(candidate);
+            }
         }
     }
-    None
+    let found = candidates.iter().find(|path| path.is_file());
+    if let Some(path) = found {
+        let bytes = read_program(path)
+            .map_err(|error| format!("cannot read `{}`: {error}", path.display()))?;
+        return Ok((path.clone(), crate::host::text::decode(bytes)));
+    }
+    let places: Vec<String> =
+        candidates.iter().map(|path| format!("`{}`", path.display())).collect();
+    Err(format!("there is no file `{name}`: looked for {}", places.join(", ")))
 }
 
 const HELP: &str = "\

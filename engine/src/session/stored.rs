@@ -1,7 +1,8 @@
 //! `x |= exp;`: values kept in files, read back where they are used.
 //!
-//! A stored value takes no memory between the forms that use it. The files are in a temporary folder of the
-//! session, which is removed when it ends; `write_object_to_file` keeps a value for longer.
+//! A stored value takes no memory between the forms that use it. The files have no names: nobody else can
+//! read them, and the system removes them with the process, however that ends.
+//! `write_object_to_file` keeps a value for longer.
 
 use crate::host::object;
 use nesl_core::base::{ItemId, Name};
@@ -9,17 +10,13 @@ use nesl_core::interp::Value;
 use nesl_core::ir::Ty;
 use nesl_runtime::scalar::Precision;
 use rustc_hash::FxHashMap;
-use std::io::{ErrorKind, Result};
-use std::path::PathBuf;
+use std::fs::File;
+use std::io::{Read, Seek, Write};
 
 /// The stored variables of a session.
 #[derive(Default)]
 pub(super) struct Stored {
-    /// The folder of the files, made when it is first needed.
-    folder: Option<PathBuf>,
-    files: FxHashMap<(ItemId, Name), PathBuf>,
-    /// The number of files written so far.
-    written: usize,
+    files: FxHashMap<(ItemId, Name), File>,
 }
 
 impl Stored {
@@ -32,31 +29,18 @@ impl Stored {
         ty: &Ty,
     ) -> std::result::Result<(), String> {
         let text = object::write(value, ty, Precision::Bits64);
-        let result = self.folder().and_then(|folder| {
-            let path = folder.join(format!("{}-{name}", self.written));
-            std::fs::write(&path, &text)?;
-            Ok(path)
+        let file = tempfile::tempfile().and_then(|mut file| {
+            file.write_all(&text)?;
+            Ok(file)
         });
-        match result {
-            Ok(path) => {
-                self.written += 1;
-                self.files.insert((item, name), path);
-                Ok(())
-            }
-            Err(error) => Err(format!("`{name}` cannot be stored: {error}")),
-        }
+        let file = file.map_err(|error| format!("`{name}` cannot be stored: {error}"))?;
+        self.files.insert((item, name), file);
+        Ok(())
     }
 
     /// Removes the values of the variables of some items.
     pub(super) fn forget(&mut self, is_forgotten: impl Fn(ItemId) -> bool) {
-        self.files.retain(|(item, _), path| {
-            let forgotten = is_forgotten(*item);
-            if forgotten {
-                // The folder goes with the session in any case.
-                let _ = std::fs::remove_file(path);
-            }
-            !forgotten
-        });
+        self.files.retain(|(item, _), _| !is_forgotten(*item));
     }
 
     /// Reads the value of a variable back, if it is stored.
@@ -67,46 +51,11 @@ impl Stored {
         ty: &Ty,
         precision: Precision,
     ) -> Option<std::result::Result<Value, String>> {
-        let path = self.files.get(&(item, name.clone()))?;
-        let text = std::fs::read(path).map_err(|error| error.to_string());
+        let mut file = self.files.get(&(item, name.clone()))?;
+        let mut text = Vec::new();
+        let read = file.rewind().and_then(|()| file.read_to_end(&mut text));
+        let text = read.map(|_| text).map_err(|error| error.to_string());
         let value = text.and_then(|text| object::read(&text, name.as_written(), ty, precision));
         Some(value.map_err(|why| format!("the stored value of `{name}` cannot be read: {why}")))
     }
-
-    fn folder(&mut self) -> Result<PathBuf> {
-        if let Some(folder) = &self.folder {
-            return Ok(folder.clone());
-        }
-        let process = std::process::id();
-        for attempt in 0.. {
-            let folder = std::env::temp_dir().join(format!("nesl-{process}-{attempt}"));
-            match private_folder(&folder) {
-                Ok(()) => {
-                    self.folder = Some(folder.clone());
-                    return Ok(folder);
-                }
-                // Another session's of this process, or of one that was killed.
-                Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
-                Err(error) => return Err(error),
-            }
-        }
-        nesl_runtime::bug!("every number is taken by a folder")
-    }
-}
-
-impl Drop for Stored {
-    fn drop(&mut self) {
-        if let Some(folder) = &self.folder {
-            // A folder that cannot be removed is left to whoever clears temporary files.
-            let _ = std::fs::remove_dir_all(folder);
-        }
-    }
-}
-
-/// Makes a folder that only its owner can read.
-fn private_folder(path: &std::path::Path) -> Result<()> {
-    let mut builder = std::fs::DirBuilder::new();
-    #[cfg(unix)]
-    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-    builder.create(path)
 }

@@ -68,6 +68,7 @@ const NO_LAW: &[(&[&str], &str)] = &[
             "shell_command",
             "spawn",
             "get_environment_variable",
+            "arguments",
             "prompt",
         ],
         "files and commands, a single call to the host; tested with it",
@@ -75,6 +76,7 @@ const NO_LAW: &[(&[&str], &str)] = &[
     (
         &[
             "read_csv",
+            "read_csv_columns",
             "write_csv",
             "read_npy",
             "write_npy",

@@ -1,6 +1,6 @@
 //! `nesl eval 'EXPR'…`
 
-use crate::cli::Global;
+use crate::cli::{Global, Measures};
 use crate::exit::OK;
 use crate::exit::worse;
 use crate::report::Reporter;
@@ -8,8 +8,9 @@ use anyhow::Result;
 use nesl_interactive::entry::close;
 
 /// Evaluates texts in order in one session.
-pub fn run(global: &Global, texts: &[String]) -> Result<u8> {
+pub fn run(global: &Global, texts: &[String], measures: Measures) -> Result<u8> {
     let (mut reporter, mut session) = Reporter::new(global)?;
+    reporter.measure(&mut session, measures);
     let mut code = OK;
     for text in texts {
         let summary = reporter.enter(&mut session, "<expression>", &close(text));
@@ -19,6 +20,7 @@ pub fn run(global: &Global, texts: &[String]) -> Result<u8> {
         }
     }
     reporter.output.settle();
+    reporter.stats(&session);
     reporter.write_pictures(&session)?;
     Ok(code)
 }

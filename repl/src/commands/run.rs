@@ -8,8 +8,14 @@ use anyhow::Result;
 use std::path::PathBuf;
 
 /// Runs files in order in one session.
-pub fn run(global: &Global, files: &[PathBuf], measures: Measures) -> Result<u8> {
+pub fn run(
+    global: &Global,
+    files: &[PathBuf],
+    arguments: &[String],
+    measures: Measures,
+) -> Result<u8> {
     let (mut reporter, mut session) = Reporter::new(global)?;
+    session.set_arguments(arguments.to_vec());
     reporter.measure(&mut session, measures);
     let mut code = OK;
     for path in files {

@@ -102,11 +102,14 @@ host_operations! {
     Spawn = "spawn": text -> (int, int, int, bool);
     /// Returns the value of an environment variable.
     GetEnv = "get_env": text -> text;
+    /// Returns the arguments of the program from an index on.
+    Arguments = "arguments": int -> [text];
     /// Prints a text and reads a line.
     Prompt = "prompt": text -> text;
-    /// `(like, name)`: reads a CSV file, a tuple of the type of `like` for each row; faults `Host`
-    /// with line and column.
-    ReadCsv = "read_csv": (any, text) -> [any];
+    /// `(like, (columns, (separator, name)))`: reads a CSV file, a value of the type of `like` for each
+    /// row, out of the columns with the given names (no names: out of all); faults `Host` with line and
+    /// column.
+    ReadCsv = "read_csv": (any, [text], char, text) -> [any];
     /// `(rows, header, name)`: writes a CSV file; no header line if that is empty; faults `Host`.
     WriteCsv = "write_csv": ([any], text, text) -> bool;
     /// `(like, name)`: reads a `.npy` file as a value of the type of `like`; faults `Host`.

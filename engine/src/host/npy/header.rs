@@ -4,6 +4,9 @@
 //! \x93NUMPY 1 0 len {'descr': '<f8', 'fortran_order': False, 'shape': (3, 4), }
 //! ```
 
+/// The largest number of bytes that a header, with all before the data, may have.
+pub(super) const MAX_BYTES: usize = 1 << 20;
+
 /// The kind of the elements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
