@@ -201,7 +201,7 @@ export class Lab {
   /** Waits until the outputs of a cell say something. */
   async says(number, pattern, seconds) {
     const holds = async () => pattern.test(await this.text(number));
-    await this.until(holds, async () => `cell ${number} does not say ${pattern}: ${await this.text(number)}`, seconds);
+    await this.until(holds, async () => `cell ${number} does not say ${pattern}: ${(await this.text(number)).slice(0, 500)}`, seconds);
   }
 
   /** Takes a picture of the window, from its top to the end of something in it. */

@@ -259,7 +259,7 @@ export const scenes = [
   },
   {
     name: 'flood',
-    cells: ['function flood(n) =\n  if n == 0 then 0\n  else let done = print_line(@n) in flood(n - 1);\n\nflood(200000)', '1 + 1'],
+    cells: ['line = {`x : i in [0:2000]};\nfunction flood(n) =\n  if n == 0 then 0\n  else let done = print_line(line) in flood(n - 1);\n\nflood(2500)', '1 + 1'],
     async see(lab) {
       await lab.run(0);
       await lab.says(0, /A cell shows 1 MB of what it prints at once/);
