@@ -307,6 +307,14 @@ impl Session {
         self.executor = runtime.map(|runtime| Executor::new(runtime, self.progress.clone()));
     }
 
+    /// Gives the device that programs run on back, if there is one, until it is needed again: arrays move to
+    /// the memory of the host, and values and definitions stay what they are. Fails with the reason why
+    /// that is not possible; then the device is kept.
+    pub fn release_device(&self) -> Result<(), String> {
+        let released = self.runtime().map_or(Ok(()), Runtime::release_device);
+        released.map_err(|failure| run::words(&failure))
+    }
+
     /// Records the times of kernels in a profile from now on; without one, no more. Values stay where
     /// they are. Returns false if programs run on the direct interpreter, which has no kernels.
     pub fn time_kernels(&mut self, profile: Option<Profile>) -> bool {

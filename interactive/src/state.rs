@@ -20,6 +20,7 @@ use std::collections::BTreeSet;
 use std::io::Write;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 /// The number of problems of one entry that are shown, at most.
 const MAX_PROBLEMS_SHOWN: usize = 50;
@@ -35,6 +36,9 @@ pub struct Setup {
     pub runtime: &'static RuntimeRow,
     /// The limits of the runtime; its interrupt flag is the session's.
     pub options: Options,
+    /// A session on a thread of its own gives its device back once it was idle for so long; never if there
+    /// is none.
+    pub idle: Option<Duration>,
     /// The style in which values are shown.
     pub display: display::Style,
     /// The commands that the front end adds to the table.

@@ -4,6 +4,9 @@
 //! does not touch those that are made later, and none is lost, whatever moment it arrives: requests
 //! are numbered when they are made, and whether one may begin is decided under the same lock as the
 //! interrupt.
+//!
+//! A session that was idle for some time ([`Setup::idle`]) gives its device back, with all memory there:
+//! others may need it. The next request that needs the device gets it again.
 
 use crate::output::{Outcome, Problem};
 use crate::state::commands::Commands;
@@ -11,7 +14,7 @@ use crate::state::{Setup, Sink, State};
 use nesl_engine::{LineInput, Outlook, Progress};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 
@@ -193,9 +196,22 @@ impl Gate {
     }
 }
 
+/// Waits for the next job, and gives the device back when that takes long; `None` if there are no more.
+fn next_job(state: &State, queue: &Receiver<Job>) -> Option<Job> {
+    if let Some(idle) = state.setup.idle {
+        match queue.recv_timeout(idle) {
+            Ok(job) => return Some(job),
+            Err(RecvTimeoutError::Disconnected) => return None,
+            // If that is not possible, the device is kept until the session is idle once more.
+            Err(RecvTimeoutError::Timeout) => drop(state.session.release_device()),
+        }
+    }
+    queue.recv().ok()
+}
+
 /// Does the jobs until there are no more.
 fn serve(mut state: State, queue: &Receiver<Job>, gate: &Gate) {
-    while let Ok(job) = queue.recv() {
+    while let Some(job) = next_job(&state, queue) {
         match job {
             Job::Enter(number, request) => {
                 let Request { begin, text, stop_on_error, input, sink, done } = request;

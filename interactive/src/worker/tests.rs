@@ -26,6 +26,7 @@ fn worker() -> Worker {
         runtimes: &RUNTIMES,
         runtime: &RUNTIMES[0],
         options: Options::default(),
+        idle: None,
         display: Style { html: false },
         extra: &[],
     })

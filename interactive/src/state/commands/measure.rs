@@ -103,9 +103,11 @@ fn variables(state: &State) -> Bundle {
     }
     let mut table = Table::new(&["name", "type", "shape", "bytes", "where"]);
     for variable in &stats.variables {
-        let Variable { name, ty, host_bytes, runtime_bytes, deferred, shadowed, .. } = variable;
+        let Variable { name, ty, host_bytes, runtime_bytes, spilled, deferred, shadowed, .. } =
+            variable;
         let place = match (host_bytes, runtime_bytes) {
             _ if *deferred => "not yet computed",
+            (_, Some(_)) if *spilled => "host",
             (Some(_), Some(_)) => "both",
             (None, Some(_)) => "device",
             (Some(_), None) => "host",

@@ -8,6 +8,7 @@ use crate::runtimes::{Runtimes, named};
 use crate::state::State;
 use crate::table::Table;
 use nesl_engine::Precision;
+use std::time::Duration;
 
 /// A setting: its name, its values in words, and what it is.
 struct Setting {
@@ -93,6 +94,22 @@ static SETTINGS: &[Setting] = &[
                 .inspect_err(|_| state.setup.options.memory = before)
         },
         current: |state| crate::table::size(state.setup.options.memory),
+    },
+    Setting {
+        name: "idle",
+        values: "SECONDS|off",
+        about: "the time without cells after which a notebook gives its device back",
+        change: |state, value| {
+            if state.front.is_some() {
+                return Err("the prompt keeps its device; notebooks give theirs back".to_owned());
+            }
+            state.setup.idle = idle(value)?;
+            Ok(())
+        },
+        current: |state| match state.setup.idle {
+            Some(time) => time.as_secs().to_string(),
+            None => "off".to_owned(),
+        },
     },
     Setting {
         name: "print_length",
@@ -213,6 +230,17 @@ pub(super) fn complete(runtimes: Runtimes, text: &str, start: usize, cursor: usi
     let all = all.into_iter();
     let all = all.map(|(text, about)| Completion { text, kind: "setting", ty: about.to_owned() });
     Completions { range: word..cursor, all: all.collect() }
+}
+
+/// Returns the time after which an idle session gives its device back: a number of seconds, or `off`
+/// for never.
+pub fn idle(text: &str) -> Result<Option<Duration>, String> {
+    if text == "off" {
+        return Ok(None);
+    }
+    let seconds = text.parse().ok().filter(|seconds| *seconds > 0);
+    let seconds = seconds.ok_or_else(|| format!("`{text}` is no number of seconds, nor `off`"))?;
+    Ok(Some(Duration::from_secs(seconds)))
 }
 
 /// Returns a number of bytes: a number, with K, M, G or T behind it for powers of 1024.

@@ -43,6 +43,7 @@ fn state() -> State {
         runtimes: &RUNTIMES,
         runtime: &RUNTIMES[0],
         options: Options { threads: 1, memory: 1 << 30, ..Options::default() },
+        idle: None,
         display: Style { html: false },
         extra: &[],
     })
