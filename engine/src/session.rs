@@ -13,6 +13,7 @@ mod publish;
 mod run;
 mod shown;
 mod stored;
+mod undo;
 mod watch;
 
 use crate::Sources;
@@ -62,6 +63,8 @@ pub struct Settings {
     pub shown: ShownValues,
     /// The parts of values that are read for [`Binding::data`]; `None` if nobody wants them.
     pub data: Option<DataLimits>,
+    /// Expressions define `it`.
+    pub defines_it: bool,
     /// With a runtime: definitions of sequences that are not shown are computed when somebody asks,
     /// and together with what asks.
     pub lazy: bool,
@@ -87,6 +90,7 @@ impl Default for Settings {
             log_scan: false,
             shown: ShownValues::All,
             data: None,
+            defines_it: true,
             lazy: true,
             interpret_first: true,
             strategy: Strategy::Auto,
@@ -218,6 +222,8 @@ pub struct Session {
     /// The entry is the last one once more: what it defines takes the place of itself only, and
     /// stays as it was where that fails.
     again: bool,
+    /// The entry that can be taken back.
+    undo: undo::Undo,
     /// Nesting of `load`, to refuse a file that loads itself.
     loading: Vec<std::path::PathBuf>,
 }
@@ -262,6 +268,7 @@ impl Session {
             running: Vec::new(),
             watches: FxHashMap::default(),
             again: false,
+            undo: undo::Undo::default(),
             loading: Vec::new(),
         }
     }
@@ -348,6 +355,7 @@ impl Session {
     /// A form that fails defines nothing; those after it still run.
     pub fn enter(&mut self, name: &str, text: &str, sink: Sink<'_>) -> Summary {
         self.host.pictures_mut().settle();
+        self.begin_undo();
         let again = self.same_again(name, text);
         self.again = again.is_some();
         let file = match again {

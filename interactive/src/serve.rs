@@ -79,6 +79,7 @@ fn answer(worker: &Worker, assist: &mut Assist, answers: &Answers, request: &Val
         worker.enter(Request {
             begin: Box::new(move || Some(name)),
             text: entry,
+            defines_it: true,
             stop_on_error: request["stop_on_error"].as_bool().unwrap_or(true),
             input: None,
             sink: Box::new(move |output| {

@@ -247,6 +247,15 @@ impl State {
         })
     }
 
+    /// Runs forms as [`State::enter_text`] does, but shows nothing of their values, which do not become
+    /// `it`.
+    pub(crate) fn enter_unseen(&mut self, name: &str, text: &str, whole: &str) -> Outcome {
+        let defines_it = std::mem::replace(&mut self.session.settings_mut().defines_it, false);
+        let outcome = self.enter_showing(name, text, whole, &mut |_| None);
+        self.session.settings_mut().defines_it = defines_it;
+        outcome
+    }
+
     /// Runs forms as [`State::enter_text`] does, but keeps the values of expressions for itself;
     /// returns that of the last one, of which the session read what `limits` says.
     pub(crate) fn evaluate(
@@ -339,6 +348,11 @@ impl State {
     /// Returns the forms of the last entry that had any, and what each took.
     pub(crate) fn forms(&self) -> &[FormRun] {
         &self.forms
+    }
+
+    /// Forgets the forms from a number on; returns them.
+    pub(crate) fn take_forms(&mut self, from: usize) -> Vec<FormRun> {
+        self.forms.split_off(from.min(self.forms.len()))
     }
 
     /// Returns the number of forms of the entry that runs so far.

@@ -35,6 +35,8 @@ pub struct Request {
     pub begin: Box<dyn FnOnce() -> Option<String> + Send>,
     /// The text: commands, and forms after them.
     pub text: String,
+    /// True if its expressions define `it`.
+    pub defines_it: bool,
     /// True if the requests that wait are refused once this one has failed.
     pub stop_on_error: bool,
     /// Gives the lines that the program reads; without it there are none.
@@ -214,7 +216,7 @@ fn serve(mut state: State, queue: &Receiver<Job>, gate: &Gate) {
     while let Some(job) = next_job(&state, queue) {
         match job {
             Job::Enter(number, request) => {
-                let Request { begin, text, stop_on_error, input, sink, done } = request;
+                let Request { begin, text, defines_it, stop_on_error, input, sink, done } = request;
                 if !gate.begin(number) {
                     drop(sink);
                     done(Outcome::Aborted);
@@ -227,7 +229,9 @@ fn serve(mut state: State, queue: &Receiver<Job>, gate: &Gate) {
                 };
                 state.session.set_input(input.unwrap_or_else(|| Box::new(NoInput)));
                 // A bug of ours must not cost a person the session.
+                state.session.settings_mut().defines_it = defines_it;
                 let entered = catch_unwind(AssertUnwindSafe(|| state.enter(&name, &text, sink)));
+                state.session.settings_mut().defines_it = true;
                 let outcome = entered.unwrap_or_else(|_| {
                     Outcome::Failed(Problem::of_command("nesl has a bug; the session goes on"))
                 });

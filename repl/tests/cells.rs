@@ -112,6 +112,7 @@ fn cell(worker: &Worker, text: &str) -> Vec<String> {
     worker.enter(Request {
         begin: Box::new(|| Some("In [1]".to_owned())),
         text: text.to_owned(),
+        defines_it: true,
         stop_on_error: true,
         input: None,
         sink: Box::new(move |output| drop(sink.send(output))),

@@ -20,7 +20,7 @@ pub(crate) struct Sides {
     host: Rc<dyn Runtime>,
     /// The way to open the device again, if there is one.
     open: Option<OpenDevice>,
-    /// What the device counted before it was closed.
+    /// The counters of the device up to when it was closed last.
     closed: Cell<Counters>,
     /// The number of times that the device was opened, this one included.
     generation: Cell<u64>,

@@ -12,12 +12,15 @@ use rustc_hash::FxHashMap;
 use std::io::{ErrorKind, Result};
 use std::path::PathBuf;
 
+/// The files of stored variables.
+pub(super) type Files = FxHashMap<(ItemId, Name), PathBuf>;
+
 /// The stored variables of a session.
 #[derive(Default)]
 pub(super) struct Stored {
     /// The folder of the files, made when it is first needed.
     folder: Option<PathBuf>,
-    files: FxHashMap<(ItemId, Name), PathBuf>,
+    files: Files,
     /// The number of files written so far.
     written: usize,
 }
@@ -45,6 +48,16 @@ impl Stored {
             }
             Err(error) => Err(format!("`{name}` cannot be stored: {error}")),
         }
+    }
+
+    /// Returns the files of the variables.
+    pub(super) fn files(&self) -> Files {
+        self.files.clone()
+    }
+
+    /// Gives the variables the files that they had before.
+    pub(super) fn put_back(&mut self, files: Files) {
+        self.files = files;
     }
 
     /// Removes the values of the variables of some items.

@@ -12,6 +12,7 @@ use serde_json::{Value, json};
 use std::collections::VecDeque;
 use std::future::Future;
 use std::process::Stdio;
+use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 use tokio::runtime::Runtime;
 use zeromq::{SocketRecv, ZmqMessage};
@@ -112,6 +113,9 @@ pub fn start_with(starter: &[&str], errors: Stdio) -> Client {
     connect(&[starter, &[env!("CARGO_BIN_EXE_nesl")]].concat(), errors)
 }
 
+/// Held while a kernel starts.
+static STARTING: Mutex<()> = Mutex::new(());
+
 /// Starts a kernel by a command, and connects to it.
 fn connect(command: &[&str], errors: Stdio) -> Client {
     let kernel = ["kernel", "--connection-file", "{connection_file}"];
@@ -119,6 +123,8 @@ fn connect(command: &[&str], errors: Stdio) -> Client {
     let argv: Vec<String> = words.map(|word| (*word).to_owned()).collect();
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let runtime = runtime.expect("a runtime");
+    // Ports are free when they are chosen, and taken when the kernel listens.
+    let one_at_a_time = STARTING.lock().unwrap_or_else(PoisonError::into_inner);
     let connected = runtime.block_on(async {
         let mut kernel = Started::start(&argv, errors).await.expect("it starts");
         let shell = kernel.shell(SESSION, MAX_WAIT).await.expect("it listens");
@@ -131,6 +137,7 @@ fn connect(command: &[&str], errors: Stdio) -> Client {
         let iopub = create_client_iopub_connection(info, "", SESSION).await.expect("iopub");
         (kernel, shell, control, iopub, stdin, heartbeat)
     });
+    drop(one_at_a_time);
     let (kernel, shell, control, iopub, stdin, heartbeat) = connected;
     let mut client = Client {
         runtime,

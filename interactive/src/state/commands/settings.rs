@@ -1,4 +1,4 @@
-//! Commands that change the session: `:set`, `:devices`, `:reset`.
+//! Commands that change the session: `:set`, `:devices`, `:undo`, `:reset`.
 
 use super::{Command, Operand};
 use crate::bundle::Bundle;
@@ -183,6 +183,31 @@ pub(super) static DEVICES: Command = Command {
             table.row([mark.to_owned(), row.name.to_owned(), device, row.about.to_owned()]);
         }
         state.show(Output::Answer(table.bundle()));
+        Outcome::Done
+    },
+};
+
+pub(super) static UNDO: Command = Command {
+    name: ":undo",
+    operand: Operand::None,
+    usage: "",
+    about: "take back the last entry that changed something",
+    doc: "The names that the entry defined, `it` among them, are what they were before: other values, functions \
+          and types, or undefined. What failed has changed nothing, so it is the entry before it that is \
+          taken back. Only one entry can be, and not what it printed, drew or wrote to files, nor settings \
+          and random numbers. While more than half of the memory that arrays may take is in use, nothing is \
+          kept for this.",
+    run: |state, _| {
+        let Some(names) = state.session.undo() else {
+            let message = "there is nothing to take back";
+            return state.fail(Problem::of_command(message));
+        };
+        let names: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
+        let text = match &names[..] {
+            [name] => format!("{name} is what it was before."),
+            names => format!("{} are what they were before.", names.join(", ")),
+        };
+        state.show(Output::Answer(Bundle::text(text)));
         Outcome::Done
     },
 };
