@@ -6,10 +6,12 @@ use nesl_core::interp::{Sequence, Value};
 use nesl_core::ir::Ty;
 use nesl_core::lower;
 use nesl_runtime::bug;
+use nesl_runtime::fault::FaultCode;
 use nesl_runtime::kir::Literal;
 use nesl_runtime::runtime::{Arg, Buffer, Failure, Runtime};
 use nesl_runtime::scalar::Precision;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// The part of a value that is shown.
 #[derive(Clone, Debug)]
@@ -35,18 +37,19 @@ pub(crate) struct Ends {
 
 impl ResidentValue {
     /// Returns the part of the value that is shown: of every sequence but strings, the elements at
-    /// its `ends`; all of them if there are none.
+    /// its `ends`; all of them if there are none. Fails once `interrupt` is set.
     pub(crate) fn preview(
         &self,
         ends: Option<Ends>,
         runtime: Option<&dyn Runtime>,
+        interrupt: &AtomicBool,
     ) -> Result<Preview, Failure> {
         if let (Some(ends), Some(runtime)) = (ends, runtime)
-            && self.host_bytes().is_none()
+            && self.value_there().is_none()
             && self.runtime_bytes() > Some(ends.whole_bytes)
             && let Some((parts, precision)) = self.parts_there()
         {
-            let reader = Reader { runtime, ends, precision };
+            let reader = Reader { runtime, ends, precision, interrupt };
             return reader.value(self.ty(), &mut parts.iter());
         }
         self.value(runtime).map(|value| Preview::Whole(value.clone()))
@@ -57,6 +60,7 @@ struct Reader<'a> {
     runtime: &'a dyn Runtime,
     ends: Ends,
     precision: Precision,
+    interrupt: &'a AtomicBool,
 }
 
 impl Reader<'_> {
@@ -89,6 +93,10 @@ impl Reader<'_> {
         start: usize,
         length: usize,
     ) -> Result<Preview, Failure> {
+        // Each level of nesting multiplies the number of sequences.
+        if self.interrupt.load(Ordering::Relaxed) {
+            return Err(Failure::Machine(FaultCode::Interrupted.into()));
+        }
         if *element == Ty::Char {
             let text = self.elements(&columns[0], start, length)?.1;
             return Ok(Preview::Whole(Value::Sequence(Sequence::Chars(Arc::new(text)))));
@@ -185,3 +193,6 @@ fn scalar(literal: Literal) -> Value {
         Literal::U8(x) => Value::Char(x),
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -102,6 +102,17 @@ impl ResidentValue {
         self.0.resident.borrow().as_ref().map(Resident::bytes)
     }
 
+    /// Returns true if the arrays on the runtime are all in memory of the host, although it has a device.
+    pub(crate) fn is_spilled(&self, runtime: &dyn Runtime) -> bool {
+        let resident = self.0.resident.borrow();
+        let parts = resident.iter().flat_map(|resident| &resident.parts);
+        let mut arrays = parts.filter_map(|part| match part {
+            Arg::Scalar(_) => None,
+            Arg::Array(buffer, _) => Some(buffer),
+        });
+        arrays.clone().next().is_some() && arrays.all(|buffer| runtime.is_spilled(buffer))
+    }
+
     /// Returns the parts on a runtime, written there if necessary.
     pub(crate) fn parts(
         &self,

@@ -15,6 +15,7 @@ mod refused;
 mod run;
 mod shown;
 mod stored;
+mod undo;
 mod watch;
 
 use crate::Sources;
@@ -64,6 +65,8 @@ pub struct Settings {
     pub shown: ShownValues,
     /// The parts of values that are read for [`Binding::data`]; `None` if nobody wants them.
     pub data: Option<DataLimits>,
+    /// Expressions define `it`.
+    pub defines_it: bool,
     /// With a runtime: definitions of sequences that are not shown are computed when somebody asks,
     /// and together with what asks.
     pub lazy: bool,
@@ -89,6 +92,7 @@ impl Default for Settings {
             log_scan: false,
             shown: ShownValues::All,
             data: None,
+            defines_it: true,
             lazy: true,
             interpret_first: true,
             strategy: Strategy::Auto,
@@ -222,6 +226,8 @@ pub struct Session {
     /// The entry is the last one once more: what it defines takes the place of itself only, and
     /// stays as it was where that fails.
     again: bool,
+    /// The entry that can be taken back.
+    undo: undo::Undo,
     /// Nesting of `load`, to refuse a file that loads itself.
     loading: Vec<std::path::PathBuf>,
 }
@@ -267,6 +273,7 @@ impl Session {
             running: Vec::new(),
             watches: FxHashMap::default(),
             again: false,
+            undo: undo::Undo::default(),
             loading: Vec::new(),
         }
     }
@@ -323,6 +330,14 @@ impl Session {
         self.executor = runtime.map(|runtime| Executor::new(runtime, self.progress.clone()));
     }
 
+    /// Gives the device that programs run on back, if there is one, until it is needed again: arrays move to
+    /// the memory of the host, and values and definitions stay what they are. Fails with the reason why
+    /// that is not possible; then the device is kept.
+    pub fn release_device(&self) -> Result<(), String> {
+        let released = self.runtime().map_or(Ok(()), Runtime::release_device);
+        released.map_err(|failure| run::words(&failure))
+    }
+
     /// Records the times of kernels in a profile from now on; without one, no more. Values stay where
     /// they are. Returns false if programs run on the direct interpreter, which has no kernels.
     pub fn time_kernels(&mut self, profile: Option<Profile>) -> bool {
@@ -357,6 +372,7 @@ impl Session {
     pub fn enter(&mut self, name: &str, text: &str, sink: Sink<'_>) -> Summary {
         self.host.pictures_mut().settle();
         self.refused.clear();
+        self.begin_undo();
         let again = self.same_again(name, text);
         self.again = again.is_some();
         let file = match again {

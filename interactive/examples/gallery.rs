@@ -69,6 +69,7 @@ fn main() {
         runtimes: &RUNTIMES,
         runtime: &RUNTIMES[0],
         options: Options::default(),
+        idle: None,
         display: Style { html: true },
         extra: &[],
     })

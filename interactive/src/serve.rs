@@ -235,6 +235,7 @@ fn enter(worker: &Worker, answers: &Answers, request: &Value, text: String) {
     worker.enter(Request {
         begin: Box::new(move || Some(name)),
         text,
+        defines_it: true,
         stop_on_error: request["stop_on_error"].as_bool().unwrap_or(true),
         input: None,
         sink: Box::new(move |output| match &output {

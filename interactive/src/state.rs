@@ -20,6 +20,7 @@ use std::collections::BTreeSet;
 use std::io::Write;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 /// The number of problems of one entry that are shown, at most.
 const MAX_PROBLEMS_SHOWN: usize = 50;
@@ -35,6 +36,9 @@ pub struct Setup {
     pub runtime: &'static RuntimeRow,
     /// The limits of the runtime; its interrupt flag is the session's.
     pub options: Options,
+    /// A session on a thread of its own gives its device back once it was idle for so long; never if there
+    /// is none.
+    pub idle: Option<Duration>,
     /// The style in which values are shown.
     pub display: display::Style,
     /// The commands that the front end adds to the table.
@@ -243,6 +247,15 @@ impl State {
         })
     }
 
+    /// Runs forms as [`State::enter_text`] does, but shows nothing of their values, which do not become
+    /// `it`.
+    pub(crate) fn enter_unseen(&mut self, name: &str, text: &str, whole: &str) -> Outcome {
+        let defines_it = std::mem::replace(&mut self.session.settings_mut().defines_it, false);
+        let outcome = self.enter_showing(name, text, whole, &mut |_| None);
+        self.session.settings_mut().defines_it = defines_it;
+        outcome
+    }
+
     /// Runs forms as [`State::enter_text`] does, but keeps the values of expressions for itself;
     /// returns that of the last one, of which the session read what `limits` says.
     pub(crate) fn evaluate(
@@ -335,6 +348,11 @@ impl State {
     /// Returns the forms of the last entry that had any, and what each took.
     pub(crate) fn forms(&self) -> &[FormRun] {
         &self.forms
+    }
+
+    /// Forgets the forms from a number on; returns them.
+    pub(crate) fn take_forms(&mut self, from: usize) -> Vec<FormRun> {
+        self.forms.split_off(from.min(self.forms.len()))
     }
 
     /// Returns the number of forms of the entry that runs so far.

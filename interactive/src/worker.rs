@@ -4,6 +4,9 @@
 //! does not touch those that are made later, and none is lost, whatever moment it arrives: requests
 //! are numbered when they are made, and whether one may begin is decided under the same lock as the
 //! interrupt.
+//!
+//! A session that was idle for some time ([`Setup::idle`]) gives its device back, with all memory there:
+//! others may need it. The next request that needs the device gets it again.
 
 use crate::output::{Outcome, Problem};
 use crate::state::commands::Commands;
@@ -11,7 +14,7 @@ use crate::state::{Setup, Sink, State};
 use nesl_engine::{LineInput, Outlook, Progress};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 
@@ -32,6 +35,8 @@ pub struct Request {
     pub begin: Box<dyn FnOnce() -> Option<String> + Send>,
     /// The text: commands, and forms after them.
     pub text: String,
+    /// True if its expressions define `it`.
+    pub defines_it: bool,
     /// True if the requests that wait are refused once this one has failed.
     pub stop_on_error: bool,
     /// Gives the lines that the program reads; without it there are none.
@@ -193,12 +198,25 @@ impl Gate {
     }
 }
 
+/// Waits for the next job, and gives the device back when that takes long; `None` if there are no more.
+fn next_job(state: &State, queue: &Receiver<Job>) -> Option<Job> {
+    if let Some(idle) = state.setup.idle {
+        match queue.recv_timeout(idle) {
+            Ok(job) => return Some(job),
+            Err(RecvTimeoutError::Disconnected) => return None,
+            // If that is not possible, the device is kept until the session is idle once more.
+            Err(RecvTimeoutError::Timeout) => drop(state.session.release_device()),
+        }
+    }
+    queue.recv().ok()
+}
+
 /// Does the jobs until there are no more.
 fn serve(mut state: State, queue: &Receiver<Job>, gate: &Gate) {
-    while let Ok(job) = queue.recv() {
+    while let Some(job) = next_job(&state, queue) {
         match job {
             Job::Enter(number, request) => {
-                let Request { begin, text, stop_on_error, input, sink, done } = request;
+                let Request { begin, text, defines_it, stop_on_error, input, sink, done } = request;
                 if !gate.begin(number) {
                     drop(sink);
                     done(Outcome::Aborted);
@@ -211,7 +229,9 @@ fn serve(mut state: State, queue: &Receiver<Job>, gate: &Gate) {
                 };
                 state.session.set_input(input.unwrap_or_else(|| Box::new(NoInput)));
                 // A bug of ours must not cost a person the session.
+                state.session.settings_mut().defines_it = defines_it;
                 let entered = catch_unwind(AssertUnwindSafe(|| state.enter(&name, &text, sink)));
+                state.session.settings_mut().defines_it = true;
                 let outcome = entered.unwrap_or_else(|_| {
                     Outcome::Failed(Problem::of_command("nesl has a bug; the session goes on"))
                 });

@@ -3,13 +3,18 @@
 //! The last value of a cell is its result, the values before it are displayed. Which one is the last is
 //! not known while the cell runs, so a value is held back for [`MAX_HELD_AGE`]; definitions that follow
 //! each other are shown as one.
+//!
+//! A cell that has shown nothing for [`PROGRESS_AFTER`] shows a line that says how far it is. Outputs of a
+//! notebook can be replaced, but only cleared all together: before anything else is shown, and at the
+//! end, all are cleared and those before the line are sent once more. So nothing of the line stays in
+//! the notebook. A cell whose outputs are long ([`MAX_REPEATED_BYTES`]) has none.
 
 use crate::media;
 use crate::printed::{Budget, Decoder, NOTICE, Part};
 use crate::publish::Publisher;
 use jupyter_protocol::{
-    ClearOutput, DisplayData, ErrorOutput, ExecuteResult, ExecutionCount, Header, Media, Transient,
-    UpdateDisplayData,
+    ClearOutput, DisplayData, ErrorOutput, ExecuteResult, ExecutionCount, Header,
+    JupyterMessageContent, Media, Transient, UpdateDisplayData,
 };
 use nesl_engine::Report;
 use nesl_interactive::bundle::Bundle;
@@ -22,11 +27,14 @@ use std::time::{Duration, Instant};
 /// A value is held back for at most so long.
 const MAX_HELD_AGE: Duration = Duration::from_millis(50);
 
-/// Cells that take longer show how far they are.
+/// Cells that show nothing for longer show how far they are.
 const PROGRESS_AFTER: Duration = Duration::from_millis(500);
 
 /// The line that says how far a cell is changes after each of these.
 const PROGRESS_EVERY: Duration = Duration::from_millis(500);
+
+/// The outputs before the line that says how far a cell is take so many bytes, at most.
+const MAX_REPEATED_BYTES: usize = 1 << 15;
 
 /// The windows that were shown since the kernel began, by the ids of their displays.
 pub type Windows = Arc<Mutex<HashSet<String>>>;
@@ -46,9 +54,21 @@ pub struct Cell {
     decoders: [Decoder; 2],
     budget: Budget,
     progress: ProgressLine,
+    /// The outputs that the cell has published, to be sent once more; `None` once they are too long.
+    sent: Option<Vec<Sent>>,
+    sent_bytes: usize,
     first_problem: Option<Problem>,
     pages: Vec<Bundle>,
     finished: bool,
+}
+
+/// An output that was published.
+#[derive(Clone)]
+enum Sent {
+    /// Text on a stream.
+    Text(&'static str, String),
+    /// A message of its own.
+    Content(JupyterMessageContent),
 }
 
 /// The manner in which a cell is asked to behave.
@@ -62,8 +82,10 @@ pub struct Manner {
 
 /// The line that says how far the cell is.
 struct ProgressLine {
-    began: Instant,
+    /// The time since which nothing was shown.
+    since: Instant,
     id: String,
+    /// The time at which the line was shown or changed, while it is there.
     shown: Option<Instant>,
     /// True while somebody is asked for input.
     paused: bool,
@@ -89,7 +111,9 @@ impl Cell {
             held_since: now,
             decoders: Default::default(),
             budget: Budget::new(now),
-            progress: ProgressLine { began: now, id, shown: None, paused: false },
+            progress: ProgressLine { since: now, id, shown: None, paused: false },
+            sent: Some(Vec::new()),
+            sent_bytes: 0,
             first_problem: None,
             pages: Vec::new(),
             finished: false,
@@ -101,7 +125,7 @@ impl Cell {
         let now = Instant::now();
         self.count = Some(count);
         self.budget = Budget::new(now);
-        self.progress.began = now;
+        self.progress.since = now;
     }
 
     /// Shows something that came of the cell.
@@ -150,7 +174,7 @@ impl Cell {
         self.define(&mut definitions);
     }
 
-    fn define(&self, definitions: &mut Vec<Bundle>) {
+    fn define(&mut self, definitions: &mut Vec<Bundle>) {
         if !definitions.is_empty() {
             self.display(media::definitions(std::mem::take(definitions)), None);
         }
@@ -167,7 +191,7 @@ impl Cell {
                     // `null` is not what the protocol allows here.
                     transient: Some(Transient::default()),
                 };
-                self.publisher.send(Some(&self.parent), result);
+                self.publish(Sent::Content(result.into()));
             }
             Output::Value(bundle) | Output::Answer(bundle) | Output::Defined(bundle) => {
                 self.display(media::media(bundle), None);
@@ -182,13 +206,13 @@ impl Cell {
                     // Where it was shown before it is replaced. The cell may be one of those whose
                     // output was just cleared, so it is shown here as well.
                     let update = UpdateDisplayData::new(data.clone(), &id);
+                    self.update_sent(&update);
                     self.publisher.send(Some(&self.parent), update);
                 }
                 self.display(data, Some(id));
             }
             Output::Warning(bundle) => {
-                let text = format!("{}\n", bundle.terminal(true));
-                self.publisher.print(&self.parent, "stderr", &text);
+                self.publish(Sent::Text("stderr", format!("{}\n", bundle.terminal(true))));
             }
             Output::Error(problem) => {
                 let error = ErrorOutput {
@@ -196,15 +220,66 @@ impl Cell {
                     ename: problem.kind,
                     evalue: problem.message,
                 };
-                self.publisher.send(Some(&self.parent), error);
+                self.publish(Sent::Content(error.into()));
             }
         }
     }
 
-    fn display(&self, data: Media, id: Option<String>) {
-        let transient = Some(Transient { display_id: id });
-        let display = DisplayData { data, metadata: Map::new(), transient };
-        self.publisher.send(Some(&self.parent), display);
+    fn display(&mut self, data: Media, id: Option<String>) {
+        self.publish(Sent::Content(display(data, id).into()));
+    }
+
+    /// Publishes an output behind those so far.
+    fn publish(&mut self, output: Sent) {
+        self.take_progress_away(true);
+        self.send(&output);
+        if self.sent.is_some() {
+            self.sent_bytes += output.bytes();
+            self.sent.take_if(|_| self.sent_bytes > MAX_REPEATED_BYTES);
+        }
+        match (&mut self.sent, output) {
+            (None, _) => {}
+            (Some(sent), Sent::Text(stream, text)) => match sent.last_mut() {
+                Some(Sent::Text(last, joined)) if *last == stream => joined.push_str(&text),
+                _ => sent.push(Sent::Text(stream, text)),
+            },
+            (Some(sent), output) => sent.push(output),
+        }
+    }
+
+    fn send(&self, output: &Sent) {
+        match output {
+            Sent::Text(stream, text) => self.publisher.print(&self.parent, stream, text),
+            Sent::Content(content) => self.publisher.send(Some(&self.parent), content.clone()),
+        }
+    }
+
+    /// Notes that a display has other data now.
+    fn update_sent(&mut self, update: &UpdateDisplayData) {
+        for output in self.sent.iter_mut().flatten() {
+            if let Sent::Content(JupyterMessageContent::DisplayData(display)) = output
+                && display
+                    .transient
+                    .as_ref()
+                    .is_some_and(|t| t.display_id == update.transient.display_id)
+            {
+                display.data = update.data.clone();
+            }
+        }
+    }
+
+    /// Takes the line away that says how far the cell is, if it is there. Something else `follows`, or
+    /// nothing does.
+    fn take_progress_away(&mut self, follows: bool) {
+        self.progress.since = Instant::now();
+        if self.progress.shown.take().is_none() {
+            return;
+        }
+        let sent = self.sent.as_deref().unwrap_or_default();
+        // What is there is cleared by what follows, so that nothing flickers.
+        let wait = follows || !sent.is_empty();
+        self.publisher.send(Some(&self.parent), ClearOutput { wait });
+        sent.iter().for_each(|output| self.send(output));
     }
 
     fn print(&mut self, stream: Stream, bytes: &[u8]) {
@@ -215,7 +290,7 @@ impl Cell {
         let first = self.budget.left_out == 0;
         if !self.budget.admit(bytes.len(), Instant::now()) {
             if first {
-                self.publisher.print(&self.parent, "stderr", NOTICE);
+                self.publish(Sent::Text("stderr", NOTICE.to_owned()));
             }
             return;
         }
@@ -224,11 +299,15 @@ impl Cell {
         }
     }
 
-    fn part(&self, stream: &'static str, part: Part) {
+    fn part(&mut self, stream: &'static str, part: Part) {
         match part {
-            Part::Text(text) => self.publisher.print(&self.parent, stream, &text),
+            Part::Text(text) => self.publish(Sent::Text(stream, text)),
             // Cleared once there is something new: what is drawn again and again does not flicker.
-            Part::Clear => self.publisher.send(Some(&self.parent), ClearOutput { wait: true }),
+            Part::Clear => {
+                self.publish(Sent::Content(ClearOutput { wait: true }.into()));
+                // Nothing before it need be sent again, however much that was.
+                (self.sent, self.sent_bytes) = (Some(Vec::new()), 0);
+            }
         }
     }
 
@@ -236,6 +315,7 @@ impl Cell {
     /// does not say how far it is.
     pub fn pause(&mut self) {
         self.release(false);
+        self.take_progress_away(false);
         self.progress.paused = true;
     }
 
@@ -254,7 +334,7 @@ impl Cell {
         }
         let line = &self.progress;
         let due = match line.shown {
-            None => line.began.elapsed() >= PROGRESS_AFTER,
+            None => self.sent.is_some() && line.since.elapsed() >= PROGRESS_AFTER,
             Some(shown) => shown.elapsed() >= PROGRESS_EVERY,
         };
         let Some(report) = report.filter(|_| due && !line.paused && !self.manner.silent) else {
@@ -265,7 +345,7 @@ impl Cell {
         if line.shown.is_some() {
             self.publisher.send(Some(&self.parent), UpdateDisplayData::new(data, &id));
         } else {
-            self.display(data, Some(id));
+            self.publisher.send(Some(&self.parent), display(data, Some(id)));
         }
         self.progress.shown = Some(Instant::now());
     }
@@ -273,10 +353,6 @@ impl Cell {
     /// Shows what is left, and returns the content of the reply.
     pub fn finish(&mut self, outcome: &Outcome) -> Value {
         self.finished = true;
-        if self.progress.shown.is_some() {
-            let update = UpdateDisplayData::new(media::progress(""), &self.progress.id);
-            self.publisher.send(Some(&self.parent), update);
-        }
         for (at, stream) in ["stdout", "stderr"].into_iter().enumerate() {
             if let Some(part) = self.decoders[at].finish() {
                 self.part(stream, part);
@@ -292,8 +368,9 @@ impl Cell {
         self.release(true);
         if self.budget.left_out > 0 && !self.manner.silent {
             let text = format!("\n[{} were left out.]\n", amount(self.budget.left_out));
-            self.publisher.print(&self.parent, "stderr", &text);
+            self.publish(Sent::Text("stderr", text));
         }
+        self.take_progress_away(false);
         let count = self.count.unwrap_or(0);
         match outcome {
             Outcome::Done => json!({
@@ -331,6 +408,21 @@ impl Cell {
             |bundle: Bundle| json!({ "source": "page", "data": media::media(bundle), "start": 0 });
         pages.into_iter().map(page).collect()
     }
+}
+
+impl Sent {
+    /// Returns about how many bytes the output takes.
+    fn bytes(&self) -> usize {
+        match self {
+            Sent::Text(_, text) => text.len(),
+            Sent::Content(content) => serde_json::to_string(content).map_or(0, |text| text.len()),
+        }
+    }
+}
+
+/// Returns the message that displays something.
+fn display(data: Media, id: Option<String>) -> DisplayData {
+    DisplayData { data, metadata: Map::new(), transient: Some(Transient { display_id: id }) }
 }
 
 /// Returns a message as lines, with the colours of a terminal.

@@ -32,13 +32,9 @@ pub fn definitions(bundles: Vec<Bundle>) -> Media {
     Media::new(vec![MediaType::Plain(plain.join("\n")), MediaType::Html(html)])
 }
 
-/// Returns a line that says how far a cell is; an empty one takes it away.
+/// Returns a line that says how far a cell is.
 pub fn progress(line: &str) -> Media {
-    let html = if line.is_empty() {
-        String::new()
-    } else {
-        format!("<div style=\"opacity: 0.6\">{}</div>", escaped(line))
-    };
+    let html = format!("<div style=\"opacity: 0.6\">{}</div>", escaped(line));
     Media::new(vec![MediaType::Plain(line.to_owned()), MediaType::Html(html)])
 }
 

@@ -12,13 +12,14 @@ use nesl_interactive::display::{Style, limits};
 use nesl_interactive::growth::size;
 use nesl_interactive::runtimes::{self, RuntimeRow};
 use nesl_interactive::state::Setup;
-use nesl_interactive::state::commands::bytes;
+use nesl_interactive::state::commands::{self, bytes};
 use nesl_runtime::runtime::{self, Runtime};
 use std::ffi::OsString;
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
+use std::time::Duration;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -40,6 +41,9 @@ const ABOUT: &str = "NESL, the nested data-parallel language: run, check, format
 
 Without a command, nesl starts an interactive session (or, if standard input is not a terminal,
 runs the forms it reads there).";
+
+/// A session that another program shows gives its device back once it was idle for so long.
+const DEFAULT_IDLE: Duration = Duration::from_mins(15);
 
 /// The command line.
 #[derive(Debug, Parser)]
@@ -433,7 +437,14 @@ pub struct KernelArgs {
     /// The file in which Jupyter says where to listen
     #[arg(long, short = 'f', value_name = "FILE")]
     pub connection_file: Option<PathBuf>,
+    /// Give the device back after so many seconds without a cell, or `off` [default: 900]
+    #[arg(long, value_name = "SECONDS", value_parser = idle)]
+    pub idle: Option<Idle>,
 }
+
+/// The time without a cell after which a kernel gives its device back; `None` for never.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Idle(pub Option<Duration>);
 
 /// The actions of `nesl kernel` besides serving.
 #[derive(Debug, Subcommand)]
@@ -443,6 +454,9 @@ pub enum KernelAction {
         /// The file in which Jupyter says where to listen
         #[arg(long, short = 'f', value_name = "FILE")]
         connection_file: PathBuf,
+        /// Give the device back after so many seconds without a cell, or `off` [default: 900]
+        #[arg(long, value_name = "SECONDS", value_parser = idle)]
+        idle: Option<Idle>,
     },
     /// Tell Jupyter about the kernel: its kernelspec, and the colours for JupyterLab
     Install {
@@ -452,6 +466,9 @@ pub enum KernelAction {
         /// The name shown to people [default: NESL]
         #[arg(long, value_name = "TEXT")]
         display_name: Option<String>,
+        /// Let kernels give the device back after so many seconds without a cell, or `off` [default: 900]
+        #[arg(long, value_name = "SECONDS", value_parser = idle)]
+        idle: Option<Idle>,
     },
     /// Take away what `install` has written
     Uninstall {
@@ -554,6 +571,7 @@ impl Global {
             runtimes: &RUNTIMES,
             runtime: self.runtime,
             options: self.options(),
+            idle: Some(DEFAULT_IDLE),
             display: Style { html: true },
             extra: &[],
         }
@@ -643,6 +661,10 @@ fn runtime() -> impl TypedValueParser<Value = &'static RuntimeRow> {
 fn threads(text: &str) -> Result<usize, String> {
     let threads = text.parse().ok().filter(|threads| *threads > 0);
     threads.ok_or_else(|| "give a number of threads, 1 or more".to_string())
+}
+
+fn idle(text: &str) -> Result<Idle, String> {
+    commands::idle(text).map(Idle)
 }
 
 fn print_length(text: &str) -> Result<Length, String> {

@@ -77,6 +77,7 @@ fn setup(global: &Global) -> Setup {
         runtimes: &RUNTIMES,
         runtime: global.runtime,
         options: global.options(),
+        idle: None,
         display: Style { html: false },
         extra: meta::EXTRA,
     }

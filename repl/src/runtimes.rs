@@ -54,9 +54,14 @@ fn boxed(runtime: impl Runtime + 'static) -> Box<dyn Runtime> {
 /// The GPU first, and the CPU for the kernels that the GPU refuses.
 fn gpu(options: Options) -> Made {
     let memory = options.memory;
-    let device = Ptx::new(GPU, options.clone()).map_err(|missing| missing.to_string())?;
+    let of_device = options.clone();
+    let open = move || {
+        let device = Ptx::new(GPU, of_device.clone());
+        device.map(boxed).map_err(|missing| missing.to_string())
+    };
+    let device = open()?;
     let host = Cpu::new(options).map_err(|_| "no code can be made for this CPU".to_owned())?;
-    Ok(Some(boxed(Composite::new(boxed(device), boxed(host), memory))))
+    Ok(Some(boxed(Composite::new(device, boxed(host), memory).reopened_by(open))))
 }
 
 fn gpu_device() -> String {

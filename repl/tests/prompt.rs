@@ -68,6 +68,9 @@ fn a_conversation() {
     say(&mut session, ":what", "there is no command `:what`");
     say(&mut session, ":type", "write `:type EXPR`");
     say(&mut session, ":time {i : i in [0:x]}", "time of it: ");
+    say(&mut session, ":time 3 #[x, x]", "time of 3 runs: ");
+    say(&mut session, "x = 6", "x = 6 : int");
+    say(&mut session, ":undo", "`x` is what it was before.");
     say(&mut session, ":stats", "runtime cpu: ");
     say(&mut session, ":help", ":quit");
     say(&mut session, ":vars", "host");

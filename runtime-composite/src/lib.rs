@@ -11,7 +11,8 @@
 //! | module | contents |
 //! |---|---|
 //! | `twin` | arrays with a copy on either side |
-//! | `room` | moving arrays to the host when the device is full |
+//! | `room` | moving arrays to the host when the device is full, or to be given back |
+//! | `sides` | the two runtimes; a device that is given back, and opened again |
 //! | `modules` | the side of each module; the parameters that its kernels write |
 //!
 //! Both sides are runtimes behind the contract, so that each can be any: tests put two interpreters
@@ -22,6 +23,7 @@
 
 mod modules;
 mod room;
+mod sides;
 mod twin;
 
 use modules::{Modules, Placed};
@@ -32,9 +34,12 @@ use nesl_runtime::runtime::{
 };
 use room::Arrays;
 use rustc_hash::FxHashMap;
+use sides::Sides;
 use std::cell::RefCell;
 use std::sync::Arc;
 use twin::{Side, Twin};
+
+pub use sides::OpenDevice;
 
 /// A device and the host, as one runtime.
 pub struct Composite {
@@ -48,22 +53,6 @@ pub struct Composite {
     refusals: RefCell<FxHashMap<String, Refusal>>,
 }
 
-/// The two runtimes.
-pub(crate) struct Sides {
-    device: Box<dyn Runtime>,
-    host: Box<dyn Runtime>,
-}
-
-impl Sides {
-    /// The runtime of a side.
-    pub(crate) fn of(&self, side: Side) -> &dyn Runtime {
-        match side {
-            Side::Device => &*self.device,
-            Side::Host => &*self.host,
-        }
-    }
-}
-
 impl Composite {
     /// Combines a device with the runtime that executes what the device cannot. All arrays together
     /// may take `memory` bytes; those on the device what its own limit says.
@@ -71,7 +60,7 @@ impl Composite {
         // What the device can, so that nobody takes the host's part for as good as the device's.
         let caps = Caps { falls_back: true, memory, ..device.caps().clone() };
         Composite {
-            sides: Sides { device, host },
+            sides: Sides::new(device, host),
             caps,
             modules: Modules::default(),
             arrays: Arrays::new(memory),
@@ -80,11 +69,20 @@ impl Composite {
         }
     }
 
+    /// Lets [`Runtime::release_device`] give the device back; `open` opens it again.
+    pub fn reopened_by(
+        mut self,
+        open: impl Fn() -> Result<Box<dyn Runtime>, String> + 'static,
+    ) -> Composite {
+        self.sides.set_open(Box::new(open));
+        self
+    }
+
     /// Waits for the other side, so that launches keep their order; its failure becomes the pending
     /// one.
     fn finish_other(&self, side: Side) {
-        let other = self.sides.of(side.other());
-        if other.counters().under_way > 0
+        if let Some(other) = self.sides.opened(side.other())
+            && other.counters().under_way > 0
             && let Err(failure) = other.sync()
         {
             self.fail(failure);
@@ -113,12 +111,13 @@ impl Composite {
                 }
             });
         }
-        let launch = Launch { module: &placed.module, args: &args, ..*asked };
-        let outputs = match self.sides.of(side).launch(&launch) {
+        let (runtime, module) = (self.sides.of(side)?, placed.loaded(&self.sides)?);
+        let launch = Launch { module: &module, args: &args, ..*asked };
+        let outputs = match runtime.launch(&launch) {
             Err(failure) if room::is_out_of_memory(&failure) && side == Side::Device => {
                 // The device needs memory of its own for a launch. Nothing was enqueued.
                 self.arrays.make_room(&self.sides, u64::MAX, &used)?;
-                self.sides.of(side).launch(&launch)
+                runtime.launch(&launch)
             }
             outcome => outcome,
         }?;
@@ -156,7 +155,7 @@ impl Runtime for Composite {
         let twin = twin_of(buffer);
         let side = twin.writable_side();
         let copy = self.arrays.bring(&self.sides, twin, side, &[twin])?;
-        self.sides.of(side).write(&copy, at, bytes)?;
+        self.sides.of(side)?.write(&copy, at, bytes)?;
         twin.wrote(side);
         Ok(())
     }
@@ -166,11 +165,15 @@ impl Runtime for Composite {
     }
 
     fn prefetch(&self, module: &Module) {
-        self.sides.device.prefetch(module);
+        if let Some(device) = self.sides.opened(Side::Device) {
+            device.prefetch(module);
+        }
     }
 
     fn cancel_prefetch(&self) {
-        self.sides.device.cancel_prefetch();
+        if let Some(device) = self.sides.opened(Side::Device) {
+            device.cancel_prefetch();
+        }
     }
 
     fn launch(&self, launch: &Launch<'_>) -> Result<Vec<Buffer>, Failure> {
@@ -213,7 +216,7 @@ impl Runtime for Composite {
                     self.finish_other(side.other());
                     Ok(())
                 }
-                false => self.sides.of(side).read_many(&mut parts),
+                false => self.sides.of(side).and_then(|runtime| runtime.read_many(&mut parts)),
             };
             if let Err(failure) = done {
                 self.fail(failure);
@@ -224,7 +227,9 @@ impl Runtime for Composite {
 
     fn sync(&self) -> Result<(), Failure> {
         for side in [Side::Device, Side::Host] {
-            if let Err(failure) = self.sides.of(side).sync() {
+            if let Some(runtime) = self.sides.opened(side)
+                && let Err(failure) = runtime.sync()
+            {
                 self.fail(failure);
             }
         }
@@ -234,7 +239,8 @@ impl Runtime for Composite {
     fn poll(&self) -> Result<bool, Failure> {
         let mut done = true;
         for side in [Side::Device, Side::Host] {
-            match self.sides.of(side).poll() {
+            let Some(runtime) = self.sides.opened(side) else { continue };
+            match runtime.poll() {
                 Ok(is_done) => done &= is_done,
                 Err(failure) => self.fail(failure),
             }
@@ -244,17 +250,32 @@ impl Runtime for Composite {
 
     fn mark(&self) -> Result<Option<Mark>, Failure> {
         // The host's launches pass between two marks of an idle device.
-        self.sides.device.mark()
+        self.sides.of(Side::Device)?.mark()
     }
 
     fn nanoseconds_between(&self, from: &Mark, to: &Mark) -> Result<u64, Failure> {
-        self.sides.device.nanoseconds_between(from, to)
+        self.sides.of(Side::Device)?.nanoseconds_between(from, to)
+    }
+
+    fn release_device(&self) -> Result<(), Failure> {
+        if !self.sides.can_reopen() || self.sides.opened(Side::Device).is_none() {
+            return Ok(());
+        }
+        self.sync()?;
+        self.arrays.leave_device(&self.sides)?;
+        self.modules.leave_device();
+        self.sides.close_device();
+        Ok(())
+    }
+
+    fn is_spilled(&self, buffer: &Buffer) -> bool {
+        twin_of(buffer).try_copy(Side::Device).is_none()
     }
 
     /// The counters of both sides together. Transfers are those of the device, those between the two
     /// sides included: the host's own arrays cost no transfer.
     fn counters(&self) -> Counters {
-        let (device, host) = (self.sides.device.counters(), self.sides.host.counters());
+        let [device, host] = [Side::Device, Side::Host].map(|side| self.sides.counters(side));
         Counters {
             launches: device.launches + host.launches,
             modules: device.modules + host.modules,
@@ -272,11 +293,9 @@ impl Runtime for Composite {
     }
 
     fn shares(&self) -> Vec<Share> {
-        let share = |side: &dyn Runtime| Share {
-            name: side.caps().name.clone(),
-            counters: side.counters(),
-        };
-        vec![share(&*self.sides.device), share(&*self.sides.host)]
+        let share =
+            |side| Share { name: self.sides.name(side), counters: self.sides.counters(side) };
+        vec![share(Side::Device), share(Side::Host)]
     }
 
     fn refusals(&self) -> Vec<Refusal> {

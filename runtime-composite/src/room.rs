@@ -1,7 +1,7 @@
 //! The arrays of both sides: allocation, copies between the sides, and moving arrays to the host
-//! when the device is full.
+//! when the device is full or given back.
 
-use crate::Sides;
+use crate::sides::Sides;
 use crate::twin::{Side, Twin};
 use nesl_runtime::fault::{Fault, FaultCode};
 use nesl_runtime::kir::Ty;
@@ -48,7 +48,7 @@ impl Arrays {
         let (buffer, side) = match self.alloc_on(sides, Side::Device, ty, length, &[]) {
             Ok(buffer) => (buffer, Side::Device),
             Err(failure) if is_out_of_memory(&failure) => {
-                (sides.of(Side::Host).alloc(ty, length)?, Side::Host)
+                (sides.of(Side::Host)?.alloc(ty, length)?, Side::Host)
             }
             Err(failure) => return Err(failure),
         };
@@ -108,17 +108,19 @@ impl Arrays {
             if freed >= bytes {
                 break;
             }
-            if twin.try_copy(Side::Host).is_none() {
-                let copy = sides.of(Side::Host).alloc(twin.ty(), twin.len())?;
-                twin.put(Side::Host, copy);
-            }
-            if twin.is_valid(Side::Device) && !twin.is_valid(Side::Host) {
-                copy_to(sides, twin, Side::Host)?;
-            }
-            twin.free(Side::Device);
+            move_to_host(sides, twin)?;
             freed = freed.saturating_add(twin.bytes());
         }
         Ok(freed > 0)
+    }
+
+    /// Moves all arrays to the host, before the device is closed.
+    pub(crate) fn leave_device(&self, sides: &Sides) -> Result<(), Failure> {
+        let all: Vec<Arc<Twin>> = self.all.borrow().iter().filter_map(Weak::upgrade).collect();
+        for twin in all.iter().filter(|twin| twin.try_copy(Side::Device).is_some()) {
+            move_to_host(sides, twin)?;
+        }
+        Ok(())
     }
 
     /// Allocates on a side; a device that is full is made room on.
@@ -130,16 +132,17 @@ impl Arrays {
         length: usize,
         in_use: &[&Twin],
     ) -> Result<Buffer, Failure> {
-        let mut outcome = sides.of(side).alloc(ty, length);
+        let runtime = sides.of(side)?;
+        let mut outcome = runtime.alloc(ty, length);
         let bytes = (length as u64).saturating_mul(ty.size() as u64);
         // Freed memory may be in pieces that are too small: then more is freed, and in the end all.
         let mut wanted = bytes;
         while side == Side::Device
-            && bytes <= sides.of(side).caps().memory
+            && bytes <= runtime.caps().memory
             && outcome.as_ref().is_err_and(is_out_of_memory)
             && self.make_room(sides, wanted, in_use)?
         {
-            outcome = sides.of(side).alloc(ty, length);
+            outcome = runtime.alloc(ty, length);
             wanted = wanted.saturating_mul(2);
         }
         outcome
@@ -167,17 +170,31 @@ pub(crate) fn is_out_of_memory(failure: &Failure) -> bool {
     matches!(failure, Failure::Machine(fault) if fault.code == FaultCode::OutOfMemory)
 }
 
+/// Moves an array from the device to the host.
+fn move_to_host(sides: &Sides, twin: &Twin) -> Result<(), Failure> {
+    if twin.try_copy(Side::Host).is_none() {
+        let copy = sides.of(Side::Host)?.alloc(twin.ty(), twin.len())?;
+        twin.put(Side::Host, copy);
+    }
+    if twin.is_valid(Side::Device) && !twin.is_valid(Side::Host) {
+        copy_to(sides, twin, Side::Host)?;
+    }
+    twin.free(Side::Device);
+    Ok(())
+}
+
 /// Copies the elements of an array to the copy on a side from the one on the other.
 fn copy_to(sides: &Sides, twin: &Twin, side: Side) -> Result<(), Failure> {
     let (from, to) = (twin.copy(side.other()), twin.copy(side));
+    let (reader, writer) = (sides.of(side.other())?, sides.of(side)?);
     let size = twin.ty().size();
     let chunk = (COPY_CHUNK_BYTES / size).min(twin.len());
     let mut bytes = vec![0; chunk * size];
     let mut at = 0;
     while at < twin.len() {
         let out = &mut bytes[..chunk.min(twin.len() - at) * size];
-        sides.of(side.other()).read_many(&mut [Read { buffer: &from, at, out }])?;
-        sides.of(side).write(&to, at, out)?;
+        reader.read_many(&mut [Read { buffer: &from, at, out }])?;
+        writer.write(&to, at, out)?;
         at += chunk;
     }
     twin.copied_to(side);

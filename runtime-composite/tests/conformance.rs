@@ -162,3 +162,52 @@ fn arrays_move_to_the_host_when_the_device_is_full() {
     drop((buffers, large));
     assert_eq!(runtime.counters().bytes, 0, "copies are freed with their arrays");
 }
+
+/// A device that is given back has no arrays; it is opened again when one is needed there.
+#[test]
+fn the_device_is_given_back_and_opened_again() {
+    let device = || {
+        let cpu = Cpu::new(Options { threads: 1, ..Options::default() }).unwrap();
+        Box::new(Device { caps: cpu.caps().clone(), cpu, refuses: |_| false }) as Box<dyn Runtime>
+    };
+    let host = Box::new(Cpu::new(Options { threads: 1, ..Options::default() }).unwrap());
+    // The second time there is none left.
+    let left = std::cell::Cell::new(1);
+    let open = move || match left.replace(0) {
+        0 => Err("somebody else has it".to_owned()),
+        _ => Ok(device()),
+    };
+    let runtime = Composite::new(device(), host, 1 << 30).reopened_by(open);
+    let (buffer, empty) =
+        (runtime.alloc(Ty::I64, 1000).unwrap(), runtime.alloc(Ty::I64, 0).unwrap());
+    runtime.write(&buffer, 0, &i64s(0..1000)).unwrap();
+    let module = runtime.load(&add_one("step")).unwrap();
+    let step = || {
+        let args =
+            [Arg::Scalar(nesl_runtime::kir::Literal::I64(1000)), Arg::Array(buffer.clone(), 0)];
+        let launch = Launch { module: &module, kernel: 0, args: &args, tag: 1, work_items: None };
+        runtime.launch(&launch).unwrap();
+    };
+    let elements = || {
+        let mut out = vec![0; 8000];
+        runtime.read(&buffer, 0, &mut out).map(|()| out)
+    };
+    let device_bytes = || runtime.shares()[0].counters.bytes;
+    step();
+    assert_eq!(device_bytes(), 8000);
+    runtime.release_device().unwrap();
+    assert!(runtime.is_spilled(&buffer) && runtime.is_spilled(&empty));
+    assert_eq!((device_bytes(), runtime.shares()[0].counters.launches), (0, 1));
+    // The host reads what it has.
+    assert_eq!(elements().unwrap(), i64s(1..1001));
+    step();
+    assert_eq!((device_bytes(), runtime.shares()[0].counters.launches), (8000, 2));
+    assert!(!runtime.is_spilled(&buffer));
+    assert_eq!(elements().unwrap(), i64s(2..1002));
+    // Without a device a launch fails, and the arrays stay what they are.
+    runtime.release_device().unwrap();
+    step();
+    let failure = elements().unwrap_err();
+    assert!(format!("{failure:?}").contains("somebody else has it"), "{failure:?}");
+    assert_eq!(elements().unwrap(), i64s(2..1002));
+}

@@ -308,6 +308,17 @@ impl Runtime for Profiled {
         self.inner.nanoseconds_between(from, to)
     }
 
+    fn release_device(&self) -> Result<(), Failure> {
+        self.sync()?;
+        // A mark keeps the device that it is of.
+        *self.first.borrow_mut() = None;
+        self.inner.release_device()
+    }
+
+    fn is_spilled(&self, buffer: &Buffer) -> bool {
+        self.inner.is_spilled(buffer)
+    }
+
     fn counters(&self) -> Counters {
         self.inner.counters()
     }

@@ -280,6 +280,15 @@ pub trait Runtime {
     fn nanoseconds_between(&self, _from: &Mark, _to: &Mark) -> Result<u64, Failure> {
         Ok(0)
     }
+    /// Moves all arrays to the memory of the host, and gives a device of its own back until an array or
+    /// a launch needs it again; does nothing if it has none. After a failure it still has the device.
+    fn release_device(&self) -> Result<(), Failure> {
+        Ok(())
+    }
+    /// Returns true if an array is kept in the memory of the host alone, although there is a device.
+    fn is_spilled(&self, _buffer: &Buffer) -> bool {
+        false
+    }
     /// Returns the counters.
     fn counters(&self) -> Counters;
     /// Returns the shares of the runtimes that this one distributes work to; none if it executes
@@ -294,6 +303,27 @@ pub trait Runtime {
 }
 
 impl Counters {
+    /// Returns the counters of several devices that were used one after the other: what was counted before
+    /// this one, and what this one counts.
+    pub fn after(self, before: &Counters) -> Counters {
+        Counters {
+            launches: before.launches + self.launches,
+            modules: before.modules + self.modules,
+            cached: before.cached + self.cached,
+            loaded: self.loaded,
+            compile_ns: before.compile_ns + self.compile_ns,
+            prefetch_ns: before.prefetch_ns + self.prefetch_ns,
+            bytes: self.bytes,
+            peak_bytes: before.peak_bytes.max(self.peak_bytes),
+            transferred: before.transferred + self.transferred,
+            reads: before.reads + self.reads,
+            writes: before.writes + self.writes,
+            drains: before.drains + self.drains,
+            under_way: self.under_way,
+            work: before.work + self.work,
+        }
+    }
+
     /// Counts a launch. One that makes outputs waits for their lengths, and goes on after that.
     pub fn launched(&mut self, makes_outputs: bool) {
         self.launches += 1;

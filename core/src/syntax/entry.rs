@@ -9,6 +9,9 @@ use crate::base::Severity;
 pub const FORM_COMMANDS: [&str; 7] =
     [":type", ":time", ":flatten", ":plot", ":scatter", ":histogram", ":heatmap"];
 
+/// The commands whose operand may begin with a number, the times that the forms behind it run.
+pub const COUNTED_COMMANDS: [&str; 1] = [":time"];
+
 /// The action for Enter, by what was typed before it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Typed {
@@ -74,6 +77,34 @@ pub fn indentation(text: &str) -> String {
     "  ".repeat(open.len() + usize::from(body))
 }
 
+/// Returns the number that the operand of a command begins with, and the byte at which its forms begin;
+/// `None` if the number is part of the first form: `3 sum(x)`, but not `3 + x`, `3` or `3; x`.
+pub fn count_of(operand: &str) -> Option<(usize, usize)> {
+    let digits = operand.find(|c: char| !c.is_ascii_digit())?;
+    let count = operand[..digits].parse().ok()?;
+    let rest = operand[digits..].trim_start();
+    let start = operand.len() - rest.len();
+    let first = lex(rest).into_iter().find(|token| !token.kind.is_trivia())?;
+    let begins_form = matches!(
+        first.kind,
+        Kind::Name
+            | Kind::Int
+            | Kind::Float
+            | Kind::Char
+            | Kind::Text
+            | Kind::TrueKw
+            | Kind::FalseKw
+            | Kind::IfKw
+            | Kind::LetKw
+            | Kind::FunctionKw
+            | Kind::LParen
+            | Kind::LBracket
+            | Kind::LBrace
+            | Kind::Hash
+    );
+    (start > digits && begins_form).then_some((count, start))
+}
+
 /// Returns an entry as a program in which everything stands where it stood: with blanks instead of its
 /// commands, though not of a form that the last command is given, and with the terminator that it may
 /// lack.
@@ -81,8 +112,14 @@ pub fn as_program(text: &str) -> String {
     program_of(text, &|line| {
         let name = line.split(char::is_whitespace).next().unwrap_or("");
         // A command may be shortened.
-        let takes_form = FORM_COMMANDS.iter().any(|command| command.starts_with(name));
-        (takes_form && name.len() > 1).then_some(name.len())
+        let begun = |commands: &[&str]| commands.iter().any(|command| command.starts_with(name));
+        let counted =
+            count_of(line[name.len()..].trim_start()).filter(|_| begun(&COUNTED_COMMANDS));
+        let start = match counted {
+            Some((_, start)) => line.len() - line[name.len()..].trim_start().len() + start,
+            None => name.len(),
+        };
+        (begun(&FORM_COMMANDS) && name.len() > 1).then_some(start)
     })
 }
 
@@ -207,10 +244,32 @@ mod tests {
             (":set precision 32\n:time sum(x)\ny", "                 \n            \ny;"),
             (":time\nsum(x)", "     \nsum(x);"),
             (":ti sum(é) ", "    sum(é); "),
+            (":time 10 sum(x)", "         sum(x);"),
+            (":time 10 + x", "      10 + x;"),
+            (":type 10 x", "      10 x;"),
             (":load f", "       "),
             (":", " "),
         ] {
             assert_eq!(as_program(text), program, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn a_count_stands_before_forms_and_is_no_part_of_them() {
+        for (operand, count) in [
+            ("10 sum(x)", Some((10, 3))),
+            ("3 [1, 2]", Some((3, 2))),
+            ("3 #xs", Some((3, 2))),
+            ("2 4", Some((2, 2))),
+            ("3 + 4", None),
+            ("3 -x", None),
+            ("3 and t", None),
+            ("3", None),
+            ("3; x", None),
+            ("3.5 x", None),
+            ("x", None),
+        ] {
+            assert_eq!(count_of(operand), count, "{operand}");
         }
     }
 

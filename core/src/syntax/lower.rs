@@ -154,6 +154,9 @@ impl<'a> Lower<'a> {
         let report = self.error(at, format!("expected {what}, found {found}"));
         match self.token_kind(index) {
             Some(Kind::ReservedKw) => report.hint("it is a reserved word"),
+            Some(Kind::Colon) if self.begins_command(index) => {
+                self.misplaced_command(index, report)
+            }
             _ => report,
         }
     }

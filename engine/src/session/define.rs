@@ -48,6 +48,7 @@ impl Session {
     /// Replaces the earlier definition of each name of a form for all its uses, if the new one has the same
     /// type; otherwise earlier uses keep the old one.
     pub(super) fn redefine(&mut self, file: FileId, position: u32, form: &Form, sink: Sink<'_>) {
+        self.keep_past();
         if self.again {
             return;
         }

@@ -87,6 +87,7 @@ impl Session {
         if dropped.is_empty() {
             return;
         }
+        self.forget_past();
         let is_forgotten = |item: ItemId| {
             search.file_of.get(&item).is_some_and(|file| !search.reachable.contains(file))
         };

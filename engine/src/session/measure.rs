@@ -71,6 +71,8 @@ pub struct Variable {
     /// Bytes of its arrays on the runtime, if they are there. Variables may share arrays: what
     /// they have in common counts for each.
     pub runtime_bytes: Option<u64>,
+    /// True if the runtime has a device, and keeps these arrays in memory of the host.
+    pub spilled: bool,
     /// The lengths of its sequences, the outermost first, as far as they are known without computing or
     /// reading anything; none for what is no sequence.
     pub shape: Vec<Extent>,
@@ -97,6 +99,9 @@ impl Session {
                 ty: self.type_of_name(*item, name),
                 host_bytes: value.computed().and_then(ResidentValue::host_bytes),
                 runtime_bytes: value.computed().and_then(ResidentValue::runtime_bytes),
+                spilled: self.runtime().is_some_and(|runtime| {
+                    value.computed().is_some_and(|resident| resident.is_spilled(runtime))
+                }),
                 shape: value.shape(),
                 deferred: value.computed().is_none(),
                 shadowed: !matches!(

@@ -157,7 +157,7 @@ impl Session {
         }
     }
 
-    /// A failed form defines nothing.
+    /// A failed form defines nothing, and neither does one that is only to be looked at.
     fn fail(&mut self, item: ItemId) {
         if self.again {
             // It has the value of the last time, as if this were another entry.
@@ -200,19 +200,23 @@ impl Session {
             }
         };
         let usage = self.usage(&meter, computed.translating, computed.on_runtime);
-        if let Err(message) = self.keep(item, ast, &computed.value) {
-            summary.errors += 1;
-            let at = place(self.db.whole(item));
-            sink(Event::Diagnostic(Diagnostic::error(DiagnosticKind::Runtime, at, message)));
+        if expression && !self.settings.defines_it {
             self.fail(item);
-            return;
+        } else {
+            if let Err(message) = self.keep(item, ast, &computed.value) {
+                summary.errors += 1;
+                let at = place(self.db.whole(item));
+                sink(Event::Diagnostic(Diagnostic::error(DiagnosticKind::Runtime, at, message)));
+                self.fail(item);
+                return;
+            }
+            self.redefine(file, position, form, sink);
         }
-        self.redefine(file, position, form, sink);
         summary.ok += 1;
         if !quiet {
             let seen = computed.value.computed().map_or(Ok(None), |resident| {
                 let unread = unshown && resident.ty().has_sequence();
-                let seen = || resident.preview(self.shown_ends(), self.runtime());
+                let seen = || resident.preview(self.shown_ends(), self.runtime(), &self.interrupt);
                 (!unread).then(seen).transpose()
             });
             let (value, data) = match seen {
@@ -242,6 +246,7 @@ impl Session {
 
     /// Keeps the values of the variables of a form: in memory, or in files after `|=`.
     fn keep(&mut self, item: ItemId, ast: &ast::Item, value: &lazy::Value) -> Result<(), String> {
+        self.keep_past();
         let stored = matches!(ast.kind, ItemKind::Binding { stored: true, .. });
         let resident = match value {
             lazy::Value::Computed(resident) => resident,

@@ -12,11 +12,15 @@ use nesl_runtime::scalar::Precision;
 use rustc_hash::FxHashMap;
 use std::fs::File;
 use std::io::{Read, Seek, Write};
+use std::rc::Rc;
+
+/// The files of stored variables.
+pub(super) type Files = FxHashMap<(ItemId, Name), Rc<File>>;
 
 /// The stored variables of a session.
 #[derive(Default)]
 pub(super) struct Stored {
-    files: FxHashMap<(ItemId, Name), File>,
+    files: Files,
 }
 
 impl Stored {
@@ -34,8 +38,18 @@ impl Stored {
             Ok(file)
         });
         let file = file.map_err(|error| format!("`{name}` cannot be stored: {error}"))?;
-        self.files.insert((item, name), file);
+        self.files.insert((item, name), Rc::new(file));
         Ok(())
+    }
+
+    /// Returns the files of the variables.
+    pub(super) fn files(&self) -> Files {
+        self.files.clone()
+    }
+
+    /// Gives the variables the files that they had before.
+    pub(super) fn put_back(&mut self, files: Files) {
+        self.files = files;
     }
 
     /// Removes the values of the variables of some items.
@@ -51,7 +65,7 @@ impl Stored {
         ty: &Ty,
         precision: Precision,
     ) -> Option<std::result::Result<Value, String>> {
-        let mut file = self.files.get(&(item, name.clone()))?;
+        let mut file: &File = self.files.get(&(item, name.clone()))?;
         let mut text = Vec::new();
         let read = file.rewind().and_then(|()| file.read_to_end(&mut text));
         let text = read.map(|_| text).map_err(|error| error.to_string());

@@ -35,7 +35,7 @@ fn names_are_inspected() {
     assert!(zig.contains("function zig(x : int) : int") || zig.contains("zig"), "{zig}");
     let sum = assist.inspect("sum(", 4).expect("the name before the parenthesis");
     assert!(sum.contains("sum") && sum.contains("Cost"), "{sum}");
-    assert!(assist.inspect(":time", 2).is_some_and(|help| help.contains(":time FORM")));
+    assert!(assist.inspect(":time", 2).is_some_and(|help| help.contains(":time [N] FORM")));
     assert_eq!(assist.inspect("nothing_known", 3), None);
 }
 

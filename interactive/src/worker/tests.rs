@@ -26,6 +26,7 @@ fn worker() -> Worker {
         runtimes: &RUNTIMES,
         runtime: &RUNTIMES[0],
         options: Options::default(),
+        idle: None,
         display: Style { html: false },
         extra: &[],
     })
@@ -39,6 +40,7 @@ fn enter(worker: &Worker, text: &str) -> (Receiver<Output>, Receiver<Outcome>) {
     worker.enter(Request {
         begin: Box::new(|| Some("In [1]".to_owned())),
         text: text.to_owned(),
+        defines_it: true,
         stop_on_error: true,
         input: None,
         sink: Box::new(move |output| drop(sink.send(output))),
@@ -149,6 +151,7 @@ fn a_request_may_be_given_up_when_it_begins() {
     worker.enter(Request {
         begin: Box::new(|| None),
         text: "unwanted = 1;".to_owned(),
+        defines_it: true,
         stop_on_error: true,
         input: None,
         sink: Box::new(|_| {}),
@@ -173,6 +176,7 @@ fn programs_ask_for_input() {
     worker.enter(Request {
         begin: Box::new(|| Some("In [1]".to_owned())),
         text: "prompt(\"name? \");".to_owned(),
+        defines_it: true,
         stop_on_error: true,
         input: Some(Box::new(Answers(Vec::new()))),
         sink: Box::new(move |output| drop(sink.send(output))),

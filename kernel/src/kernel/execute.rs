@@ -95,6 +95,7 @@ pub fn execute(kernel: &Arc<Kernel>, request: Request) {
     kernel.worker.enter(worker::Request {
         begin: run.clone().begin(asked.code, asked.silent, numbered),
         text,
+        defines_it: !asked.silent,
         stop_on_error: asked.stop_on_error,
         input: asker.map(|asker| Box::new(asker) as Box<dyn LineInput>),
         sink: Box::new(move |output| sunk.show(output)),
@@ -188,6 +189,7 @@ impl Run {
                 well.then(|| "In [ ]".to_owned())
             }),
             text,
+            defines_it: false,
             stop_on_error: false,
             input: None,
             sink: Box::new(move |output| {

@@ -84,9 +84,13 @@ class NotebookTests(unittest.TestCase):
         self.assertEqual(self.outputs[1], [])
 
     def test_progress_is_gone_in_the_end(self):
-        self.run_cells('shell_command("sleep 1.2", "");')
+        wait = 'shell_command("sleep 1.2", "")'
+        self.run_cells(f"{wait};", f':type 1\na = print_string("one"); b = {wait};', "function f(x) = x;")
         lines = [output["data"]["text/plain"] for output in self.outputs[0] if "data" in output]
-        self.assertFalse([line for line in lines if line.startswith("forms")], lines)
+        self.assertEqual(lines, ['"" : [char]'])
+        kinds = [output["output_type"] for output in self.outputs[1]]
+        self.assertEqual(kinds, ["display_data", "stream", "display_data", "display_data"])
+        self.assertEqual(self.outputs[1][1]["text"], "one")
 
 
 if __name__ == "__main__":

@@ -63,8 +63,8 @@ def shown(cell):
 
 
 def forms(output):
-    """The forms of an output that are kept: nothing of a line of progress that was cleared; of a picture
-    not the words that stand for it, and of a plot not its specification, which is long."""
+    """The forms of an output that are kept: of a picture not the words that stand for it, and of a plot not
+    its specification, which is long."""
     return {
         form: data
         for form, data in output.data.items()

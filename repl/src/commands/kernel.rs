@@ -1,7 +1,7 @@
 //! `nesl kernel`: the Jupyter kernel, and what Jupyter must know of it.
 
 use crate::allocator;
-use crate::cli::{Global, KernelAction, KernelArgs, KernelPlace};
+use crate::cli::{Global, Idle, KernelAction, KernelArgs, KernelPlace};
 use crate::exit::{FAILED, OK};
 use anyhow::{Context, Result, anyhow, bail};
 use nesl_kernel::install::{self, Kernelspec, is_name};
@@ -11,14 +11,15 @@ use std::path::{Path, PathBuf};
 /// Serves clients, or does what the action says.
 pub fn run(global: &Global, asked: &KernelArgs) -> Result<u8> {
     match (&asked.action, &asked.connection_file) {
-        (Some(KernelAction::Start { connection_file }), _) | (None, Some(connection_file)) => {
-            serve(global, connection_file)
+        (Some(KernelAction::Start { connection_file, idle }), _) => {
+            serve(global, connection_file, *idle)
         }
+        (None, Some(connection_file)) => serve(global, connection_file, asked.idle),
         (None, None) => bail!(
             "Jupyter starts the kernel, with --connection-file; `nesl kernel install` tells it how"
         ),
-        (Some(KernelAction::Install { place, display_name }), _) => {
-            install(global, place, display_name.as_deref())
+        (Some(KernelAction::Install { place, display_name, idle }), _) => {
+            install(global, place, display_name.as_deref(), *idle)
         }
         (Some(KernelAction::Uninstall { place }), _) => uninstall(place),
         (Some(KernelAction::Doctor { name }), _) => Ok(doctor(name)),
@@ -39,11 +40,20 @@ fn folder(place: &KernelPlace) -> Result<PathBuf> {
 }
 
 /// Tells Jupyter about the kernel.
-fn install(global: &Global, place: &KernelPlace, display_name: Option<&str>) -> Result<u8> {
+fn install(
+    global: &Global,
+    place: &KernelPlace,
+    display_name: Option<&str>,
+    idle: Option<Idle>,
+) -> Result<u8> {
     let executable = std::env::current_exe().context("cannot find the path of this program")?;
     let mut argv = vec![executable.to_string_lossy().into_owned()];
     argv.extend(global.as_arguments());
     argv.extend(["kernel", "--connection-file", "{connection_file}"].map(str::to_owned));
+    if let Some(Idle(idle)) = idle {
+        let seconds = idle.map_or_else(|| "off".to_owned(), |time| time.as_secs().to_string());
+        argv.extend(["--idle".to_owned(), seconds]);
+    }
     let name = place.name.clone();
     let display_name = display_name.unwrap_or("NESL").to_owned();
     let spec = Kernelspec { name, display_name, argv };
@@ -81,9 +91,12 @@ fn doctor(name: &str) -> u8 {
 }
 
 /// Serves the clients of a connection file.
-fn serve(global: &Global, connection_file: &Path) -> Result<u8> {
+fn serve(global: &Global, connection_file: &Path, idle: Option<Idle>) -> Result<u8> {
     allocator::share_one_area();
-    nesl_kernel::serve::serve(connection_file, global.served())
-        .context("the kernel cannot start")?;
+    let mut setup = global.served();
+    if let Some(Idle(idle)) = idle {
+        setup.idle = idle;
+    }
+    nesl_kernel::serve::serve(connection_file, setup).context("the kernel cannot start")?;
     Ok(OK)
 }

@@ -57,8 +57,10 @@ fn is_whole(commands: Commands, text: &str) -> bool {
     }
     let (name, operand) = own.split_once(char::is_whitespace).unwrap_or((own, ""));
     match commands.expand(name).map(|command| command.operand) {
-        Some(Operand::Forms) if operand.trim().is_empty() => false,
-        Some(Operand::Forms) if text.trim_start().lines().next() == Some(name) => {
+        Some(Operand::Forms | Operand::CountedForms) if operand.trim().is_empty() => false,
+        Some(Operand::Forms | Operand::CountedForms)
+            if text.trim_start().lines().next() == Some(name) =>
+        {
             syntax::is_complete(operand)
         }
         _ => true,

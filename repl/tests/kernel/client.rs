@@ -12,6 +12,7 @@ use serde_json::{Value, json};
 use std::collections::VecDeque;
 use std::future::Future;
 use std::process::Stdio;
+use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 use tokio::runtime::Runtime;
 use zeromq::{SocketRecv, ZmqMessage};
@@ -59,6 +60,27 @@ impl Done {
         self.published.iter().filter(|(each, _)| each == kind).map(|(_, content)| content).collect()
     }
 
+    /// Returns what a notebook keeps: the outputs that are not cleared later, in a short form.
+    pub fn kept(&self) -> Vec<String> {
+        let (mut kept, mut clears) = (Vec::new(), false);
+        for (kind, content) in &self.published {
+            match kind.as_str() {
+                "clear_output" if content["wait"] == true => clears = true,
+                "clear_output" => kept.clear(),
+                "status" | "execute_input" | "update_display_data" => {}
+                _ => {
+                    if std::mem::take(&mut clears) {
+                        kept.clear();
+                    }
+                    let one = vec![(kind.clone(), content.clone())];
+                    let one = Done { reply: Value::Null, published: one };
+                    kept.extend(one.said());
+                }
+            }
+        }
+        kept
+    }
+
     /// Everything published besides statuses and the text itself, in a short form.
     pub fn said(&self) -> Vec<String> {
         let said = self.published.iter().filter_map(|(kind, content)| match kind.as_str() {
@@ -81,13 +103,28 @@ pub fn start() -> Client {
     start_with(&[], Stdio::null())
 }
 
+/// Starts a kernel with arguments of its own.
+pub fn start_with_arguments(arguments: &[&str]) -> Client {
+    connect(&[&[env!("CARGO_BIN_EXE_nesl")], arguments].concat(), Stdio::null())
+}
+
 /// Starts a kernel by a program that starts it, or none; its errors go to `errors`.
 pub fn start_with(starter: &[&str], errors: Stdio) -> Client {
-    let mut argv: Vec<String> = starter.iter().map(|word| (*word).to_owned()).collect();
-    let program = env!("CARGO_BIN_EXE_nesl");
-    argv.extend([program, "kernel", "--connection-file", "{connection_file}"].map(str::to_owned));
+    connect(&[starter, &[env!("CARGO_BIN_EXE_nesl")]].concat(), errors)
+}
+
+/// Held while a kernel starts.
+static STARTING: Mutex<()> = Mutex::new(());
+
+/// Starts a kernel by a command, and connects to it.
+fn connect(command: &[&str], errors: Stdio) -> Client {
+    let kernel = ["kernel", "--connection-file", "{connection_file}"];
+    let words = command.iter().chain(&kernel);
+    let argv: Vec<String> = words.map(|word| (*word).to_owned()).collect();
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let runtime = runtime.expect("a runtime");
+    // Ports are free when they are chosen, and taken when the kernel listens.
+    let one_at_a_time = STARTING.lock().unwrap_or_else(PoisonError::into_inner);
     let connected = runtime.block_on(async {
         let mut kernel = Started::start(&argv, errors).await.expect("it starts");
         let shell = kernel.shell(SESSION, MAX_WAIT).await.expect("it listens");
@@ -100,6 +137,7 @@ pub fn start_with(starter: &[&str], errors: Stdio) -> Client {
         let iopub = create_client_iopub_connection(info, "", SESSION).await.expect("iopub");
         (kernel, shell, control, iopub, stdin, heartbeat)
     });
+    drop(one_at_a_time);
     let (kernel, shell, control, iopub, stdin, heartbeat) = connected;
     let mut client = Client {
         runtime,

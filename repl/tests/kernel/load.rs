@@ -5,6 +5,24 @@ use crate::interrupts::ENDLESS;
 use serde_json::json;
 use std::time::{Duration, Instant};
 
+/// A kernel that computes nothing large takes less than this. It is more than promised, because the kernel of
+/// the tests is not optimised.
+#[cfg(target_os = "linux")]
+const MAX_SMALL_MB: u64 = 50;
+
+/// A kernel has started, and answered for the first time, within this. It is longer than promised, because
+/// the tests share the machine and are not optimised.
+const MAX_FIRST_REPLY: Duration = Duration::from_secs(10);
+
+#[test]
+fn the_first_reply_comes_soon() {
+    let begin = Instant::now();
+    let mut client = start();
+    assert_eq!(client.run("1 + 1").said(), ["execute_result: 2 : int"]);
+    println!("the first reply after {:?}", begin.elapsed());
+    assert!(begin.elapsed() < MAX_FIRST_REPLY, "{:?}", begin.elapsed());
+}
+
 /// A request that is answered at once takes no longer, even while other tests compute.
 const AT_ONCE: Duration = Duration::from_secs(10);
 
@@ -78,12 +96,21 @@ fn what_takes_long_says_how_far_it_is() {
     let done = client.done(&id);
     let line = shown.content["data"]["text/plain"].as_str().expect("a line");
     assert!(line.starts_with("forms 3/4") && line.ends_with(" s"), "{line}");
-    let displays = done.all("display_data");
-    let display = displays.iter().find(|content| content["transient"]["display_id"].is_string());
-    let display = display.expect("it was displayed");
-    let last = *done.all("update_display_data").last().expect("it is taken away");
-    assert_eq!(last["transient"], display["transient"]);
-    assert_eq!(last["data"]["text/plain"], "");
+    // Nothing of it stays in the notebook, and everything else does.
+    let definitions = "display_data: a : int\nb : int\nturn : int -> a :: (a in any)";
+    assert_eq!(done.kept(), [definitions, "error: Interrupted."]);
+
+    // Nor where other outputs follow, or none.
+    let wait = "shell_command(\"sleep 0.8\", \"\")";
+    let code =
+        format!("p = print_string(\"one\"); q = {wait}; r = print_string(\"two\"); s = {wait};");
+    let done = client.run(&code);
+    assert_eq!(done.all("clear_output").len(), 2, "{:?}", done.published);
+    let lines = |line: &&String| line.starts_with("stdout") || line.contains("forms");
+    let kept = done.kept();
+    assert_eq!(kept.iter().filter(lines).collect::<Vec<_>>(), ["stdout: one", "stdout: two"]);
+    let done = client.run(&format!(":time {wait}"));
+    assert!(!done.kept().iter().any(|line| line.contains("forms")), "{:?}", done.kept());
     // What is fast does not.
     assert_eq!(client.run("3;").published.len(), 4);
 }
@@ -127,11 +154,12 @@ fn a_flood_is_limited_and_can_be_stopped() {
 fn a_kernel_that_only_answers_stays_small() {
     let mut client = start();
     let idle = client.memory_mb();
+    assert!(idle < MAX_SMALL_MB, "{idle} MB");
     for n in 0..800 {
         let done = client.run(&format!("xs = [0:{n}]; sum(xs);"));
         assert_eq!(done.reply["status"], "ok");
     }
     let used = client.memory_mb();
     println!("memory: {idle} MB idle, {used} MB after 800 cells");
-    assert!(used < idle + 40, "{idle} MB, then {used} MB");
+    assert!(used < MAX_SMALL_MB, "{idle} MB, then {used} MB");
 }

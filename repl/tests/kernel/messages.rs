@@ -200,3 +200,41 @@ fn programs_ask_the_person() {
     assert_eq!(done.all("input_request").len(), 0);
     assert!(done.reply["status"] == "ok" || done.reply["status"] == "error");
 }
+
+#[test]
+fn silent_cells_and_expressions_of_requests_leave_no_trace() {
+    let mut client = start();
+    client.run("x = 20; 17;");
+    let silent = client.run_with(json!({ "code": "x + 1; y = 5;", "silent": true }));
+    assert_eq!(silent.said(), Vec::<String>::new());
+    let asked = json!({
+        "code": "x;", "store_history": false,
+        "user_expressions": { "more": "x + 2", "less": "it - 1", "wrong": "nowhere" },
+    });
+    let done = client.run_with(asked);
+    let expressions = &done.reply["user_expressions"];
+    assert_eq!(expressions["more"]["data"]["text/plain"], "22 : int");
+    assert_eq!(expressions["less"]["data"]["text/plain"], "19 : int");
+    assert_eq!(expressions["wrong"]["status"], "error");
+    client.run_with(json!({ "code": "", "user_expressions": { "other": "1 + 1" } }));
+    // The cell was one; the expressions, and the cell that was silent, were none.
+    let done = client.run("(it, y);");
+    assert_eq!(done.said(), ["execute_result: (20, 5) : int, int"]);
+    assert_eq!(done.reply["execution_count"], 3);
+}
+
+#[test]
+fn an_entry_is_taken_back() {
+    let mut client = start();
+    client.run("x = 1;");
+    client.run("x = 2; y = 3;");
+    assert_eq!(client.run(":undo").said(), ["display_data: `x`, `y` are what they were before."]);
+    assert_eq!(client.run("x").said(), ["execute_result: 1 : int"]);
+    assert_eq!(client.run("y").reply["ename"], "Name error");
+    // Completion knows it, too.
+    let completed = client.ask("complete_request", json!({ "code": ":und", "cursor_pos": 4 }));
+    assert_eq!(completed["matches"], json!([":undo"]));
+    let timed = client.run(":time 3 x + 1").said();
+    assert_eq!(timed[0], "execute_result: 2 : int");
+    assert!(timed[1].starts_with("display_data: time of 3 runs: "), "{timed:?}");
+}

@@ -9,8 +9,13 @@ use nesl_runtime_ptx::Ptx;
 /// Makes a GPU, and a CPU of one thread beside it.
 pub fn gpu(options: Options) -> Box<dyn Runtime> {
     let memory = options.memory;
-    let device = Ptx::new(0, options.clone()).expect("the simulator is a device");
+    let of_device = options.clone();
+    let open = move || {
+        let device = Ptx::new(0, of_device.clone()).map_err(|missing| missing.to_string())?;
+        Ok(Box::new(device) as Box<dyn Runtime>)
+    };
+    let device = open().expect("the simulator is a device");
     let host = Cpu::new(Options { threads: 1, ..options });
     let host = host.expect("code can be made for this machine");
-    Box::new(Composite::new(Box::new(device), Box::new(host), memory))
+    Box::new(Composite::new(device, Box::new(host), memory).reopened_by(open))
 }

@@ -320,6 +320,28 @@ impl Lower<'_> {
         None
     }
 
+    /// Returns true if a colon and the word behind it look like a command of a front end: nothing stands
+    /// before them on their line.
+    pub(super) fn begins_command(&self, colon: u32) -> bool {
+        let (Some(at), Some(word)) =
+            (self.tokens.get(colon as usize), self.tokens.get(colon as usize + 1))
+        else {
+            return false;
+        };
+        let before = &self.text[..usize::from(at.range.start())];
+        let line = &before[before.rfind('\n').map_or(0, |end| end + 1)..];
+        word.kind == Kind::Name && at.range.end() == word.range.start() && line.trim().is_empty()
+    }
+
+    /// Adds how commands are written to a report of one that stands elsewhere.
+    pub(super) fn misplaced_command(&self, colon: u32, report: Report) -> Report {
+        let word = self.token_text(colon + 1);
+        report.hint(format!(
+            "if `:{word}` is a command of the prompt or of a notebook, it stands before all forms of \
+             its entry, on a line of its own"
+        ))
+    }
+
     /// Makes the report of `[a, b]` as a pattern.
     pub(super) fn no_sequences(&mut self, at: TextRange) -> Report {
         self.error(at, "there are no sequence patterns")

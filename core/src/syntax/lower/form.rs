@@ -148,6 +148,9 @@ impl Lower<'_> {
             Some(Kind::Equals) => report.fix("write `==` to compare", at, "=="),
             Some(Kind::InKw) => report.hint("`in` belongs to `let` or to `{… : x in …}`"),
             Some(Kind::ThenKw | Kind::ElseKw) => report.hint("write `if c then a else b`"),
+            Some(Kind::Colon) if self.begins_command(first) => {
+                self.misplaced_command(first, report)
+            }
             Some(Kind::Colon) => {
                 report.hint("a range is written `[s:e]`, a type `function g(x) : int -> int = …`")
             }

@@ -1,23 +1,31 @@
 //! Commands that measure: `:time`, `:stats`, `:vars`.
 
-use super::{Command, Operand};
+use super::{Call, Command, Operand};
 use crate::bundle::Bundle;
 use crate::measure;
-use crate::output::{Outcome, Output};
+use crate::output::{Outcome, Output, Problem};
 use crate::state::{FormRun, State};
 use crate::table::{Table, grouped, size};
+use nesl_core::syntax::entry::count_of;
 use nesl_engine::{Extent, Usage, Variable};
+
+/// The number of times that `:time` runs a form, at most.
+const MAX_REPETITIONS: usize = 10_000;
 
 pub(super) static TIME: Command = Command {
     name: ":time",
-    operand: Operand::Forms,
-    usage: "FORM",
-    about: "run a form and tell how long it took",
+    operand: Operand::CountedForms,
+    usage: "[N] FORM",
+    about: "run a form, N times if a number stands before it, and tell how long it took",
     doc: "For each form: the time without showing the value, how much of it was compiling and running, the \
           launches of kernels, and the bytes to and from the runtime. Definitions are computed at once, \
           so that the time is that of the form alone. The forms may be the rest of the entry. What was \
-          compiled or cached before is faster the second time.",
+          compiled or cached before is faster the second time. `:time 20 sum(xs)` runs the form 20 times, and \
+          tells the least, the median and the greatest of the times; its value is shown once.",
     run: |state, call| {
+        if let Some((count, start)) = count_of(call.operand) {
+            return repeated(state, call, count, &call.operand[start..]);
+        }
         let before = state.forms_so_far();
         let lazy = std::mem::replace(&mut state.session.settings_mut().lazy, false);
         let outcome = state.enter_text(call.entry, call.operand, call.whole);
@@ -67,6 +75,43 @@ pub(super) static VARS: Command = Command {
     },
 };
 
+/// Runs forms several times, shows what they give the last time, and tells how long they took.
+fn repeated(state: &mut State, call: &Call<'_>, count: usize, forms: &str) -> Outcome {
+    if !(1..=MAX_REPETITIONS).contains(&count) {
+        let most = grouped(MAX_REPETITIONS as u64);
+        return state.fail(Problem::of_command(format!("a form is timed 1 to {most} times")));
+    }
+    let lazy = std::mem::replace(&mut state.session.settings_mut().lazy, false);
+    let (mut outcome, mut seconds) = (Outcome::Done, Vec::with_capacity(count));
+    for round in 1..=count {
+        let before = state.forms_so_far();
+        let is_last = round == count;
+        outcome = match is_last {
+            true => state.enter_text(call.entry, forms, call.whole),
+            false => state.enter_unseen(call.entry, forms, call.whole),
+        };
+        let ran = state.take_forms(before);
+        seconds.push(ran.iter().map(|form| form.usage.seconds).sum::<f64>());
+        if outcome != Outcome::Done {
+            break;
+        }
+    }
+    state.session.settings_mut().lazy = lazy;
+    if outcome != Outcome::Done {
+        return outcome;
+    }
+    seconds.sort_by(f64::total_cmp);
+    let (least, most) = (seconds[0], seconds[count - 1]);
+    let median = (seconds[(count - 1) / 2] + seconds[count / 2]) / 2.0;
+    let [least, median, most] = [least, median, most].map(measure::duration);
+    let text = format!(
+        "time of {} runs: {least} at least, {median} in the median, {most} at most",
+        grouped(count as u64)
+    );
+    state.show(Output::Answer(Bundle::colored(format!("\x1b[2m{text}\x1b[0m"))));
+    outcome
+}
+
 /// Returns what a form took, in a line.
 fn times(of: &str, usage: &Usage) -> String {
     let Usage { seconds, compile_seconds, launches, transferred, .. } = *usage;
@@ -103,9 +148,11 @@ fn variables(state: &State) -> Bundle {
     }
     let mut table = Table::new(&["name", "type", "shape", "bytes", "where"]);
     for variable in &stats.variables {
-        let Variable { name, ty, host_bytes, runtime_bytes, deferred, shadowed, .. } = variable;
+        let Variable { name, ty, host_bytes, runtime_bytes, spilled, deferred, shadowed, .. } =
+            variable;
         let place = match (host_bytes, runtime_bytes) {
             _ if *deferred => "not yet computed",
+            (_, Some(_)) if *spilled => "host",
             (Some(_), Some(_)) => "both",
             (None, Some(_)) => "device",
             (Some(_), None) => "host",

@@ -18,7 +18,7 @@
 //! | `ir` | `:ir` |
 //! | `flatten` | `:flatten` |
 //! | `kernels` | `:kernels` |
-//! | `settings` | `:set`, `:devices`, `:reset` |
+//! | `settings` | `:set`, `:devices`, `:undo`, `:reset` |
 //! | `files` | `:load`, `:save`, `:cd` |
 
 mod cost;
@@ -31,13 +31,13 @@ mod measure;
 mod plots;
 mod settings;
 
-pub use settings::bytes;
+pub use settings::{bytes, idle};
 
 use crate::completion::{Completion, Completions};
 use crate::output::Outcome;
 use crate::runtimes::Runtimes;
 use crate::state::State;
-use nesl_core::syntax::entry::program_of;
+use nesl_core::syntax::entry::{count_of, program_of};
 use nesl_engine::Stages;
 use std::fmt::Write;
 use std::ops::Range;
@@ -76,6 +76,8 @@ pub enum Operand {
     Folder,
     /// Forms: those of the line, or else the rest of the entry.
     Forms,
+    /// Forms, as with [`Operand::Forms`], and before them the number of times that they run, or none.
+    CountedForms,
     /// Forms, or nothing.
     OptionalForms,
     /// A stage of the compiler, or none, and forms, or none.
@@ -139,6 +141,7 @@ pub static COMMANDS: &[&Command] = &[
     &files::LOAD,
     &files::SAVE,
     &files::CD,
+    &settings::UNDO,
     &settings::RESET,
     &plots::PLOT,
     &plots::SCATTER,
@@ -192,7 +195,7 @@ impl Commands {
         };
         let own = trimmed(entry, begin + name.len()..line_end);
         let takes_rest = match command.operand {
-            Operand::Forms | Operand::OptionalForms => own.is_empty(),
+            Operand::Forms | Operand::CountedForms | Operand::OptionalForms => own.is_empty(),
             Operand::Stage => own.is_empty() || self.stages.find(&entry[own.clone()]).is_some(),
             _ => false,
         };
@@ -202,7 +205,10 @@ impl Commands {
             false => (own, line_end),
         };
         let missing = range.is_empty()
-            && matches!(command.operand, Operand::Word | Operand::File | Operand::Forms);
+            && matches!(
+                command.operand,
+                Operand::Word | Operand::File | Operand::Forms | Operand::CountedForms
+            );
         let surplus = command.operand == Operand::None && !range.is_empty();
         if missing || surplus {
             return Some((Err(format!("write `{}`", usage(command))), after));
@@ -273,9 +279,14 @@ impl Commands {
             let operand = line[name..].trim_start();
             let word = &operand[..operand.find(char::is_whitespace).unwrap_or(operand.len())];
             match self.expand(&line[..name])?.operand {
-                Operand::Forms | Operand::OptionalForms | Operand::Word | Operand::OptionalWord => {
-                    Some(name)
+                Operand::CountedForms if let Some((_, start)) = count_of(operand) => {
+                    Some(line.len() - operand.len() + start)
                 }
+                Operand::CountedForms
+                | Operand::Forms
+                | Operand::OptionalForms
+                | Operand::Word
+                | Operand::OptionalWord => Some(name),
                 Operand::Stage if self.stages.find(word).is_some() => {
                     Some(line.len() - operand.len() + word.len())
                 }

@@ -114,7 +114,7 @@ mod tests {
         };
         let (runtimes, runtime) = (&RUNTIMES, &RUNTIMES[0]);
         let (options, display) = (Options::default(), Style { html: true });
-        let setup = Setup { settings, runtimes, runtime, options, display, extra: &[] };
+        let setup = Setup { settings, runtimes, runtime, options, idle: None, display, extra: &[] };
         let mut state = State::new(setup).expect("the direct interpreter is everywhere");
         for text in [
             ":plot {i * i : i in [0:10]}",

@@ -1,4 +1,4 @@
-//! Commands that change the session: `:set`, `:devices`, `:reset`.
+//! Commands that change the session: `:set`, `:devices`, `:undo`, `:reset`.
 
 use super::{Command, Operand};
 use crate::bundle::Bundle;
@@ -8,6 +8,7 @@ use crate::runtimes::{Runtimes, named};
 use crate::state::State;
 use crate::table::Table;
 use nesl_engine::Precision;
+use std::time::Duration;
 
 /// A setting: its name, its values in words, and what it is.
 struct Setting {
@@ -95,6 +96,22 @@ static SETTINGS: &[Setting] = &[
         current: |state| crate::table::size(state.setup.options.memory),
     },
     Setting {
+        name: "idle",
+        values: "SECONDS|off",
+        about: "the time without cells after which a notebook gives its device back",
+        change: |state, value| {
+            if state.front.is_some() {
+                return Err("the prompt keeps its device; notebooks give theirs back".to_owned());
+            }
+            state.setup.idle = idle(value)?;
+            Ok(())
+        },
+        current: |state| match state.setup.idle {
+            Some(time) => time.as_secs().to_string(),
+            None => "off".to_owned(),
+        },
+    },
+    Setting {
         name: "print_length",
         values: "N|all",
         about: "the number of elements of a sequence that are shown as text",
@@ -170,6 +187,31 @@ pub(super) static DEVICES: Command = Command {
     },
 };
 
+pub(super) static UNDO: Command = Command {
+    name: ":undo",
+    operand: Operand::None,
+    usage: "",
+    about: "take back the last entry that changed something",
+    doc: "The names that the entry defined, `it` among them, are what they were before: other values, functions \
+          and types, or undefined. What failed has changed nothing, so it is the entry before it that is \
+          taken back. Only one entry can be, and not what it printed, drew or wrote to files, nor settings \
+          and random numbers. While more than half of the memory that arrays may take is in use, nothing is \
+          kept for this.",
+    run: |state, _| {
+        let Some(names) = state.session.undo() else {
+            let message = "there is nothing to take back";
+            return state.fail(Problem::of_command(message));
+        };
+        let names: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
+        let text = match &names[..] {
+            [name] => format!("{name} is what it was before."),
+            names => format!("{} are what they were before.", names.join(", ")),
+        };
+        state.show(Output::Answer(Bundle::text(text)));
+        Outcome::Done
+    },
+};
+
 pub(super) static RESET: Command = Command {
     name: ":reset",
     operand: Operand::None,
@@ -213,6 +255,17 @@ pub(super) fn complete(runtimes: Runtimes, text: &str, start: usize, cursor: usi
     let all = all.into_iter();
     let all = all.map(|(text, about)| Completion { text, kind: "setting", ty: about.to_owned() });
     Completions { range: word..cursor, all: all.collect() }
+}
+
+/// Returns the time after which an idle session gives its device back: a number of seconds, or `off`
+/// for never.
+pub fn idle(text: &str) -> Result<Option<Duration>, String> {
+    if text == "off" {
+        return Ok(None);
+    }
+    let seconds = text.parse().ok().filter(|seconds| *seconds > 0);
+    let seconds = seconds.ok_or_else(|| format!("`{text}` is no number of seconds, nor `off`"))?;
+    Ok(Some(Duration::from_secs(seconds)))
 }
 
 /// Returns a number of bytes: a number, with K, M, G or T behind it for powers of 1024.

@@ -3,7 +3,7 @@
 mod answers;
 
 use super::*;
-use nesl_core::syntax::entry::FORM_COMMANDS;
+use nesl_core::syntax::entry::{COUNTED_COMMANDS, FORM_COMMANDS};
 
 fn first(entry: &str, start: usize) -> Option<(Parsed<'_>, usize)> {
     Commands::default().first(entry, start)
@@ -37,6 +37,7 @@ fn wrong_commands_are_told_how() {
     for (text, message) in [
         (":nothing 3", "there is no command `:nothing`; `:help` lists them"),
         (":type", "write `:type EXPR`"),
+        (":time", "write `:time [N] FORM`"),
         (":vars all", "write `:vars`"),
         (":", "there is no command `:`; `:help` lists them"),
     ] {
@@ -59,7 +60,10 @@ fn commands_of_other_kernels_are_told_apart_from_comments() {
 fn the_language_server_knows_which_commands_take_forms() {
     for name in FORM_COMMANDS {
         let command = COMMANDS.iter().find(|command| command.name == name);
-        assert!(command.is_some_and(|command| command.operand == Operand::Forms), "{name}");
+        let operand = command.map(|command| command.operand);
+        let counted = operand == Some(Operand::CountedForms);
+        assert!(counted || operand == Some(Operand::Forms), "{name}");
+        assert_eq!(counted, COUNTED_COMMANDS.contains(&name), "{name}");
     }
 }
 
@@ -107,6 +111,7 @@ fn what_commands_take_is_all_that_is_left_of_them() {
     assert_eq!(as_program(":doc plus"), "     plus;");
     assert_eq!(as_program(":vars\n:ir kir f"), "     \n        f;");
     assert_eq!(as_program(":load f\nsum(x)"), "       \nsum(x);");
+    assert_eq!(as_program(":ti 5 sum(x)"), "      sum(x);");
     // A colon at the beginning of a line inside a form begins no command.
     assert_eq!(as_program("{a\n: a in x}"), "{a\n: a in x};");
 }

@@ -43,6 +43,7 @@ fn state() -> State {
         runtimes: &RUNTIMES,
         runtime: &RUNTIMES[0],
         options: Options { threads: 1, memory: 1 << 30, ..Options::default() },
+        idle: None,
         display: Style { html: false },
         extra: &[],
     })
@@ -428,6 +429,44 @@ fn times_are_told_for_each_form() {
 }
 
 #[test]
+fn forms_are_timed_several_times() {
+    let mut state = state();
+    let text = said(&mut state, "xs = [1, 2, 3];\n");
+    assert_eq!(text, "xs : [int]\n");
+    let text = said(&mut state, ":time 4 sum(xs)");
+    expect![[r#"
+        6 : int
+        time of 4 runs: T at least, T in the median, T at most
+    "#]]
+    .assert_eq(&without_times(&text));
+    // The number may be the form, too.
+    assert!(said(&mut state, ":time 4 + 5").starts_with("9 : int\ntime of it: "));
+    assert!(said(&mut state, ":time 3").starts_with("3 : int\ntime of it: "));
+    let (wrong, printed) = (said(&mut state, ":time 0 xs"), "n = print_string(\"a\");");
+    assert_eq!(wrong, "Command error: a form is timed 1 to 10,000 times\n");
+    assert!(said(&mut state, &format!(":time 3 {printed}")).starts_with("aaan : bool\n"));
+    // It ends with the first run that fails.
+    let (outputs, outcome) = outputs(&mut state, ":time 5 1 / 0");
+    assert!(matches!(outcome, Outcome::Failed(_)) && outputs.len() == 1, "{outputs:?}");
+}
+
+#[test]
+fn the_last_entry_is_taken_back() {
+    let mut state = state();
+    assert_eq!(said(&mut state, ":undo"), "Command error: there is nothing to take back\n");
+    said(&mut state, "xs = [1, 2]; function total(n) = sum(xs) + n;");
+    said(&mut state, "xs = {x * 10 : x in [3, 4]};");
+    said(&mut state, "sum(nowhere);");
+    assert_eq!(said(&mut state, "#xs + total(0)"), "72 : int\n");
+    assert_eq!(said(&mut state, ":undo"), "`it` is what it was before.\n");
+    said(&mut state, "xs = {x * 10 : x in [3, 4]};");
+    said(&mut state, "total = 4;");
+    assert_eq!(said(&mut state, ":undo\ntotal(1)"), "`total` is what it was before.\n71 : int\n");
+    said(&mut state, "xs = [1];");
+    assert_eq!(said(&mut state, ":undo\nxs"), "`xs` is what it was before.\n[30, 40] : [int]\n");
+}
+
+#[test]
 fn kernels_are_timed_only_when_they_are_asked_for() {
     let mut state = state();
     said(&mut state, "xs = [0:100]; sum({x * x : x in xs});");
@@ -580,6 +619,7 @@ fn settings_keep_values() {
         seed          0       the seed of the random numbers
         threads       2       the number of threads that compute
         memory        500 MB  the memory that arrays may take, such as 500M or 4G
+        idle          off     the time without cells after which a notebook gives its device back
         print_length  100     the number of elements of a sequence that are shown as text
     "#]],
     );
