@@ -8,6 +8,8 @@ use serde_json::{Value, json};
 
 /// The version of the language that notebooks render.
 const SCHEMA: &str = "https://vega.github.io/schema/vega-lite/v5.json";
+/// The colour of letters.
+const INK: &str = "#333333";
 /// The columns of a legend of short names.
 const LEGEND_COLUMNS: usize = 6;
 /// The characters of a name from which on the names of a legend stand in few columns.
@@ -23,7 +25,20 @@ pub(super) fn frame(notes: &[String], described: &str) -> Value {
         "padding": 10,
         "width": AREA_WIDTH_PIXELS,
         "height": AREA_HEIGHT_PIXELS,
-        "config": { "axis": { "titleFontWeight": "normal", "gridColor": "#e4e4e4" } },
+        // The letters of dark themes would be white on white.
+        "config": {
+            "axis": {
+                "titleFontWeight": "normal",
+                "gridColor": "#e4e4e4",
+                "domainColor": "#777777",
+                "tickColor": "#777777",
+                "labelColor": INK,
+                "titleColor": INK,
+            },
+            "legend": { "labelColor": INK },
+            "title": { "subtitleColor": INK },
+            "view": { "stroke": "#e4e4e4" },
+        },
     });
     if !notes.is_empty() {
         let title = json!({ "text": "", "subtitle": notes.join("; "), "anchor": "end" });

@@ -163,7 +163,7 @@ pub(super) fn strip(elements: &Elements<'_>, precision: Precision, room: Room) -
     let widest = shown.map(|cell| cell.text.chars().count()).max().unwrap_or(1);
     let label = grouped(length as u64).len();
     let fits = |count: &usize| label + count * (widest + GAP_CHARS) <= width;
-    let per_row = STRIP_LENGTHS.into_iter().find(fits).unwrap_or(1);
+    let per_row = STRIP_LENGTHS.into_iter().find(fits).unwrap_or(1).min(length.max(1));
     let right = elements.element().is_number();
     let columns = (0..per_row).map(|index| Column {
         name: format!("+{index}"),
