@@ -4,6 +4,7 @@ use super::area::Area;
 use super::axis::Scale;
 use super::chart::{Axis, Chart, Mark, Series};
 use super::svg::{AREA_HEIGHT_PIXELS, AREA_WIDTH_PIXELS, MANY_POINTS, SIZES, colour, is_repeated};
+use super::words::described;
 use serde_json::{Value, json};
 
 /// The version of the language that notebooks render.
@@ -49,7 +50,7 @@ pub(super) fn frame(notes: &[String], described: &str) -> Value {
 
 /// Returns the specification of a chart.
 pub(super) fn chart(chart: &Chart) -> Value {
-    let mut spec = frame(&chart.notes, &chart.described());
+    let mut spec = frame(&chart.notes, &described(chart));
     let area = Area::of(chart, SIZES, true);
     (spec["width"], spec["height"]) = (area.width.round().into(), area.height.round().into());
     let layers = chart.series.iter().filter(|series| !series.points.is_empty());

@@ -2,6 +2,7 @@
 
 use super::area::{Area, Sizes};
 use super::chart::{Chart, Mark, Series};
+use super::words::described;
 use crate::bundle::escaped;
 use std::fmt::Write;
 
@@ -266,7 +267,7 @@ pub(super) fn chart(chart: &Chart) -> String {
         titles: [&chart.x.title, &chart.y.title],
         notes: &chart.notes,
         series: &chart.series,
-        described: &chart.described(),
+        described: &described(chart),
     };
     let mut paper = Paper::new(Area::of(chart, SIZES, true), around);
     for series in &chart.series {

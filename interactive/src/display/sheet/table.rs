@@ -1,7 +1,7 @@
 //! Sequences of tuples, strings and numbers, and tuples, as tables.
 
-use super::parts::{Cell, Column, Grid, Row, ends};
-use super::{Room, brief, cell as written};
+use super::parts::{Column, Grid, Row, ends};
+use super::{Cell, Room, brief, cell as written};
 use crate::table::grouped;
 use nesl_engine::data::{Elements, Node, ValueType};
 use nesl_runtime::scalar::Precision;

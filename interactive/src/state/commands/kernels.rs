@@ -351,7 +351,9 @@ fn ticks(end: f64) -> Vec<f64> {
     let power = 10f64.powf(raw.log10().floor());
     let factor = [1.0, 2.0, 5.0, 10.0].into_iter().find(|factor| factor * power >= raw);
     let step = factor.unwrap_or(10.0) * power;
-    (0..8).map(|at| f64::from(at) * step).take_while(|seconds| *seconds <= end).collect()
+    // The last one may be the end itself, but for rounding.
+    let last = end * (1.0 + 1e-9);
+    (0..8).map(|at| f64::from(at) * step).take_while(|seconds| *seconds <= last).collect()
 }
 
 /// Returns a round time in the unit that fits.
