@@ -30,10 +30,10 @@ pub(crate) struct Brief {
     pub whole: bool,
 }
 
-/// What stands in a cell.
+/// The content of a cell.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Cell {
-    /// The text.
+    /// The text that is shown.
     pub text: String,
     /// The value with all digits, if the text has fewer.
     pub full: Option<String>,

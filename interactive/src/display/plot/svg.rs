@@ -55,12 +55,12 @@ pub(super) struct Paper {
     top: f64,
 }
 
-/// What stands around the area of a picture.
+/// The parts of a picture around its area.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Around<'a> {
     /// The titles of the axes; may be empty.
     pub titles: [&'a str; 2],
-    /// What is to be said below.
+    /// The notes, which stand below.
     pub notes: &'a [String],
     /// The series, of which those with a name are in the legend.
     pub series: &'a [Series],

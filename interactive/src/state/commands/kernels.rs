@@ -14,7 +14,7 @@ use nesl_runtime::profile::{KernelTime, LaunchTime, Profile};
 use std::fmt::Write;
 use std::time::Duration;
 
-/// What is said of bytes that are limits.
+/// The words that explain bytes that are limits.
 const LIMIT_NOTE: &str =
     ", at most the arrays that they were given (≤) where they loop over parts of them";
 
