@@ -42,6 +42,8 @@ pub struct KernelTime {
     /// The bytes of arrays that the launches read and wrote, each element once; at most, where the
     /// code does not tell how many elements a work item needs.
     pub bytes: u64,
+    /// True if the code does not tell, so that `bytes` is what they read and wrote at most.
+    pub is_bytes_limit: bool,
     /// The time of the launches.
     pub time: Duration,
     /// The time spent on compiling the modules that contain it.
@@ -100,7 +102,9 @@ struct KernelInfo {
 enum Needs {
     /// So many, at most.
     Each(u64),
-    /// An unknown number.
+    /// All elements together need all of the array.
+    All,
+    /// An unknown number: that of iterations, or those of a part of the array.
     Unknown,
 }
 
@@ -261,6 +265,7 @@ impl Runtime for Profiled {
             kernel_time.launches += 1;
             kernel_time.work_items += work_items;
             kernel_time.bytes += bytes;
+            kernel_time.is_bytes_limit |= kernel.elements.contains(&Needs::Unknown);
         });
         let since = began.duration_since(self.began);
         let launch = LaunchTime { name, begin: since, time: Duration::ZERO, work_items, bytes };
@@ -346,7 +351,7 @@ fn bytes(args: &[Arg], outputs: &[Buffer], elements: &[Needs], work_items: u64) 
             Needs::Each(count) => {
                 count.saturating_mul(work_items).saturating_mul(buffer.ty().size() as u64)
             }
-            Needs::Unknown => whole,
+            Needs::All | Needs::Unknown => whole,
         };
         match arrays.iter_mut().find(|(known, ..)| known.is_same(buffer)) {
             Some((_, sum, most)) => {
@@ -389,15 +394,13 @@ fn elements(kernel: &Kernel) -> Vec<Needs> {
         for sink in &stage.sinks {
             sink.each_operand(|value| {
                 if let Some(at) = at(value) {
-                    all[at] = Needs::Unknown;
+                    all[at] = Needs::All;
                 }
             });
         }
     }
     // What no instruction names, the space or a sink reads or writes.
-    all.into_iter()
-        .map(|needs| if needs == Needs::Each(0) { Needs::Unknown } else { needs })
-        .collect()
+    all.into_iter().map(|needs| if needs == Needs::Each(0) { Needs::All } else { needs }).collect()
 }
 
 fn address(module: &Loaded) -> usize {

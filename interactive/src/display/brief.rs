@@ -3,7 +3,6 @@
 //! Of a long sequence the first elements are shown, and its length behind the sign that is the
 //! language's own for it: `[0, 1, 2, … #1000]`.
 
-use super::sheet::Cell;
 use nesl_engine::data::{Elements, Node, ValueType};
 use nesl_engine::show::show_float;
 use nesl_runtime::scalar::Precision;
@@ -29,6 +28,21 @@ pub(crate) struct Brief {
     pub text: String,
     /// True if nothing was left out.
     pub whole: bool,
+}
+
+/// The content of a cell.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Cell {
+    /// The text that is shown.
+    pub text: String,
+    /// The value with all digits, if the text has fewer.
+    pub full: Option<String>,
+}
+
+impl From<String> for Cell {
+    fn from(text: String) -> Cell {
+        Cell { text, full: None }
+    }
 }
 
 /// Returns a value in one line of about `max_chars` characters, much as the session prints it; what

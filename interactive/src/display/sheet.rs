@@ -13,12 +13,13 @@ mod segments;
 mod shape;
 mod table;
 
+pub(crate) use super::brief::Cell;
 use super::brief::{brief, cell, decoded};
 use crate::table::grouped;
 use nesl_engine::data::{Elements, Node, Shown, ValueType};
 use nesl_runtime::scalar::Precision;
 
-pub(crate) use parts::{Cell, Column, Grid, Row, Segment};
+pub(crate) use parts::{Column, Grid, Row, Segment};
 pub(crate) use shape::row_lengths;
 
 /// The characters of a value that is shown in one line, at most.

@@ -5,14 +5,14 @@
 
 use super::{SegmentStep, SegmentedValue};
 
-/// What a step does, as far as it matters here.
+/// The part that a step has in going from level to level.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
     /// It makes an index space of the elements of something.
     IndexSpace,
     /// It collects elements into sequences.
     Collect,
-    /// Anything else.
+    /// It computes something.
     Other,
 }
 

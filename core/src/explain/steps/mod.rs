@@ -228,6 +228,7 @@ mod tests {
                   out e > 2 : [[bool]] = [[F, T], [T]] | contiguous [2] | contiguous [2, 1] | F T T
                 filter: the elements where `e > 2`   [({e - 1 : e in a | e > 2})]
                     s3 = filter v5 of s2
+                  in  e : [[int]] = [[1, 3], [4]] | contiguous [2] | contiguous [2, 1] | 1 3 4
                   in  e > 2 : [[bool]] = [[F, T], [T]] | contiguous [2] | contiguous [2, 1] | F T T
                   out e : [[int]] = [[3], [4]] | contiguous [2] | contiguous [1, 1] | 3 4
                 subtract   [e - 1]
@@ -323,6 +324,7 @@ mod tests {
                   out x > 1 : [bool] = [F, T] | contiguous [2] | F T
                 filter: the elements where `x > 1`   [if x > 1 then sum([0:x]) else 0]
                     s2 = filter v6 of s1
+                  in  (x, y) : [(int, char)] = [(1, `a), (3, `b)] | contiguous [2] | 1 3 / `a `b
                   in  x > 1 : [bool] = [F, T] | contiguous [2] | F T
                   out (x, y) : [(int, char)] = [(3, `b)] | contiguous [1] | 3 / `b
                 index space: the elements of every `[0:x]`   [([0:x])]
@@ -336,6 +338,7 @@ mod tests {
                   out sum([0:x]) : [int] = [3] | contiguous [1] | 3
                 filter: the elements where not `x > 1`   [if x > 1 then sum([0:x]) else 0]
                     s4 = filter not v6 of s1
+                  in  (x, y) : [(int, char)] = [(1, `a), (3, `b)] | contiguous [2] | 1 3 / `a `b
                   in  x > 1 : [bool] = [F, T] | contiguous [2] | F T
                   out (x, y) : [(int, char)] = [(1, `a)] | contiguous [1] | 1 / `a
                 merge the results of both branches; collect the elements into a sequence   [if x > 1 then sum([0:x]) else 0]
@@ -503,6 +506,7 @@ mod tests {
                   out (k, v) : [int] = [0, 1, 2] | contiguous [3] | 0 1 2
                 filter: the elements whose flag is T   [k, v) in int_collect([(1, 20), (0, 7), (1, 5)])]
                     s5 = filter v22 of s4
+                  in  (k, v) : [int] = [1, 2, 0] | contiguous [3] | 1 2 0
                   in  v22 : [bool] = [T, T, F] | contiguous [3] | T T F
                   out (k, v) : [int] = [1, 2] | contiguous [2] | 1 2
                 take an element   [k, v) in int_collect([(1, 20), (0, 7), (1, 5)])]

@@ -32,8 +32,38 @@ pub(super) fn names(
             namer.names.insert(*var, name.clone());
         }
     }
-    function.body.each_let(&mut |binding| namer.name(binding));
+    // Of several operations of one source text, which a function of the library consists of, only the last
+    // has the text's value.
+    let mut last: FxHashMap<Span, Var> = FxHashMap::default();
+    function.body.each_let(&mut |binding| {
+        namer.name(binding);
+        if binding.site.item == item && is_named_by_source(&binding.op) {
+            last.insert(binding.site.span, binding.var);
+        }
+    });
+    function.body.each_let(&mut |binding| {
+        let is_inside = binding.site.item == item
+            && is_named_by_source(&binding.op)
+            && last.get(&binding.site.span) != Some(&binding.var);
+        if is_inside && let Some(name) = namer.names.get_mut(&binding.var) {
+            name.insert_str(0, "inside ");
+        }
+    });
     namer.names
+}
+
+/// Returns true for an operation whose value is named by the source text that it comes from, unless the
+/// text's other operations make that of it.
+fn is_named_by_source(op: &Op) -> bool {
+    match op {
+        Op::Map(op) => matches!(op, ir::Op::Scalar(..) | ir::Op::Seq(..) | ir::Op::List(_)),
+        Op::Position
+        | Op::Gather(..)
+        | Op::Reduce { .. }
+        | Op::Scan { .. }
+        | Op::Scatter { .. } => true,
+        _ => false,
+    }
 }
 
 /// Returns the text of some tokens of a form in one line, shortened and without the parentheses

@@ -245,8 +245,14 @@ impl<'a> Recorder<'a> {
             let home = frame.home(var)?;
             draw(frame, summariser, var, home)
         });
-        // A filter is shown by the elements that it selects.
+        // A filter is shown by the elements that it selects, beside the flags.
         let shown = self.elements.get(&(key, around)).copied();
+        let unfiltered = match index_space.kind {
+            SpaceKind::Filter { of, .. } => shown
+                .filter(|var| Some(*var) != made_of)
+                .and_then(|var| draw(frame, summariser, var, of)),
+            _ => None,
+        };
         let output = match index_space.kind {
             SpaceKind::Filter { .. } | SpaceKind::Concat { .. } => {
                 shown.and_then(|var| draw(frame, summariser, var, space))
@@ -265,7 +271,7 @@ impl<'a> Recorder<'a> {
             title,
             code,
             source: self.source(about, index_space.site),
-            inputs: inputs.into_iter().collect(),
+            inputs: unfiltered.into_iter().chain(inputs).collect(),
             output,
         };
         let filters = matches!(index_space.kind, SpaceKind::Filter { .. });
@@ -287,7 +293,14 @@ impl<'a> Recorder<'a> {
         let summariser = &about.summariser;
         // Sequences that the source writes out are not shown as steps before the first parallel
         // one.
-        let literal = matches!(&binding.op, Op::Map(ir::Op::List(_) | ir::Op::Text(_)));
+        let literal = match &binding.op {
+            Op::Map(ir::Op::List(_) | ir::Op::Text(_)) => true,
+            // A negative number.
+            Op::Map(ir::Op::Scalar(..)) => {
+                binding.op.operands().iter().all(|atom| !matches!(atom, Atom::Var(_)))
+            }
+            _ => false,
+        };
         if !about.used.contains(&binding.var) || (literal && !self.parallel) {
             return;
         }

@@ -1,8 +1,5 @@
 //! A chart of points and lines, as data.
 
-use super::axis::short_text;
-use crate::table::grouped;
-
 /// A point: how far right and how far up.
 pub(super) type Point = (f64, f64);
 
@@ -54,36 +51,6 @@ pub(super) struct Axis {
     pub title: String,
     /// True if equal distances are equal factors. Then all coordinates are positive.
     pub is_log: bool,
-}
-
-impl Chart {
-    /// Returns the chart in words, for those who cannot see it.
-    pub(super) fn described(&self) -> String {
-        let own: Vec<&Series> = self.series.iter().filter(|one| one.mark != Mark::Dashes).collect();
-        let count: usize = own.iter().map(|series| series.points.len()).sum();
-        let what = match own.first().map(|series| series.mark) {
-            Some(Mark::Point) => "dots",
-            _ => "points on lines",
-        };
-        let points = || own.iter().flat_map(|series| &series.points);
-        let range = |name: &str, axis: &Axis, of: fn(&Point) -> f64| {
-            let low = points().map(of).fold(f64::INFINITY, f64::min);
-            let high = points().map(of).fold(f64::NEG_INFINITY, f64::max);
-            let name = if axis.title.is_empty() { name } else { &axis.title };
-            format!("{name} from {} to {}", short_text(low), short_text(high))
-        };
-        let mut out = format!("Plot of {} {what}", grouped(count as u64));
-        if own.len() > 1 {
-            let names: Vec<&str> = own.iter().map(|series| series.name.as_str()).collect();
-            out += &format!(" in {} series ({})", own.len(), names.join(", "));
-        }
-        if count > 0 {
-            let (x, y) =
-                (range("x", &self.x, |point| point.0), range("y", &self.y, |point| point.1));
-            out += &format!("; {x}, {y}");
-        }
-        out + "."
-    }
 }
 
 /// Returns a text with the notes below it.

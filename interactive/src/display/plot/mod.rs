@@ -25,6 +25,7 @@ mod svg;
 #[cfg(test)]
 mod tests;
 mod text;
+mod words;
 
 pub(crate) use axis::short_text;
 pub use growth::{Curve, Fit, growth};

@@ -4,10 +4,13 @@ use super::area::Area;
 use super::axis::Scale;
 use super::chart::{Axis, Chart, Mark, Series};
 use super::svg::{AREA_HEIGHT_PIXELS, AREA_WIDTH_PIXELS, MANY_POINTS, SIZES, colour, is_repeated};
+use super::words::described;
 use serde_json::{Value, json};
 
 /// The version of the language that notebooks render.
 const SCHEMA: &str = "https://vega.github.io/schema/vega-lite/v5.json";
+/// The colour of letters.
+const INK: &str = "#333333";
 /// The columns of a legend of short names.
 const LEGEND_COLUMNS: usize = 6;
 /// The characters of a name from which on the names of a legend stand in few columns.
@@ -23,7 +26,20 @@ pub(super) fn frame(notes: &[String], described: &str) -> Value {
         "padding": 10,
         "width": AREA_WIDTH_PIXELS,
         "height": AREA_HEIGHT_PIXELS,
-        "config": { "axis": { "titleFontWeight": "normal", "gridColor": "#e4e4e4" } },
+        // The letters of dark themes would be white on white.
+        "config": {
+            "axis": {
+                "titleFontWeight": "normal",
+                "gridColor": "#e4e4e4",
+                "domainColor": "#777777",
+                "tickColor": "#777777",
+                "labelColor": INK,
+                "titleColor": INK,
+            },
+            "legend": { "labelColor": INK },
+            "title": { "subtitleColor": INK },
+            "view": { "stroke": "#e4e4e4" },
+        },
     });
     if !notes.is_empty() {
         let title = json!({ "text": "", "subtitle": notes.join("; "), "anchor": "end" });
@@ -34,7 +50,7 @@ pub(super) fn frame(notes: &[String], described: &str) -> Value {
 
 /// Returns the specification of a chart.
 pub(super) fn chart(chart: &Chart) -> Value {
-    let mut spec = frame(&chart.notes, &chart.described());
+    let mut spec = frame(&chart.notes, &described(chart));
     let area = Area::of(chart, SIZES, true);
     (spec["width"], spec["height"]) = (area.width.round().into(), area.height.round().into());
     let layers = chart.series.iter().filter(|series| !series.points.is_empty());

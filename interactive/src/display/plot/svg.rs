@@ -2,6 +2,7 @@
 
 use super::area::{Area, Sizes};
 use super::chart::{Chart, Mark, Series};
+use super::words::described;
 use crate::bundle::escaped;
 use std::fmt::Write;
 
@@ -54,12 +55,12 @@ pub(super) struct Paper {
     top: f64,
 }
 
-/// What stands around the area of a picture.
+/// The parts of a picture around its area.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Around<'a> {
     /// The titles of the axes; may be empty.
     pub titles: [&'a str; 2],
-    /// What is to be said below.
+    /// The notes, which stand below.
     pub notes: &'a [String],
     /// The series, of which those with a name are in the legend.
     pub series: &'a [Series],
@@ -266,7 +267,7 @@ pub(super) fn chart(chart: &Chart) -> String {
         titles: [&chart.x.title, &chart.y.title],
         notes: &chart.notes,
         series: &chart.series,
-        described: &chart.described(),
+        described: &described(chart),
     };
     let mut paper = Paper::new(Area::of(chart, SIZES, true), around);
     for series in &chart.series {

@@ -1,5 +1,7 @@
 //! The parts of an arranged value.
 
+use super::Cell;
+
 /// A value as a table.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Grid {
@@ -20,21 +22,6 @@ pub(crate) struct Column {
     pub right: bool,
     /// True for a column of dots in the place of others.
     pub is_gap: bool,
-}
-
-/// What stands in a cell.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Cell {
-    /// The text.
-    pub text: String,
-    /// The value with all digits, if the text has fewer.
-    pub full: Option<String>,
-}
-
-impl From<String> for Cell {
-    fn from(text: String) -> Cell {
-        Cell { text, full: None }
-    }
 }
 
 /// A row of a table.

@@ -1,7 +1,7 @@
 //! Nested sequences: a line for each row, with its length and as many elements as fit.
 
-use super::parts::{Cell, Segment, ends};
-use super::{Room, brief, cell as written, row_lengths};
+use super::parts::{Segment, ends};
+use super::{Cell, Room, brief, cell as written, row_lengths};
 use crate::table::grouped;
 use nesl_engine::data::{Elements, Node, ValueType};
 use nesl_runtime::scalar::Precision;

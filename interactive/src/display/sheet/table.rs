@@ -1,7 +1,7 @@
 //! Sequences of tuples, strings and numbers, and tuples, as tables.
 
-use super::parts::{Cell, Column, Grid, Row, ends};
-use super::{Room, brief, cell as written};
+use super::parts::{Column, Grid, Row, ends};
+use super::{Cell, Room, brief, cell as written};
 use crate::table::grouped;
 use nesl_engine::data::{Elements, Node, ValueType};
 use nesl_runtime::scalar::Precision;
@@ -163,7 +163,7 @@ pub(super) fn strip(elements: &Elements<'_>, precision: Precision, room: Room) -
     let widest = shown.map(|cell| cell.text.chars().count()).max().unwrap_or(1);
     let label = grouped(length as u64).len();
     let fits = |count: &usize| label + count * (widest + GAP_CHARS) <= width;
-    let per_row = STRIP_LENGTHS.into_iter().find(fits).unwrap_or(1);
+    let per_row = STRIP_LENGTHS.into_iter().find(fits).unwrap_or(1).min(length.max(1));
     let right = elements.element().is_number();
     let columns = (0..per_row).map(|index| Column {
         name: format!("+{index}"),

@@ -14,6 +14,14 @@ use nesl_runtime::profile::{KernelTime, LaunchTime, Profile};
 use std::fmt::Write;
 use std::time::Duration;
 
+/// The words that explain bytes that are limits.
+const LIMIT_NOTE: &str =
+    ", at most the arrays that they were given (≤) where they loop over parts of them";
+
+/// The part of the time from the first launch to the last below which the gaps between launches are left
+/// out of the timeline: the kernels could not be seen.
+const MIN_BUSY_PART: f64 = 0.25;
+
 /// The number of kernels in the timeline, at most.
 const MAX_TIMELINE_KERNELS: usize = 16;
 
@@ -144,7 +152,11 @@ fn shown(profile: &Profile, bandwidth: Option<u64>) -> Bundle {
     kernels.sort_by_key(|kernel| first(kernel).unwrap_or(launches.len()));
     let table = table(&kernels, bandwidth);
     let timeline = Timeline::new(&kernels, launches);
-    let note = "bytes: what the launches read and wrote, each element once; share: of the time of all kernels";
+    let limits = if kernels.iter().any(|kernel| kernel.is_bytes_limit) { LIMIT_NOTE } else { "" };
+    let note = format!(
+        "bytes: what the launches read and wrote, each element once{limits}; share: of the time of all \
+         kernels"
+    );
     let html = format!("{}<p><small>{note}</small></p>{}", table.html(), timeline.html());
     Bundle::text(format!("{table}({note})\n\n{}", timeline.text())).with_html(html)
 }
@@ -166,6 +178,7 @@ fn table(kernels: &[KernelTime], bandwidth: Option<u64>) -> Table {
     let mut table = Table::new(&headings);
     for (at, kernel) in kernels.iter().enumerate() {
         let seconds = kernel.time.as_secs_f64();
+        let limit = if kernel.is_bytes_limit { "≤ " } else { "" };
         table.row([
             (at + 1).to_string(),
             own_name(kernel, kernels).to_owned(),
@@ -173,8 +186,8 @@ fn table(kernels: &[KernelTime], bandwidth: Option<u64>) -> Table {
             grouped(kernel.work_items),
             duration(seconds),
             format!("{:.0} %", 100.0 * seconds / all.max(f64::MIN_POSITIVE)),
-            size(kernel.bytes),
-            rate(kernel.bytes, seconds, bandwidth),
+            format!("{limit}{}", size(kernel.bytes)),
+            format!("{limit}{}", rate(kernel.bytes, seconds, bandwidth)),
         ]);
     }
     table
@@ -197,12 +210,15 @@ struct Timeline {
     rows: Vec<(String, Vec<(f64, f64)>)>,
     /// The end of the last launch, in seconds.
     end: f64,
+    /// The time between launches, in seconds, if it is left out.
+    left_out: Option<f64>,
     /// True if not all kernels or launches are in it.
     is_partial: bool,
 }
 
 impl Timeline {
     fn new(kernels: &[KernelTime], launches: Vec<LaunchTime>) -> Timeline {
+        let (launches, left_out) = without_gaps(launches);
         let first = launches.iter().map(|launch| launch.begin).min().unwrap_or_default();
         let since = |at: Duration| at.saturating_sub(first).as_secs_f64();
         let ends = launches.iter().map(|launch| since(launch.begin + launch.time));
@@ -219,13 +235,20 @@ impl Timeline {
         });
         let all: u64 = kernels.iter().map(|kernel| kernel.launches).sum();
         let is_partial = kernels.len() > MAX_TIMELINE_KERNELS || all > launches.len() as u64;
-        Timeline { rows: rows.collect(), end, is_partial }
+        Timeline { rows: rows.collect(), end, left_out, is_partial }
     }
 
     /// Returns a line above the timeline.
     fn caption(&self) -> String {
         let part = if self.is_partial { "; the first launches of the slowest kernels" } else { "" };
-        format!("When each kernel ran, from the first launch on{part}:")
+        match self.left_out {
+            None => format!("When each kernel ran, from the first launch on{part}:"),
+            Some(gaps) => format!(
+                "When each kernel ran, without the {} between launches, in which kernels are compiled and the \
+                 host works{part}:",
+                duration(gaps)
+            ),
+        }
     }
 
     fn text(&self) -> String {
@@ -301,13 +324,36 @@ impl Timeline {
     }
 }
 
+/// Returns the launches one right after the other, and the time between them in seconds, if that is most
+/// of all; otherwise the launches as they are.
+fn without_gaps(mut launches: Vec<LaunchTime>) -> (Vec<LaunchTime>, Option<f64>) {
+    launches.sort_by_key(|launch| launch.begin);
+    let (mut busy, mut gaps) = (Duration::ZERO, Duration::ZERO);
+    let mut until = launches.first().map_or(Duration::ZERO, |launch| launch.begin);
+    let mut moved = launches.clone();
+    for launch in &mut moved {
+        gaps += launch.begin.saturating_sub(until);
+        until = until.max(launch.begin + launch.time);
+        launch.begin -= gaps;
+        busy += launch.time;
+    }
+    let all = (busy + gaps).as_secs_f64();
+    if busy.as_secs_f64() < MIN_BUSY_PART * all {
+        (moved, Some(gaps.as_secs_f64()))
+    } else {
+        (launches, None)
+    }
+}
+
 /// Returns about six round times from zero to an end, in seconds.
 fn ticks(end: f64) -> Vec<f64> {
     let raw = end / 6.0;
     let power = 10f64.powf(raw.log10().floor());
     let factor = [1.0, 2.0, 5.0, 10.0].into_iter().find(|factor| factor * power >= raw);
     let step = factor.unwrap_or(10.0) * power;
-    (0..8).map(|at| f64::from(at) * step).take_while(|seconds| *seconds <= end).collect()
+    // The last one may be the end itself, but for rounding.
+    let last = end * (1.0 + 1e-9);
+    (0..8).map(|at| f64::from(at) * step).take_while(|seconds| *seconds <= last).collect()
 }
 
 /// Returns a round time in the unit that fits.
@@ -324,7 +370,26 @@ fn tick_text(seconds: f64) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{rate, tick_text, ticks};
+    use super::{rate, tick_text, ticks, without_gaps};
+    use nesl_runtime::profile::LaunchTime;
+    use std::time::Duration;
+
+    #[test]
+    fn long_gaps_are_left_out() {
+        let launch = |begin, time| LaunchTime {
+            name: "main kernel 0".to_owned(),
+            begin: Duration::from_micros(begin),
+            time: Duration::from_micros(time),
+            work_items: 1,
+            bytes: 8,
+        };
+        let begins =
+            |all: Vec<LaunchTime>| all.iter().map(|one| one.begin.as_micros()).collect::<Vec<_>>();
+        let (all, gaps) = without_gaps(vec![launch(100, 5), launch(105, 5), launch(1_110, 10)]);
+        assert_eq!((begins(all), gaps), (vec![100, 105, 110], Some(1e-3)));
+        let (all, gaps) = without_gaps(vec![launch(100, 5), launch(108, 5)]);
+        assert_eq!((begins(all), gaps), (vec![100, 108], None));
+    }
 
     #[test]
     fn times_below_the_timeline_are_round() {

@@ -34,7 +34,7 @@ const TEXT_LEGEND: &str = "Below each line of lengths are the segments of the ne
                            below the last the flat data. A dot is an empty segment: it takes part, and \
                            takes no data.";
 
-/// What is added if there are views.
+/// The end of the legend if there are views.
 const VIEW_LEGEND: &str = "A bar below is a view: a segment of data that others may share.";
 
 /// The width of the legend, in characters.

@@ -144,15 +144,15 @@ fn costs_leave_no_trace() {
         &mut state,
         ":cost pairs for n = 10, 20, 40, 80, 160",
         expect![[r#"
-          n    work  depth  parallelism
-         10     221      5         44.2
-         20     841      5          168
-         40   3,281      5          656
-         80  12,961      5        2,592
-        160  51,521      5       10,304
-        work  ≈ 2·n² + 2·n  (within 0.5 %)
-        depth = 5
-    "#]],
+              n    work  depth  parallelism
+             10     221      5         44.2
+             20     841      5          168
+             40   3,281      5          656
+             80  12,961      5        2,592
+            160  51,521      5       10,304
+            work  ≈ 2·n² + 2·n  (within 0.5 %)
+            depth = 5, which is O(1)
+        "#]],
     );
     check(
         &mut state,
@@ -330,7 +330,7 @@ fn flattening_is_drawn() {
                  lengths  ─────────3─────────
                           ──3──  ──3──  ──3──
                  data     2 1 0  1 2 0  1 0 2
-               → take(r, 1) : [int] = [3, 3, 3]
+               → inside take(r, 1) : [int] = [3, 3, 3]
                  lengths  ──3──
                  data     3 3 3
 
@@ -339,10 +339,10 @@ fn flattening_is_drawn() {
                v4: int in s1 = neg(v2)
                v5: bool in s1 = ge(1, v4)
                v6: bool in s1 = and(v3, v5)
-               take(r, 1) : [int] = [3, 3, 3]
+               inside take(r, 1) : [int] = [3, 3, 3]
                  lengths  ──3──
                  data     3 3 3
-               → take(r, 1) : [bool] = [T, T, T]
+               → inside take(r, 1) : [bool] = [T, T, T]
                  lengths  ──3──
                  data     T T T
 
@@ -367,7 +367,8 @@ fn flattening_is_drawn() {
                  data     2  1  1
 
             Below each line of lengths are the segments of the next level of nesting, and below the
-            last the flat data. A dot is an empty segment: it takes part, and takes no data.
+            last the flat data. A dot is an empty segment: it takes part, and takes no data. A bar
+            below is a view: a segment of data that others may share.
         "#]],
     );
     check(
@@ -393,7 +394,7 @@ fn flattening_is_drawn() {
     "#]],
     );
     let html = html(&mut state, ":flatten {sum(r) : r in m}");
-    assert!(html.contains("<svg") && html.contains("Boxes are the flat data."), "{html}");
+    assert!(html.contains("<svg") && html.contains("Boxes are the flat data"), "{html}");
 }
 
 /// Replaces times, shares and rates, which differ from run to run, with their units.
@@ -482,10 +483,11 @@ fn kernels_are_timed_only_when_they_are_asked_for() {
     let table = text.split("\n\n").next().unwrap_or_default().to_owned();
     expect![[r#"
         [0, 1, 4] : [int]
-        kernel launches work items time share bytes rate
-        main kernel 0 1 100 T T 1.6 KB T"#]]
+         kernel launches work items time share bytes rate
+        1 main kernel 0 1 100 T T 1.6 KB T
+        (bytes: what the launches read and wrote, each element once; share: of the time of all kernels)"#]]
     .assert_eq(&without_times(&table));
-    assert!(text.contains('█') && text.contains("from the first launch to the last"), "{text}");
+    assert!(text.contains('█') && text.contains("When each kernel ran"), "{text}");
     // Values made while kernels were timed are still there.
     check(
         &mut state,
