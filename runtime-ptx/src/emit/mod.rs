@@ -61,7 +61,9 @@ mod vector;
 pub use entry::ENTRY;
 pub use frame::{BLOCK_THREADS, HIDDEN_PARAMS};
 pub use plan::{Area, PASS_BITS, Pass, Plan, Work, status_bytes};
-pub use program::{Count, Program, Size, Source, Step, StepCode, Table, TableSize, Temporary};
+pub use program::{
+    Collect, Count, Notes, Program, Size, Source, Step, StepCode, Table, TableSize, Temporary,
+};
 pub use scratch::Scratch;
 pub use shape::TileShape;
 pub use tables::{SLOT_BYTES, TABLES_BYTES};
