@@ -44,9 +44,21 @@ const fn ptx_row(emit: fn(&Module) -> String) -> Pass {
     }
 }
 
+/// The environment variable that names the architecture that PTX is shown for, `sm_80` say. Without it
+/// the text is for every device; what a device executes is for that one.
+const TARGET_VARIABLE: &str = "NESL_PTX_TARGET";
+
 /// The PTX of a module, or the reason why there is none.
 fn ptx(module: &Module) -> String {
-    match emit::emit(module) {
+    let named = std::env::var(TARGET_VARIABLE).unwrap_or_default();
+    let target = match named.is_empty() {
+        true => emit::Target::default(),
+        false => match emit::Target::named(&named) {
+            Some(target) => target,
+            None => return format!("// {TARGET_VARIABLE} names no architecture: `{named}`\n"),
+        },
+    };
+    match emit::emit_for(module, target) {
         Ok(code) => code.text,
         Err(reason) => format!("// no code for GPUs yet: {reason}\n"),
     }

@@ -417,6 +417,7 @@ fn ptx_names_the_lines_that_became_a_kernel() {
     let folder = Folder::new(&[("a.nesl", text)]);
     let ran = folder.nesl(&["ir", "a.nesl", "--stage", "ptx"]).code(0);
     for wanted in [
+        "\n.target sm_75\n",
         "// line 2: {x * x :\n",
         "\n// 256 threads a block, ",
         ".visible .entry kernel0_pass0(",

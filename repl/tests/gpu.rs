@@ -79,22 +79,22 @@ fn programs_of_the_benchmarks() {
         dot                        1         1         0         1         1      1628         8      8407         0
         black-scholes              1         1         0         1         0      2441      1562     28110         0
         sort                       1         9         0         1         0      4576      4339     48393         0
-        sum-rows                   1         1         0         1         0       824        18      7611         0
-        sum-columns                3         3         0         2         2      4808         5      8998         0
+        sum-rows                   1         1         0         1         0       840        18      8006         0
+        sum-columns                3         3         0         2         2      4808         5      8936         0
         spmv                       1         1         0         1         0      4750        39      1168         0
         mandelbrot                 3         4         0         2         0       128       385      2385         0
         pagerank                  40        40         0         1         0    103195      3125     42016         0
-        kmeans-3                  15        19         0         7         6     44153     12923    135418         0
-        kmeans-30                 15        19         0         7         6    322817     21390    287200         0
-        primes                    24        24         0        10         9       453      2540     17529         0
-        hotspot                   40        40         0         1         0     44843      6437     92850         0
-        bfs                      105       125         0        44        43     15884      4735     34813         0
+        kmeans-3                  15        19         0         7         6     44153     12923    135400         0
+        kmeans-30                 15        19         0         7         6    322817     21390    287182         0
+        primes                    24        24         0        10         9       453      2540     17194         0
+        hotspot                   40        40         0         1         0     44843      6437     93259         0
+        bfs                      105       125         0        44        43     15884      4735     31424         0
         word-count                 5         6         0         3         2      6271      4798     37478         0
-        quicksort                218       267         1       120        42    139843    137136    193913         1
-        quickhull                 87        92         1        34        40     18089      3700    153476         1
-        barnes-hut                29        45         1        10        14    202224      1033     91383         1
-        barnes-hut-squares       227       285        10       103        66    811085    812499    905256         2
-        batcher                  647       723        11       331       205    242225    239078    155064         2
+        quicksort                218       267         1       120        42    139843    137136    193548         1
+        quickhull                 87        92         1        34        40     18096      3700    148671         1
+        barnes-hut                29        45         1        10        14    202224      1033     90808         1
+        barnes-hut-squares       227       285        10       103        66    811084    812499    895900         2
+        batcher                  647       723        11       331       205    242225    239078    153844         2
 
         quicksort: quicksort kernel 5: recursive functions
         quickhull: chain kernel 19: recursive functions

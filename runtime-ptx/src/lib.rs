@@ -235,7 +235,7 @@ impl Ptx {
     /// The text of a module, with what the driver's compiler made of each entry as a comment:
     /// registers, memory, and how many blocks a multiprocessor holds at a time.
     pub fn annotated(&self, module: &kir::Module) -> Result<String, Failure> {
-        let module = Ptx::emit(module)?;
+        let module = self.emit(module)?;
         let mut text = module.text().to_owned();
         for (number, kernel) in self.compiled(&module)?.kernels.iter().enumerate() {
             for (at, entry) in kernel.entries().iter().enumerate() {
@@ -247,9 +247,10 @@ impl Ptx {
         Ok(text)
     }
 
-    /// Emits the text of a module.
-    fn emit(module: &kir::Module) -> Result<LazyModule, Failure> {
-        let code = emit::emit(module).map_err(Failure::Unsupported)?;
+    /// Emits the text of a module for the device.
+    fn emit(&self, module: &kir::Module) -> Result<LazyModule, Failure> {
+        let code = emit::emit_for(module, self.device.description.target())
+            .map_err(Failure::Unsupported)?;
         let kernels = inline(module, Limits::ALL_CALLEES).0.kernels;
         Ok(LazyModule::new(code.text, kernels.into_iter().zip(code.kernels).collect()))
     }
@@ -293,7 +294,7 @@ impl Runtime for Ptx {
             return Ok(loaded.clone());
         }
         let began = Instant::now();
-        let loaded = Loaded(Arc::new(Ptx::emit(module)?));
+        let loaded = Loaded(Arc::new(self.emit(module)?));
         let mut all = self.modules.borrow_mut();
         if all.len() >= MAX_UNUSED_MODULES {
             self.stream.wait()?;

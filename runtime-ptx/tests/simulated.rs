@@ -45,14 +45,17 @@ fn blocks_in_order() {
     check_cases(&simulator(&[("check", "1")]));
 }
 
+/// On a device that has no instructions besides those of the base.
 #[test]
 fn blocks_in_reverse() {
-    check_cases(&simulator(&[("check", "1"), ("order", "reverse")]));
+    check_cases(&simulator(&[("check", "1"), ("order", "reverse"), ("device", "t4")]));
 }
 
+/// On a device that has all instructions.
 #[test]
 fn blocks_at_random_and_deferred() {
-    let options = [("check", "1"), ("order", "random"), ("seed", "7"), ("defer", "1")];
+    let options =
+        [("check", "1"), ("order", "random"), ("seed", "7"), ("defer", "1"), ("device", "b200")];
     check_cases(&simulator(&options));
 }
 

@@ -42,7 +42,7 @@
 //!
 //! Any program runs on it with `LD_LIBRARY_PATH` naming a folder made by [`client::install`], and
 //! `NESL_SIM_CHECK=1`, `NESL_SIM_ORDER=forward|reverse|random`, `NESL_SIM_SEED`, `NESL_SIM_DEFER=1`,
-//! `NESL_SIM_DEVICE=h100|a100|t4|none`, `NESL_SIM_MEMORY` (bytes), `NESL_SIM_LOG=1`,
+//! `NESL_SIM_DEVICE=b200|h100|a100|t4|none`, `NESL_SIM_MEMORY` (bytes), `NESL_SIM_LOG=1`,
 //! `NESL_SIM_BUDGET`, `NESL_SIM_RESIDENT`, `NESL_SIM_QUANTUM`, `NESL_SIM_PTXAS` (a path).
 
 pub mod client;

@@ -1,6 +1,7 @@
 //! Finding the driver and a device.
 
 use super::failure;
+use crate::emit::Target;
 use cudarc::driver::sys::{self, CUdevice_attribute_enum as Attribute};
 use cudarc::driver::{CudaContext, DriverError, result};
 use nesl_runtime::runtime::Failure;
@@ -32,6 +33,13 @@ pub struct Description {
     pub memory_bandwidth: Option<u64>,
     /// The newest version of CUDA that the driver supports: 1000 · major + 10 · minor.
     pub driver_version: i32,
+}
+
+impl Description {
+    /// The instructions that texts for the device may use.
+    pub fn target(&self) -> Target {
+        Target::of(self.capability, self.driver_version)
+    }
 }
 
 /// The reason why there is no device.

@@ -3,6 +3,7 @@
 //! PTX has as many registers as a program names; `ptxas` allocates those of the machine. A
 //! register is written once, save those that carry values round a loop or out of a conditional.
 
+use super::target::Target;
 use nesl_runtime::bug::OrBug;
 use nesl_runtime::kir::{Literal, Ty};
 use std::fmt::{self, Write};
@@ -49,6 +50,8 @@ pub enum Operand {
 /// The text of an entry while it is written.
 #[derive(Debug, Default)]
 pub struct Assembly {
+    /// The instructions that the entry may use.
+    pub target: Target,
     /// The beginning of the names of arrays: those of texts are names of the module.
     prefix: String,
     /// Declarations at the level of the module: texts, tables.
@@ -78,9 +81,9 @@ macro_rules! emit {
 pub(crate) use emit;
 
 impl Assembly {
-    /// The empty text of an entry of this name.
-    pub fn new(entry: &str) -> Assembly {
-        Assembly { prefix: entry.to_string(), ..Assembly::default() }
+    /// The empty text of an entry of this name, for a target.
+    pub fn new(entry: &str, target: Target) -> Assembly {
+        Assembly { prefix: entry.to_string(), target, ..Assembly::default() }
     }
 
     /// A new register.

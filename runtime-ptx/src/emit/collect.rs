@@ -3,6 +3,7 @@
 //!
 //! ```text
 //! for each part and range of bins of this block:
+//!   if the items are sorted: the part is those of the range
 //!   a table of the range in shared memory, of elements that change nothing
 //!   for each 256 items of the part:
 //!     each thread loads one, and leaves it in shared memory if its bin is in the range
@@ -21,7 +22,7 @@ use super::failure::{self, Details};
 use super::frame::Entry;
 use super::program::{Collect, RANGE_BINS, untouched};
 use super::shape::BLOCK_THREADS;
-use nesl_runtime::kir::{Combine, Ty};
+use nesl_runtime::kir::{Combine, Literal, Ty};
 
 /// The number of warps of a block; a power of two.
 const WARPS: u32 = BLOCK_THREADS / WARP_THREADS;
@@ -45,7 +46,7 @@ struct Shared {
 impl Collect {
     /// Emits the code of all blocks; `end` is the end of the entry.
     pub fn emit(&self, asm: &mut Assembly, entry: &Entry<'_>, end: Label) {
-        let [threads, items, bins, ranges, part_items, range_bins] =
+        let [threads, items, bins, ranges, part_items, range_bins, sorted] =
             self.sizes.map(|size| entry.array(asm, size));
         let shared = [self.ty.size() as u32 * RANGE_BINS, 4 * BLOCK_THREADS, 8 * BLOCK_THREADS];
         let [table, slots, values] = shared.map(|bytes| {
@@ -79,6 +80,13 @@ impl Collect {
         emit!(asm, "mul.lo.s64 {from}, {part}, {part_items}");
         emit!(asm, "add.s64 {to}, {from}, {part_items}");
         emit!(asm, "min.s64 {to}, {to}, {items}");
+        let (any_order, known) = (asm.register(Class::Predicate), asm.label());
+        emit!(asm, "setp.eq.s64 {any_order}, {sorted}, 0");
+        emit!(asm, "@{any_order} bra {known}");
+        let array = entry.array(asm, self.bins);
+        first_not_below(asm, (array, items), low, from);
+        first_not_below(asm, (array, items), high, to);
+        asm.place(known);
         // What was filled is seen by all, and so is each table before it is written.
         emit!(asm, "bar.sync 0");
         let (next, done) = (asm.label(), asm.label());
@@ -227,6 +235,28 @@ impl Collect {
         emit!(asm, "{better}.{} {is_better}, {value}, {sum}", value.class.ty());
         asm.select(is_better, value.class, value.into(), sum.into())
     }
+}
+
+/// Emits the search in an array of ascending numbers, of this length, for the first one that is not
+/// below another. `found` gets its index, or the length.
+fn first_not_below(asm: &mut Assembly, (array, length): (Reg, Reg), than: Reg, found: Reg) {
+    let [end, middle] = [(); 2].map(|()| asm.register(Class::B64));
+    asm.move_to(found, Literal::I64(0).into());
+    asm.move_to(end, length.into());
+    let (head, done) = (asm.label(), asm.label());
+    asm.place(head);
+    let (over, below) = (asm.register(Class::Predicate), asm.register(Class::Predicate));
+    emit!(asm, "setp.ge.s64 {over}, {found}, {end}");
+    emit!(asm, "@{over} bra {done}");
+    emit!(asm, "add.s64 {middle}, {found}, {end}");
+    emit!(asm, "shr.u64 {middle}, {middle}, 1");
+    let address = asm.element_address(array, middle.into(), Ty::I64.size());
+    let number = asm.load(Ty::I64, AddressSpace::Global, address);
+    emit!(asm, "setp.lt.s64 {below}, {number}, {than}");
+    emit!(asm, "@!{below} mov.b64 {end}, {middle}");
+    emit!(asm, "@{below} add.s64 {found}, {middle}, 1");
+    emit!(asm, "bra {head}");
+    asm.place(done);
 }
 
 /// Emits the address of an element of an array in shared memory.

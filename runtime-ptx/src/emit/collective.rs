@@ -7,6 +7,7 @@
 
 use super::address::AddressSpace;
 use super::assembly::{Assembly, Class, Operand, Reg, emit};
+use super::redux;
 use nesl_runtime::kir::{Combine, Ty};
 
 /// The number of threads of a warp.
@@ -68,8 +69,11 @@ pub fn reduce_block(
 }
 
 /// Emits the reduction of a value of each lane over the warp; the result is lane 0's.
-fn reduce_warp(asm: &mut Assembly, (combine, ty): (Combine, Ty), value: Reg) -> Reg {
+pub fn reduce_warp(asm: &mut Assembly, (combine, ty): (Combine, Ty), value: Reg) -> Reg {
     emit!(asm, "bar.warp.sync -1");
+    if let Some(result) = redux::reduce(asm, (combine, ty), value) {
+        return result;
+    }
     let mut sum = value;
     let mut distance = WARP_THREADS / 2;
     while distance > 0 {

@@ -17,6 +17,7 @@ use super::finish::Finish;
 use super::frame::{BLOCK_THREADS, Entry, area_name};
 use super::plan::Role;
 use super::rows;
+use super::target::Target;
 use super::traps::may_fail;
 use super::vector::Vector;
 use nesl_runtime::kir::{Inst, Sink, Ty, Value, walk};
@@ -59,7 +60,12 @@ fn each_index_of(
 ) -> Result<(), Reason> {
     let live = entry.live();
     let may_fail = live.iter().flatten().any(|inst| may_fail(inst));
-    let vector = Vector::of(entry.kernel, &live[0], may_fail);
+    // Where elements are combined by parts, who combines which ones is the same on all devices.
+    let most_bytes = match entry.plan.has_parts() {
+        true => Target::default().access_bytes(),
+        false => asm.target.access_bytes(),
+    };
+    let vector = Vector::of(entry.kernel, &live[0], may_fail, most_bytes);
     let count = entry.count(asm);
     let index = entry.first_index(asm, part);
     let stride = asm.register(Class::B64);

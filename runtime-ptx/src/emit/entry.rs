@@ -21,10 +21,11 @@ use super::program::StepCode;
 use super::scratch::Scratch;
 use super::shape::{MAX_ROWS, is_short};
 use super::tables::SharedTable;
+use super::target::Target;
 use super::{elements, tiles};
 use nesl_runtime::bug::OrBug;
 use nesl_runtime::kir::written::reads_written;
-use nesl_runtime::kir::{Kernel, Scope, Sink, Space};
+use nesl_runtime::kir::{Combine, Kernel, Scope, Sink, Space};
 use nesl_runtime::runtime::Reason;
 use std::fmt::Write;
 
@@ -35,14 +36,14 @@ pub const ENTRY: &str = ".visible .entry ";
 /// need no indices and no offsets: 80 registers are enough for that.
 const SIMPLE_TILES_AT_ONCE: u32 = 3;
 
-/// Emits a pass of a kernel without calls, under a name that PTX accepts: the declarations of the
-/// module, and the entry itself. Fails if the kernel contains something that a device cannot
+/// Emits a pass of a kernel without calls, under a name that PTX accepts and for a target: the
+/// declarations of the module, and the entry itself. Fails if the kernel contains something that a device cannot
 /// execute.
 pub fn entry(
     (kernel, code): (&Kernel, StepCode),
     plan: &Plan,
     pass: Pass,
-    name: &str,
+    (name, target): (&str, Target),
 ) -> Result<String, Reason> {
     let spaces = AddressSpaces::find(kernel);
     let replayed = match pass {
@@ -53,7 +54,7 @@ pub fn entry(
     if replayed.is_some_and(|last| reads_written(kernel, last)) {
         return Err(Reason::Collective("store"));
     }
-    let mut asm = Assembly::new(name);
+    let mut asm = Assembly::new(name, target);
     let frame = Frame::load(&mut asm, kernel, plan, pass);
     let end = asm.label();
     let entry = Entry { kernel, plan, pass, spaces: &spaces, frame: &frame };
@@ -116,9 +117,12 @@ fn blocks_at_once(entry: &Entry<'_>) -> Option<u32> {
     let mut sinks = entry.stages().iter().flat_map(|stage| &stage.sinks);
     let is_simple = match (sinks.next(), sinks.next()) {
         (Some(Sink::Pack { columns, scope: Scope::All, .. }), None) => columns.len() == 1,
-        (Some(Sink::Reduce { result: None, .. } | Sink::Scan { scope: Scope::All, .. }), None) => {
-            true
+        // Floats of which NaNs are skipped take more registers.
+        (Some(Sink::Reduce { result: None, combine, value, .. }), None) => {
+            let is_extreme = matches!(combine, Combine::Min | Combine::Max);
+            !(is_extreme && entry.kernel.scalar_ty(*value).is_float())
         }
+        (Some(Sink::Scan { scope: Scope::All, .. }), None) => true,
         _ => false,
     };
     let is_short = entry.plan.tile.rows == MAX_ROWS && entry.accesses_at_index().all;

@@ -19,14 +19,15 @@
 //! | `text` | hashes and comparisons of texts |
 //! | `scratch`, `arena` | arrays that work items allocate |
 //! | `shape` | the sizes of blocks and tiles |
+//! | `target` | the instructions that newer devices have besides |
 //! | `collect` | histograms whose order matters: tables of parts, in shared memory |
+//! | `redux` | reductions of ints over a warp by one instruction for 32 bits |
 //! | `collective`, `rows` | shuffles, reductions over a block, atomic updates |
 //! | `tables` | histograms of ints: a table of each block, in shared memory |
 //! | `failure` | the record of a failure |
 //! | `assembly` | registers, labels, text |
 //!
-//! The text is for `.version 7.0` and `.target sm_75`: every driver since 2020 accepts it, for
-//! every device since Turing.
+//! The text is for a [`Target`]: the devices that it is for decide which instructions it may use.
 
 pub(crate) mod address;
 mod arena;
@@ -47,12 +48,14 @@ mod plan;
 mod program;
 mod proved;
 mod ranges;
+mod redux;
 mod rows;
 mod scalar;
 mod scan;
 mod scratch;
 mod shape;
 mod tables;
+mod target;
 pub(crate) mod text;
 mod tiles;
 mod traps;
@@ -61,19 +64,19 @@ mod vector;
 pub use entry::ENTRY;
 pub use frame::{BLOCK_THREADS, HIDDEN_PARAMS};
 pub use plan::{Area, PASS_BITS, Pass, Plan, Work, status_bytes};
-pub use program::{Count, Program, Size, Source, Step, StepCode, Table, TableSize, Temporary};
+pub use program::{
+    Collect, Count, Notes, Program, Size, Source, Step, StepCode, Table, TableSize, Temporary,
+};
 pub use scratch::Scratch;
 pub use shape::TileShape;
 pub use tables::{SLOT_BYTES, TABLES_BYTES};
+pub use target::Target;
 
 use crate::services::Service;
 use nesl_runtime::kir::inline::{Limits, inline};
 use nesl_runtime::kir::{Module, Op, walk};
 use nesl_runtime::runtime::Reason;
 use proved::remove_proved_checks;
-
-/// The head of every module.
-const HEADER: &str = ".version 7.0\n.target sm_75\n.address_size 64\n\n";
 
 /// The code of a module: its text, and the steps of each kernel.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -93,10 +96,16 @@ pub enum KernelCode {
     Service(Service),
 }
 
-/// Emits a well-formed module. Fails if a kernel contains something that a device cannot execute.
+/// Emits a well-formed module for every device since Turing. Fails if a kernel contains something
+/// that a device cannot execute.
 pub fn emit(module: &Module) -> Result<Code, Reason> {
+    emit_for(module, Target::default())
+}
+
+/// Emits a well-formed module with the instructions of a target.
+pub fn emit_for(module: &Module, target: Target) -> Result<Code, Reason> {
     let (mut module, facts) = inline(module, Limits::ALL_CALLEES);
-    let mut text = HEADER.to_string();
+    let mut text = target.header();
     let mut kernels = Vec::with_capacity(module.kernels.len());
     for (number, kernel) in module.kernels.iter_mut().enumerate() {
         for body in walk::stage_bodies(kernel) {
@@ -123,7 +132,8 @@ pub fn emit(module: &Module) -> Result<Code, Reason> {
         let mut at = 0;
         for Step { kernel, plan, code, .. } in &program.steps {
             for pass in &plan.passes {
-                let entry = entry::entry((kernel, *code), plan, *pass, &entry_name(number, at))?;
+                let entry =
+                    entry::entry((kernel, *code), plan, *pass, (&entry_name(number, at), target))?;
                 at += 1;
                 text.push_str(&format!("// kernel {:?}, pass {at}\n{entry}\n", kernel.name));
             }

@@ -2,7 +2,7 @@
 //! several neighbouring elements at once.
 //!
 //! An access at exactly the index of the work item is neighbour to that of the next work item, so
-//! that one instruction of 8 or 16 bytes loads the elements of several. Loads that come before
+//! that one instruction of 8, 16 or 32 bytes loads the elements of several. Loads that come before
 //! anything with a side effect may come before all of the work items, and stores behind which there
 //! is nothing but computation may come after all of them.
 //!
@@ -15,8 +15,8 @@ use super::memory::memory_type;
 use super::shape::is_short;
 use nesl_runtime::kir::{Class as OpClass, Inst, Kernel, Op, Space, Ty, Value};
 
-/// The size of the widest access, in bytes.
-const MAX_ACCESS_BYTES: usize = 16;
+/// The greatest number of work items of a vector.
+const MAX_WIDTH: usize = 4;
 
 /// The accesses of a stage that are made for several work items at once.
 #[derive(Debug, Default)]
@@ -30,8 +30,9 @@ pub struct Vector {
 }
 
 impl Vector {
-    /// Finds the accesses of the only stage of a kernel, of which `insts` are live.
-    pub fn of(kernel: &Kernel, insts: &[&Inst], may_fail: bool) -> Vector {
+    /// Finds the accesses of the only stage of a kernel, of which `insts` are live. An access is of
+    /// `most_bytes` at most.
+    pub fn of(kernel: &Kernel, insts: &[&Inst], may_fail: bool, most_bytes: usize) -> Vector {
         let none = Vector { width: 1, ..Vector::default() };
         let [_] = kernel.stages[..] else { return none };
         if !matches!(kernel.space, Space::Flat { .. }) || !is_short(kernel) {
@@ -62,7 +63,7 @@ impl Vector {
         }
         let accesses = vector.loads.iter().chain(&vector.stores);
         if let Some(size) = accesses.map(|(_, _, ty)| ty.size()).max() {
-            vector.width = (MAX_ACCESS_BYTES / size).min(4);
+            vector.width = (most_bytes / size).min(MAX_WIDTH);
         }
         vector
     }

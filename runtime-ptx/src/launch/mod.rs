@@ -3,8 +3,9 @@
 //!
 //! Everything is enqueued, except where the host must know a number first: the length of outputs,
 //! and of arrays that depend on it ([`Size::total`]), and the scratch memory that a pass measures
-//! (`rows`).
+//! (`rows`). The notes of a histogram may be sorted before they are added (`notes`).
 
+mod notes;
 mod rows;
 
 use crate::Ptx;
@@ -12,8 +13,8 @@ use crate::driver::memory::{Block, Memory};
 use crate::driver::module::{CompiledEntry, CompiledKernel};
 use crate::driver::stream::{Copy, Stream};
 use crate::emit::{
-    Area, BLOCK_THREADS, Count, Pass, Plan, Program, SLOT_BYTES, Size, Source, Step, TABLES_BYTES,
-    Work, status_bytes,
+    Area, BLOCK_THREADS, Count, Pass, Plan, Program, SLOT_BYTES, Size, Source, Step, StepCode,
+    TABLES_BYTES, Work, status_bytes,
 };
 use nesl_runtime::bug;
 use nesl_runtime::bug::OrBug;
@@ -161,7 +162,7 @@ struct Run<'a> {
     /// The size of the launch's index space, once it is known.
     work_items: Option<u64>,
     /// The temporaries that are allocated.
-    temporaries: Vec<Option<Block>>,
+    temporaries: Vec<Option<Arc<Block>>>,
     /// The first elements of the temporaries that were read.
     totals: Vec<Option<u64>>,
 }
@@ -175,6 +176,9 @@ impl Run<'_> {
         entries: &[CompiledEntry],
         is_first: bool,
     ) -> Result<bool, Failure> {
+        if let StepCode::Collect(collect) = step.code {
+            self.sort_notes(&collect)?;
+        }
         let args = self.args(step)?;
         let known = self.launch.work_items.filter(|_| is_first);
         let extents = self.extents(step, &args, known)?;
@@ -320,9 +324,9 @@ impl Run<'_> {
             let temporary = &self.program.temporaries[number];
             let Some(length) = self.size(temporary.length) else { return Ok(0) };
             let bytes = length.saturating_mul(temporary.ty.size() as u64);
-            self.temporaries[number] = Some(self.launcher.alloc(bytes)?);
+            self.temporaries[number] = Some(Arc::new(self.launcher.alloc(bytes)?));
         }
-        Ok(self.temporaries[number].as_ref().map_or(0, Block::address))
+        Ok(self.temporaries[number].as_ref().map_or(0, |block| block.address()))
     }
 
     fn size(&self, size: Size) -> Option<u64> {
@@ -390,7 +394,7 @@ impl Run<'_> {
                 bug!("the totals of a launch without a failure were read");
             };
             let block = self.temporaries[*number].take().or_bug("an output was allocated");
-            outputs.push(Buffer::new(temporary.ty, length as usize, Arc::new(block)));
+            outputs.push(Buffer::new(temporary.ty, length as usize, block));
         }
         Ok(outputs)
     }

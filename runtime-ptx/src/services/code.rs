@@ -3,11 +3,11 @@
 //! Every parameter has 8 bytes. An entry begins as those of kernels do: it has no effect if an
 //! earlier launch has failed.
 
-use crate::emit::ENTRY;
 use crate::emit::assembly::{Assembly, Class, Label, Reg, emit};
 use crate::emit::collective::shuffle;
 use crate::emit::failure;
 use crate::emit::frame::BLOCK_THREADS;
+use crate::emit::{ENTRY, Target};
 use nesl_runtime::bug::OrBug;
 use nesl_runtime::kir::Ty;
 use std::fmt::Write;
@@ -51,7 +51,8 @@ impl EntryCode {
         arrays: [&'static str; ARRAYS],
         numbers: [&'static str; NUMBERS],
     ) -> (EntryCode, [Reg; ARRAYS], [Reg; NUMBERS]) {
-        let mut asm = Assembly::new(name);
+        // Nothing that newer devices have would make a service shorter.
+        let mut asm = Assembly::new(name, Target::default());
         let mut load = |name: &str| value!(asm, B64, "ld.param.u64", "[{name}]");
         let addresses = arrays.map(&mut load);
         let values = numbers.map(&mut load);

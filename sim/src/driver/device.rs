@@ -28,7 +28,19 @@ pub struct Device {
 }
 
 /// The devices that can be simulated.
-pub const DEVICES: [Device; 3] = [
+pub const DEVICES: [Device; 4] = [
+    Device {
+        key: "b200",
+        name: "Simulated B200",
+        capability: 100,
+        multiprocessors: 148,
+        threads: 2048,
+        blocks: 32,
+        shared_bytes: 233_472,
+        block_shared_bytes: 232_448,
+        memory_bytes: 180 << 30,
+        cache_bytes: 126 << 20,
+    },
     Device {
         key: "h100",
         name: "Simulated H100",

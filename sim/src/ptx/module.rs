@@ -1,7 +1,7 @@
 //! The outline of a module: its head, its variables, its kernels.
 
 use super::declare::{self, ModuleData, Variable, VariableSpace};
-use super::decode::{self, Pending};
+use super::decode::{self, Head, Pending};
 use super::error::{PtxError, Reason};
 use super::names::{Names, Symbol};
 use super::statement::Statement;
@@ -47,7 +47,7 @@ pub fn parse(text: &str) -> Result<Module, PtxError> {
 #[derive(Default)]
 struct Reader {
     source: Arc<Source>,
-    has_version: bool,
+    version: Option<f64>,
     target: Option<u32>,
     data: ModuleData,
     globals: Vec<(String, Symbol)>,
@@ -73,10 +73,11 @@ impl Reader {
                 let Token::Double(bits) = tokens.next() else {
                     return Err("expected a version such as 7.0".to_owned());
                 };
-                if !(6.0..=NEWEST_VERSION).contains(&f64::from_bits(bits)) {
+                let version = f64::from_bits(bits);
+                if !(6.0..=NEWEST_VERSION).contains(&version) {
                     return Err(format!("versions 6.0 to {NEWEST_VERSION:.1} are supported"));
                 }
-                self.has_version = true;
+                self.version = Some(version);
             }
             ".target" => {
                 let name = tokens.word("a target")?;
@@ -119,7 +120,7 @@ impl Reader {
     }
 
     fn kernel(&mut self, tokens: &mut Tokens, line: &mut u32) -> Result<(), Reason> {
-        let Some(target) = self.target.filter(|_| self.has_version) else {
+        let (Some(target), Some(version)) = (self.target, self.version) else {
             return Err("`.version` and `.target` must come before kernels".to_owned());
         };
         let name = tokens.word("the name of a kernel")?;
@@ -137,7 +138,8 @@ impl Reader {
         names.open();
         let (parameters, parameter_bytes) = parameters(tokens, &mut names)?;
         let (max_threads, required_threads) = performance(tokens)?;
-        let code = Body { target, names: &mut names, labels: HashMap::new(), pending: Vec::new() }
+        let head = Head { target, version };
+        let code = Body { head, names: &mut names, labels: HashMap::new(), pending: Vec::new() }
             .read(tokens, line)?;
         let (registers, predicates) = names.counts();
         let (shared_bytes, local_bytes) = (names.shared_bytes, names.local_bytes);
@@ -251,7 +253,7 @@ fn extents(tokens: &mut Tokens) -> Result<[u32; 3], Reason> {
 
 /// The body of a kernel while it is read.
 struct Body<'a> {
-    target: u32,
+    head: Head,
     names: &'a mut Names,
     labels: HashMap<String, u32>,
     /// Jumps whose label may come later.
@@ -326,7 +328,7 @@ impl Body<'_> {
         }
         let statement = Statement::read(tokens)?;
         let instruction =
-            decode::decode(statement, self.names, self.target, code.len(), &mut self.pending)?;
+            decode::decode(statement, self.names, self.head, code.len(), &mut self.pending)?;
         code.push(instruction);
         Ok(())
     }

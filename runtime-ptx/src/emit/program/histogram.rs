@@ -14,7 +14,9 @@
 //!
 //! The parts and ranges depend on the numbers of items and bins only. There are as many parts as
 //! make the tables together about as long as the notes: a table that is longer than these has one
-//! part, and many ranges instead, each of which looks at all items.
+//! part, and many ranges instead, each of which looks at all items. If that were too often, the
+//! launcher sorts the notes by their bins first (`launch/notes`), and keeps the order of those of a
+//! bin: then they are one part, and each range looks at its own, which it finds by a search.
 
 use super::{Code, Count, Rewriting, Size, Source, Step, StepCode};
 use crate::emit::collective::WARP_THREADS;
@@ -36,6 +38,15 @@ const TABLE_ELEMENTS_PER_ITEM: u64 = 2;
 /// The number of bins of a range: their table lies in shared memory.
 pub const RANGE_BINS: u32 = 4096;
 
+/// The number of ranges from which on the notes are sorted. There a sort takes half of the
+/// instructions of one look at each note for each range, and a third more bytes; with twice as many
+/// ranges a quarter, and as many bytes (`tests/histograms.rs`).
+const MIN_SORTED_RANGES: u64 = 8;
+
+/// The number of items from which on they are sorted: a range of fewer is looked at faster than its
+/// table is written.
+const MIN_SORTED_ITEMS: u64 = 4096;
+
 /// A step that makes the tables of a histogram, and the parameters of its kernel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Collect {
@@ -50,8 +61,21 @@ pub struct Collect {
     /// The tables of the parts, one behind the other, an array.
     pub tables: Value,
     /// The numbers of threads, of items, of bins, of ranges, of items of a part, and of bins of a
-    /// range.
-    pub sizes: [Value; 6],
+    /// range; and 1 if the items are in the order of their bins, else 0.
+    pub sizes: [Value; 7],
+    /// The arrays that the launcher may sort.
+    pub notes: Notes,
+}
+
+/// The items of a histogram, as the launcher knows them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Notes {
+    /// The numbers of items and bins.
+    pub table: Table,
+    /// The temporary with the bin of each item.
+    pub bins: usize,
+    /// The temporary with the value of each item.
+    pub values: usize,
 }
 
 /// A histogram with private tables: the numbers on which their shape depends.
@@ -82,6 +106,8 @@ pub enum TableSize {
     Threads,
     /// The number of elements of all tables.
     Elements,
+    /// 1 if the items are sorted by their bins, else 0.
+    Sorted,
 }
 
 impl TableSize {
@@ -95,7 +121,12 @@ impl TableSize {
         let parts = items.div_ceil(part_items).max(1);
         let range_bins = u64::from(RANGE_BINS);
         let ranges = bins.div_ceil(range_bins).max(1);
+        // The keys of the sort have 32 bits, and one of them is that of no bin.
+        let is_sorted =
+            ranges >= MIN_SORTED_RANGES && items >= MIN_SORTED_ITEMS && bins < i32::MAX as u64;
+        let (parts, part_items) = if is_sorted { (1, items) } else { (parts, part_items) };
         match self {
+            TableSize::Sorted => u64::from(is_sorted),
             TableSize::Items => items,
             TableSize::Bins => bins,
             TableSize::Parts => parts,
@@ -208,8 +239,10 @@ impl Arrays {
             size(TableSize::Ranges),
             size(TableSize::PartItems),
             size(TableSize::RangeBins),
+            size(TableSize::Sorted),
         ];
-        kernel.followers.push(collect(combine, ty, args));
+        let notes = Notes { table, bins: self.bins.0, values: self.values.0 };
+        kernel.followers.push(collect(combine, ty, args, notes));
         let args = vec![
             size(TableSize::Bins),
             Source::Temporary(tables),
@@ -223,18 +256,19 @@ impl Arrays {
 const I64: ValueTy = ValueTy::Scalar(Ty::I64);
 
 /// The step in which each block adds the items of a part that belong to a range of bins.
-fn collect(combine: Combine, ty: Ty, args: Vec<Source>) -> Step {
+fn collect(combine: Combine, ty: Ty, args: Vec<Source>, notes: Notes) -> Step {
     let mut kernel = KernelBuilder::new("collect");
     let threads = kernel.param(I64);
     let bins = kernel.param(ValueTy::Array(Ty::I64));
     let [values, tables] = [(); 2].map(|()| kernel.param(ValueTy::Array(ty)));
-    let [items, bin_count, ranges, part_items, range_bins] = [(); 5].map(|()| kernel.param(I64));
+    let [items, bin_count, ranges, part_items, range_bins, sorted] =
+        [(); 6].map(|()| kernel.param(I64));
     kernel.over(Space::Flat { count: threads });
     let kernel = kernel.finish();
     let mut plan = Plan::of(&kernel, &[]);
     plan.work = Work::Items(1);
-    let sizes = [threads, items, bin_count, ranges, part_items, range_bins];
-    let collect = Collect { combine, ty, bins, values, tables, sizes };
+    let sizes = [threads, items, bin_count, ranges, part_items, range_bins, sorted];
+    let collect = Collect { combine, ty, bins, values, tables, sizes, notes };
     Step { kernel, plan, args, code: StepCode::Collect(collect) }
 }
 
@@ -300,6 +334,7 @@ mod tests {
                 assert!(ranges * size(TableSize::RangeBins) >= bins);
                 assert!((ranges - 1) * size(TableSize::RangeBins) <= bins);
                 assert!(size(TableSize::Elements) <= (2 * items).max(bins));
+                assert!(size(TableSize::Sorted) == 0 || parts == 1);
             }
         }
     }

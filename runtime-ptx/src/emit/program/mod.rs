@@ -22,7 +22,7 @@
 mod emission;
 mod histogram;
 
-pub use histogram::{Collect, RANGE_BINS, Table, TableSize, untouched};
+pub use histogram::{Collect, Notes, RANGE_BINS, Table, TableSize, untouched};
 
 use super::plan::Plan;
 use nesl_runtime::bug::OrBug;

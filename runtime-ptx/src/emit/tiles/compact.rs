@@ -39,8 +39,70 @@ const COUNT: usize = 0;
 const FIRST: usize = 4;
 const LAST: usize = 8;
 
+/// What a warp knows of no results: the number of them, and numbers that are the first and the last
+/// one of whatever follows.
+const NOTHING: [i32; 3] = [0, i32::MAX, -1];
+
 /// The size of that, in bytes.
 const SUMMARY_BYTES: usize = 16;
+
+/// What a warp finds out about the results of its chunk.
+enum Summary {
+    /// Each lane counts its own, and finds their first and last number; the warp reduces that.
+    Lanes([Reg; 3]),
+    /// It lies at an address in shared memory, and each result updates it.
+    Shared(Reg),
+}
+
+impl Summary {
+    fn begin(asm: &mut Assembly, tile: &mut Tile<'_>) -> Summary {
+        match asm.target.reduces_warps() {
+            true => Summary::Lanes(NOTHING.map(|x| asm.constant(Literal::I32(x)))),
+            false => Summary::Shared(tile.summary(asm)),
+        }
+    }
+
+    /// Emits the addition of a result, by the number of its segment, by the lanes that have one. Those
+    /// of a lane are added in order.
+    fn add(&self, asm: &mut Assembly, number: Reg) {
+        match self {
+            Summary::Lanes([count, first, last]) => {
+                emit!(asm, "add.s32 {count}, {count}, 1");
+                emit!(asm, "min.s32 {first}, {first}, {number}");
+                emit!(asm, "mov.b32 {last}, {number}");
+            }
+            Summary::Shared(address) => {
+                let one = Operand::Constant(Literal::I32(1));
+                let updates: [(&str, usize, Operand); 3] = [
+                    ("add.u32", COUNT, one),
+                    ("min.s32", FIRST, number.into()),
+                    ("max.s32", LAST, number.into()),
+                ];
+                for (name, field, value) in updates {
+                    emit!(asm, "red.relaxed.cta.shared.{name} [{address}+{field}], {value}");
+                }
+            }
+        }
+    }
+
+    /// Emits the number of results, and the numbers of their first and last segments, for all lanes.
+    fn finish(&self, asm: &mut Assembly) -> [Reg; 3] {
+        let [count, first, last] = [(); 3].map(|()| asm.register(Class::B32));
+        match self {
+            Summary::Lanes(own) => {
+                let names = ["add.u32", "min.s32", "max.s32"];
+                for ((name, d), own) in names.iter().zip([count, first, last]).zip(own) {
+                    emit!(asm, "redux.sync.{name} {d}, {own}, -1");
+                }
+            }
+            Summary::Shared(address) => {
+                let unused = asm.register(Class::B32);
+                emit!(asm, "ld.shared.v4.b32 {{{count}, {first}, {last}, {unused}}}, [{address}]");
+            }
+        }
+        [count, first, last]
+    }
+}
 
 impl Tile<'_> {
     /// Emits the address of the shared memory for the results of this warp's chunk. What the warp
@@ -130,32 +192,24 @@ impl Tile<'_> {
     ) {
         let mut totals = Vec::with_capacity(self.items.len());
         let base = self.staging(asm);
-        let summary = self.summary(asm);
+        let summary = Summary::begin(asm, self);
         for (row, item) in self.items.iter().enumerate() {
             let segment = item.segment.as_ref().or_bug("a sink by segment has segments");
-            let (next, one) = (asm.label(), Literal::I32(1).into());
+            let next = asm.label();
             emit!(asm, "@!{} bra {next}", segment.is_last);
             let number = self.segments.behind_first(asm, segment);
             let slot = self.ring_slot(asm, (base, ty.size()), number, 0);
             let result = total(asm, row);
             totals.push(result);
             asm.store(ty, AddressSpace::Shared, slot, result.into());
-            let updates: [(&str, usize, Operand); 3] = [
-                ("add.u32", COUNT, one),
-                ("min.s32", FIRST, number.into()),
-                ("max.s32", LAST, number.into()),
-            ];
-            for (name, field, value) in updates {
-                emit!(asm, "red.relaxed.cta.shared.{name} [{summary}+{field}], {value}");
-            }
+            summary.add(asm, number);
             asm.place(next);
         }
         emit!(asm, "bar.warp.sync -1");
-        let [count, first, last, span] = [(); 4].map(|()| asm.register(Class::B32));
+        let [count, first, last] = summary.finish(asm);
+        let span = asm.register(Class::B32);
         let (none, gaps) = (asm.register(Class::Predicate), asm.register(Class::Predicate));
         let (done, single) = (asm.label(), asm.label());
-        let unused = asm.register(Class::B32);
-        emit!(asm, "ld.shared.v4.b32 {{{count}, {first}, {last}, {unused}}}, [{summary}]");
         emit!(asm, "setp.eq.s32 {none}, {count}, 0");
         emit!(asm, "@{none} bra {done}");
         emit!(asm, "sub.s32 {span}, {last}, {first}");
@@ -179,7 +233,8 @@ impl Tile<'_> {
         });
     }
 
-    /// Emits the address of what this warp knows of its results, which are none so far.
+    /// Emits the address in shared memory of what this warp knows of its results, which are none so
+    /// far.
     fn summary(&mut self, asm: &mut Assembly) -> Reg {
         let bytes = SUMMARY_BYTES * self.place.warps as usize;
         let name = self.summary.get_or_insert_with(|| asm.shared(bytes));
@@ -189,7 +244,7 @@ impl Tile<'_> {
         let (others, cleared) = (asm.register(Class::Predicate), asm.label());
         emit!(asm, "setp.ne.s32 {others}, {}, 0", self.place.lane);
         emit!(asm, "@{others} bra {cleared}");
-        let [count, first, last] = [0, i32::MAX, -1].map(|x| asm.constant(Literal::I32(x)));
+        let [count, first, last] = NOTHING.map(|x| asm.constant(Literal::I32(x)));
         emit!(asm, "st.shared.v4.b32 [{summary}], {{{count}, {first}, {last}, {count}}}");
         asm.place(cleared);
         emit!(asm, "bar.warp.sync -1");

@@ -18,6 +18,7 @@
 //! tile.
 
 mod compact;
+mod pieces;
 mod segments;
 mod spaces;
 
@@ -43,7 +44,7 @@ use spaces::{InSegment, Segments, TilePart};
 struct Item {
     operands: Vec<Option<Operand>>,
     index: Reg,
-    /// The segment, in a space with segments.
+    /// The segment, in a space with segments, once it was looked for.
     segment: Option<InSegment>,
     /// True while it is in the space and has not failed.
     alive: Reg,
@@ -58,6 +59,8 @@ struct Tile<'a> {
     place: Place,
     number: TileNumber,
     segments: Segments,
+    /// True if only a reduction needs the segments of the work items: it looks for them itself.
+    segments_later: bool,
     items: Vec<Item>,
     /// The arrays that are accessed at the index of the work item, with the address of the element
     /// of this thread's first one.
@@ -113,8 +116,10 @@ pub fn each_tile(
     );
     let number = TileNumber { tile, tiles, lane: place.lane };
     let (items, bases) = Default::default();
+    let (staging, summary) = (None, None);
+    let segments_later = pieces::segments_later(entry);
     let mut tile =
-        Tile { entry, place, number, segments, items, bases, staging: None, summary: None };
+        Tile { entry, place, number, segments, segments_later, items, bases, staging, summary };
     tile.items(asm, (first, own), count);
     let live = entry.live();
     let mut sums = sums.iter();
@@ -234,6 +239,7 @@ impl Tile<'_> {
             let mut operands = self.entry.frame.operands.clone();
             let segment = match &self.segments {
                 Segments::None => None,
+                _ if self.segments_later => None,
                 segments => segments.of_element(asm, row, alive, &mut last_row),
             };
             match (&segment, &kernel.indices[..]) {
@@ -248,7 +254,10 @@ impl Tile<'_> {
                     }
                     operands[whole.0 as usize] = Some(index.into());
                 }
-                (_, indices) => operands[indices[0].0 as usize] = Some(index.into()),
+                (_, indices) => {
+                    let whole = indices.last().or_bug("a space has an index");
+                    operands[whole.0 as usize] = Some(index.into());
+                }
             }
             self.items.push(Item { operands, index, segment, alive, combined: Vec::new() });
         }

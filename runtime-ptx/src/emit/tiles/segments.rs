@@ -6,7 +6,7 @@ use crate::emit::address::AddressSpace;
 use crate::emit::assembly::{Assembly, Class, Reg, emit};
 use crate::emit::frame::{BLOCK_THREADS, Entry, area_name};
 use crate::emit::plan::{Pass, Role};
-use crate::emit::scan::scan_chunk;
+use crate::emit::scan::{Chunk, Rows, scan_chunk};
 use nesl_runtime::bug::OrBug;
 use nesl_runtime::kir::{Combine, Literal, Scope, Sink, Space, Ty};
 
@@ -21,13 +21,28 @@ impl Tile<'_> {
         area: usize,
         (out, size): (Reg, usize),
     ) {
-        let ty = combine.1;
+        if self.segments_later {
+            return self.reduce_pieces(asm, combine, values, area, (out, size));
+        }
         let rows = self.rows(Scope::Segment, values);
         let chunk = scan_chunk(asm, &self.place, combine, &rows);
         let before = self.before_chunk(asm, combine, chunk.total, (area, None));
-        let place = self.place;
+        self.store_ends(asm, combine, &rows, (&chunk, before), (out, size));
+    }
+
+    /// Emits the stores of the results of the segments that end in this warp's chunk. `before` is the
+    /// combination of what lies before the chunk.
+    pub(super) fn store_ends(
+        &mut self,
+        asm: &mut Assembly,
+        combine: (Combine, Ty),
+        rows: &Rows,
+        (chunk, before): (&Chunk, Reg),
+        (out, size): (Reg, usize),
+    ) {
+        let (place, ty) = (self.place, combine.1);
         let total = |asm: &mut Assembly, row: usize| {
-            chunk.with_before(asm, &place, combine, &rows, row, before)
+            chunk.with_before(asm, &place, combine, rows, row, before)
         };
         if size == ty.size() {
             return self.store_results(asm, ty, total, out);

@@ -15,11 +15,11 @@ mod marks;
 
 use crate::emit::address::AddressSpace;
 use crate::emit::assembly::{Assembly, Class, Operand, Reg, emit};
-use crate::emit::collective::WARP_THREADS;
+use crate::emit::collective::{WARP_THREADS, shuffle};
 use crate::emit::frame::Entry;
 use crate::emit::scan::Place;
 use crate::emit::shape::TileShape;
-use nesl_runtime::kir::{Literal, Space};
+use nesl_runtime::kir::{Literal, Space, Ty};
 
 /// A number of elements that is greater than any tile, and small enough for sums of it.
 const FAR_ELEMENTS: i64 = 1 << 29;
@@ -48,6 +48,7 @@ pub enum Segments {
 }
 
 /// The segment of an element.
+#[derive(Clone, Copy)]
 pub struct InSegment {
     /// The number of elements between the start of the segment and this one; if that is more than a
     /// tile, any number that is.
@@ -58,6 +59,7 @@ pub struct InSegment {
 }
 
 /// The registers of which the segment and the position are made, if they are asked for.
+#[derive(Clone, Copy)]
 enum Kind {
     /// True in the tile's first segment; the row of the element; the number of whole segments
     /// between the first one and the element's, and the position there.
@@ -99,10 +101,25 @@ pub struct Marked {
     /// The index in the tile at which the chunk begins, and the last head before it, from there on.
     chunk_start: Reg,
     before: Reg,
+    /// The index in the tile of the last head of the chunk; below 0 if it has none.
+    last: Reg,
     /// The lane, the bits of the lanes up to this one, and of this one.
     lane: Reg,
     up_to: Reg,
     own: Reg,
+}
+
+/// What is known of a chunk before its elements are looked at one by one.
+pub struct Piece {
+    /// A predicate, the same for all lanes: true if all elements are of one segment.
+    pub is_whole: Reg,
+    /// A predicate, the same for all lanes: true if that segment begins with the chunk.
+    pub begins: Reg,
+    /// The segment of this thread's last element; unless `is_found`, only for the last lane, if all
+    /// elements are of one segment.
+    pub last: InSegment,
+    /// True if that is known whatever the segments are.
+    pub is_found: bool,
 }
 
 /// The heads that a row of a chunk knows: the last one of the rows before it, and its own.
@@ -160,6 +177,39 @@ impl Segments {
             Segments::None => None,
             Segments::Regular(tile) => Some(tile.of_element(asm, row, in_space)),
             Segments::Marked(tile) => Some(tile.of_element(asm, row, last_row)),
+        }
+    }
+
+    /// Emits the question whether all elements of this warp's chunk are of one segment. `last_row` is
+    /// the number of the last row, whose element of this thread is in the space if `in_space` is true.
+    pub fn piece(&self, asm: &mut Assembly, last_row: usize, in_space: Reg) -> Piece {
+        let [is_whole, begins] = [(); 2].map(|()| asm.register(Class::Predicate));
+        match self {
+            Segments::None => nesl_runtime::bug!("a sink by segment has segments"),
+            Segments::Regular(tile) => {
+                let last = tile.of_element(asm, last_row, in_space);
+                let near = shuffle(asm, "idx", Ty::I32, last.near, WARP_THREADS - 1, 31);
+                let behind = row_items(last_row) + WARP_THREADS - 1;
+                emit!(asm, "setp.ge.s32 {is_whole}, {near}, {behind}");
+                emit!(asm, "setp.eq.s32 {begins}, {near}, {behind}");
+                Piece { is_whole, begins, last, is_found: true }
+            }
+            Segments::Marked(tile) => {
+                let (next, head) = (asm.register(Class::B32), asm.register(Class::B32));
+                let is_last = asm.register(Class::Predicate);
+                emit!(asm, "setp.le.s32 {is_whole}, {}, {}", tile.last, tile.chunk_start);
+                // The head of a tile's first chunk may be that of the segment that was searched for.
+                emit!(asm, "setp.eq.s32 {begins}, {}, {}", tile.last, tile.chunk_start);
+                emit!(asm, "setp.ge.or.s32 {begins}, {}, 0, {begins}", tile.before);
+                emit!(asm, "selp.b32 {head}, 0, {}, {begins}", tile.before);
+                // The chunk ends with its segment if the next element is a head.
+                emit!(asm, "ld.shared.b32 {next}, [{}+{}]", tile.chunk_heads, 4 * last_row + 4);
+                emit!(asm, "and.b32 {next}, {next}, 1");
+                emit!(asm, "setp.ne.s32 {is_last}, {next}, 0");
+                let kind = Kind::Marked { head, row: 0 };
+                let last = InSegment { near: head, is_last, kind };
+                Piece { is_whole, begins, last, is_found: false }
+            }
         }
     }
 

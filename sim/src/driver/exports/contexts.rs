@@ -6,8 +6,8 @@ use crate::driver::status::Status;
 use crate::driver::work::Handle;
 use std::ffi::{CStr, c_char, c_int, c_uint};
 
-/// The version that the driver reports: CUDA 12.8.
-const DRIVER_VERSION: c_int = 12_080;
+/// The version that the driver reports: CUDA 12.9.
+const DRIVER_VERSION: c_int = 12_090;
 
 /// The handle of the only pool.
 pub const DEFAULT_POOL: Handle = 0x900;

@@ -87,7 +87,7 @@ impl Decoder<'_> {
 
     fn reduction(&mut self, s: &mut Statement) -> Result<Collective, Reason> {
         s.expect_operands(3)?;
-        if self.target < REDUX_TARGET {
+        if self.head.target < REDUX_TARGET {
             return Err(format!("`redux.sync` needs .target sm_{REDUX_TARGET}"));
         }
         let op = s

@@ -38,6 +38,15 @@ const CACHE_HINTS: [(&str, bool); 7] = [
 /// The widest access of one thread, in bytes.
 const MAX_ACCESS_BYTES: usize = 16;
 
+/// The widest access of one thread to global memory, in bytes, where there are wide ones.
+const MAX_WIDE_ACCESS_BYTES: usize = 32;
+
+/// The compute capability, times ten, from which there are wide accesses.
+const WIDE_TARGET: u32 = 100;
+
+/// The version of PTX that has wide accesses.
+const WIDE_VERSION: f64 = 8.8;
+
 impl Decoder<'_> {
     pub(super) fn load(&mut self, s: &mut Statement) -> Result<Op, Reason> {
         s.expect_operands(2)?;
@@ -89,7 +98,12 @@ impl Decoder<'_> {
         let copies = s.take_from(&CACHE_HINTS).unwrap_or(false);
         let elements = s.take_from(&[("v2", 2usize), ("v4", 4)]).unwrap_or(1);
         let ty = s.take_type()?;
-        if ty == Type::Pred || elements * ty.bytes() > MAX_ACCESS_BYTES {
+        let has_wide = self.head.target >= WIDE_TARGET && self.head.version >= WIDE_VERSION;
+        let most_bytes = match space == Space::Global && has_wide {
+            true => MAX_WIDE_ACCESS_BYTES,
+            false => MAX_ACCESS_BYTES,
+        };
+        if ty == Type::Pred || elements * ty.bytes() > most_bytes {
             return Err(format!("no access to {elements} elements of type {ty}"));
         }
         if ordering != Ordering::Weak && matches!(space, Space::Local | Space::Const | Space::Param)

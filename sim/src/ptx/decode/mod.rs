@@ -19,10 +19,19 @@ pub struct Pending {
     pub label: String,
 }
 
+/// The head of a module, which says what instructions it may have.
+#[derive(Clone, Copy, Debug)]
+pub struct Head {
+    /// The compute capability that it is for, times ten.
+    pub target: u32,
+    /// The version of PTX.
+    pub version: f64,
+}
+
 /// The surroundings of the statement that is decoded.
 struct Decoder<'a> {
     names: &'a mut Names,
-    target: u32,
+    head: Head,
     at: usize,
     pending: &'a mut Vec<Pending>,
 }
@@ -31,11 +40,11 @@ struct Decoder<'a> {
 pub fn decode(
     mut statement: Statement,
     names: &mut Names,
-    target: u32,
+    head: Head,
     at: usize,
     pending: &mut Vec<Pending>,
 ) -> Result<Instruction, Reason> {
-    let mut decoder = Decoder { names, target, at, pending };
+    let mut decoder = Decoder { names, head, at, pending };
     let guard = match statement.guard.take() {
         None => None,
         Some((name, negated)) => {

@@ -140,10 +140,13 @@ pub fn marked(
     emit!(asm, "mul.lo.s32 {chunk_start}, {}, {chunk}", place.warp);
     emit!(asm, "sub.s32 {before}, {before}, {chunk_start}");
     emit!(asm, "mad.lo.s32 {chunk_heads}, {}, {}, {heads}", place.warp, chunk / 8);
+    let last = asm.register(Class::B32);
+    emit!(asm, "mad.lo.s32 {last}, {}, 4, {last_heads}", place.warp);
+    emit!(asm, "ld.shared.b32 {last}, [{last}]");
     emit!(asm, "mov.u32 {up_to}, %lanemask_le");
     emit!(asm, "shl.b32 {own}, 1, {}", place.lane);
     let (segments, lane) = (numbers, place.lane);
-    Marked { segment, start, chunk_heads, segments, chunk_start, before, lane, up_to, own }
+    Marked { segment, start, chunk_heads, segments, chunk_start, before, last, lane, up_to, own }
 }
 
 impl Marks<'_> {
