@@ -6,11 +6,12 @@ mod define;
 mod exchange;
 mod forget;
 mod inspect;
+mod last_calls;
 mod lazy;
 mod measure;
 mod names;
 mod publish;
-mod recursion;
+
 mod refused;
 mod run;
 mod shown;

@@ -228,7 +228,16 @@ pub(crate) fn diagnostics(db: &dyn Db, item: Item) -> Vec<Diagnostic<Loc>> {
     let mut all = scope::protected(db, item);
     let names = names(db, item);
     all.extend(names.diagnostics.iter().cloned());
-    all.extend(types(db, item).diagnostics.iter().cloned());
+    // What is said about an expression with an undefined name in it follows from that name.
+    let undefined: Vec<Loc> = names.diagnostics.iter().map(|d| d.primary.at).collect();
+    let follows = |d: &Diagnostic<Loc>| {
+        let mut places = std::iter::once(&d.primary).chain(&d.labels).map(|label| label.at);
+        let within = |a: Loc, b: Loc| {
+            a.item == b.item && a.span.start >= b.span.start && a.span.end <= b.span.end
+        };
+        places.any(|place| undefined.iter().any(|name| within(*name, place)))
+    };
+    all.extend(types(db, item).diagnostics.iter().filter(|d| !follows(d)).cloned());
     let is_serial = |r: &Resolution| match r {
         Resolution::Prim(prim) => serial_prim(*prim),
         Resolution::Item(id, _) => serial(db, input::item(*id)),

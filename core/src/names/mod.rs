@@ -13,7 +13,7 @@ use crate::syntax::ast::{
 use rustc_hash::{FxHashMap, FxHashSet};
 
 pub use suggest::closest;
-use suggest::{foreign, instead};
+use suggest::{foreign, instead, is_syntax};
 
 /// The definition that a use of a name refers to.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -86,6 +86,7 @@ pub fn resolve(id: ItemId, item: &Item, scope: &dyn Scope) -> Names {
         referred: FxHashSet::default(),
         asked: FxHashSet::default(),
         unknown: FxHashSet::default(),
+        foreign: false,
     };
     resolver.form();
     resolver.names
@@ -109,6 +110,8 @@ struct Resolver<'a> {
     asked: FxHashSet<Name>,
     /// The names already reported as undefined.
     unknown: FxHashSet<Name>,
+    /// True once a word was met that is syntax in other languages.
+    foreign: bool,
 }
 
 impl Resolver<'_> {
@@ -273,6 +276,20 @@ impl Resolver<'_> {
         }
     }
 
+    /// Reports `x -> e` of an undefined `x`, a function value of other languages.
+    fn thin_arrow(&mut self, op: &str, left: ExprId, op_span: Span) {
+        let Expr::Name(name) = &self.item.exprs[left] else { return };
+        let local = self.locals.iter().any(|(n, _)| n == name);
+        if op != "->" || local || self.unknown.contains(name) || self.scope.value(name).is_some() {
+            return;
+        }
+        let at = self.loc(self.item.expr_spans[left]);
+        let message = format!("`{name}` is undefined: `->` reads elements, it does not make a function");
+        let report = Diagnostic::error(DiagnosticKind::Name, at, message);
+        self.names.diagnostics.push(report.fix("write `=>`", self.loc(op_span), "=>"));
+        self.unknown.insert(name.clone());
+    }
+
     /// Records a reference to an item.
     fn refer(&mut self, item: ItemId) {
         if self.referred.insert(item) {
@@ -307,8 +324,8 @@ impl Resolver<'_> {
             }
             return found;
         }
-        // Each undefined name is reported once.
-        if !self.unknown.insert(name.clone()) {
+        // Each undefined name is reported once, and none behind a word of another language's syntax.
+        if self.foreign || !self.unknown.insert(name.clone()) {
             return Resolution::Unknown;
         }
         let at = self.loc(span);
@@ -333,6 +350,7 @@ impl Resolver<'_> {
                 }
             }
         };
+        self.foreign |= is_syntax(name);
         self.names.diagnostics.push(report);
         Resolution::Unknown
     }
@@ -350,6 +368,7 @@ impl Resolver<'_> {
                 self.expr(*arg);
             }
             Expr::Binary { op, op_span, left, right } => {
+                self.thin_arrow(op.name(), *left, *op_span);
                 self.expr(*left);
                 self.operator(id, op.name(), *op_span);
                 self.expr(*right);

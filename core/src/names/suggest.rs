@@ -115,6 +115,7 @@ pub(super) fn instead(name: &Name) -> Option<&'static str> {
         "then" | "begin" | "end" | "do" | "done" => "an expression needs no such word",
         "switch" | "case" | "match" => "write `if … then … else if … then … else …`",
         "print_int" | "print_float" => "`print(x)` prints a value of any type",
+        "assert" => "write `if … then … else error(\"…\")`, which stops the program",
         "exit" | "quit" => "the command is `exit;`",
         "null" | "nil" | "none" => {
             "there is no such value; a pair with a bool can say whether there is one"
@@ -125,6 +126,14 @@ pub(super) fn instead(name: &Name) -> Option<&'static str> {
         "fst" | "snd" => "to take a pair apart, write `let (a, b) = … in …`",
         _ => return None,
     })
+}
+
+/// Returns true for a word that is syntax in other languages: what is around it is not NESL either.
+pub(super) fn is_syntax(name: &Name) -> bool {
+    matches!(
+        name.folded(),
+        "fun" | "fn" | "lambda" | "case" | "match" | "switch" | "from" | "import" | "begin" | "do"
+    )
 }
 
 /// Returns the edit distance in which a swap of neighbours counts as one edit (Damerau, "A

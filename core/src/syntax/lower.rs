@@ -230,6 +230,16 @@ impl<'a> Lower<'a> {
                 let at = self.range(Span::new(index, index + 1));
                 report.fix("a condition is written after `|`", at, "|")
             }
+            (Some(Kind::LBracket), Some(Kind::Bar | Kind::InKw))
+                if let Some(word) = self.comprehension(open, index) =>
+            {
+                let at = self.range(Span::new(word, word + 1));
+                self.error(at, "a sequence is not computed in brackets")
+                    .hint("write `{x * x : x in xs}`, with a condition `{x * x : x in xs | x > 1}`")
+            }
+            (Some(Kind::LBracket), Some(Kind::Semi)) => report.hint(
+                "elements are separated by `,`; a matrix is a sequence of rows: `[[1, 2], [3, 4]]`",
+            ),
             (Some(Kind::LBracket), Some(Kind::InKw)) => {
                 report.hint("an apply-to-each is written with braces: `{… : x in xs}`")
             }
@@ -244,6 +254,14 @@ impl<'a> Lower<'a> {
             _ => report,
         };
         self.report(report);
+    }
+
+    /// Finds the `for` of `[x for x in xs]` or the `|` of `[x | x <- xs]`.
+    fn comprehension(&self, open: u32, index: u32) -> Option<u32> {
+        match self.token_kind(index) {
+            Some(Kind::Bar) => Some(index),
+            _ => (open..index).find(|i| self.token_text(*i).eq_ignore_ascii_case("for")),
+        }
     }
 
     /// Returns true if a line ends before a token.

@@ -200,13 +200,14 @@ fn parse_tokens(text: &str, all: &[Token]) -> Parsed {
     }
     for at in foreign_comments {
         let words = text[at].trim_start_matches('/').trim().replace('%', "");
-        diagnostics.push(
-            Diagnostic::error(DiagnosticKind::Syntax, at, "`//` does not begin a comment").fix(
-                "write `% … %`",
-                at,
-                format!("% {words} %"),
-            ),
-        );
+        let operand = words.trim_end_matches([';', ' ']);
+        let number = !operand.is_empty() && operand.bytes().all(|byte| byte.is_ascii_digit());
+        let report = Diagnostic::error(DiagnosticKind::Syntax, at, "`//` does not begin a comment");
+        diagnostics.push(if number {
+            report.hint("`/` on ints truncates; a comment is written `% … %`")
+        } else {
+            report.fix("write `% … %`", at, format!("% {words} %"))
+        });
     }
     diagnostics.sort_by_key(|d| d.primary.at.start());
     let green = tree::build(&node, all, &significant, text);
@@ -224,6 +225,9 @@ fn comment_hint(comment: &str, before: &[Token], text: &str) -> String {
                 "`%` begins a comment; the remainder is `rem({}, {operand})`",
                 &text[last.range]
             )
+        }
+        Some(last) if short && last.kind == Kind::RParen => {
+            format!("`%` begins a comment; the remainder is `rem(…, {operand})`")
         }
         _ => "comments run from one `%` to the next `%`; close it, or count the `%`s above"
             .to_owned(),

@@ -4,7 +4,7 @@
 use super::Session;
 use nesl_core::base::{ItemId, Name};
 use nesl_core::names::Resolution;
-use nesl_core::syntax::ast::ItemKind;
+use nesl_core::syntax::ast::{ItemKind, Pat};
 use nesl_core::syntax::Kind;
 
 impl Session {
@@ -12,8 +12,25 @@ impl Session {
     pub(super) fn refuse_names(&mut self, item: ItemId) {
         let names = match &self.db.ast(item).kind {
             ItemKind::Function(function) => vec![function.name.name.clone()],
-            ItemKind::Binding { .. } | ItemKind::Datatype(_) => self.db.form(item).names.to_vec(),
-            ItemKind::Expr(_) | ItemKind::Command(_) | ItemKind::Missing => return,
+            ItemKind::Datatype(_) => self.db.form(item).names.to_vec(),
+            ItemKind::Binding { pattern, .. } => {
+                if let Pat::Record { name, .. } = &self.db.ast(item).pats[*pattern] {
+                    // `g(x) = …` was to define `g`.
+                    self.refused.insert(name.name.clone());
+                    return;
+                }
+                self.db.form(item).names.to_vec()
+            }
+            ItemKind::Missing => {
+                // `g x = …` was to define `g`.
+                let (text, tokens) = (self.db.item_text(item), &self.db.parsed(item).tokens);
+                let defines = tokens.iter().any(|token| token.kind == Kind::Equals);
+                let name = tokens.first().filter(|token| token.kind == Kind::Name && defines);
+                let name = name.map(|token| Name::new(&text[token.range]));
+                self.refused.extend(name.filter(|name| self.lookup(name).is_none()));
+                return;
+            }
+            ItemKind::Expr(_) | ItemKind::Command(_) => return,
         };
         let taken = |name: &Name| is_word(name) || self.is_of_library(name);
         let taken: Vec<Name> = names.into_iter().filter(taken).collect();

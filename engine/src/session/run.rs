@@ -324,7 +324,21 @@ impl Session {
                 };
                 return Err(vec![report.hint("does every call come nearer to an end?")]);
             }
-            Err(FormError::Program(failure)) => return Err(vec![self.failure(item, &failure)]),
+            Err(FormError::Program(failure)) => {
+                let program = linked.as_ref().unwrap_or(&elaborated.program);
+                let particulars = self.particulars(program, &globals, key, &failure);
+                let mut report = self.failure(item, &failure);
+                if let Some(particulars) = particulars {
+                    let message = report.message.trim_end_matches([' ', '.']);
+                    report.message = format!("{message} ({particulars})");
+                }
+                return Err(vec![match failure.fault.code {
+                    FaultCode::Range => {
+                        report.hint("a range goes upward; `reverse([1:6])` goes down from 5 to 1")
+                    }
+                    _ => report,
+                }]);
+            }
             Err(FormError::Runtime(failure)) => {
                 return Err(vec![self.runtime_failure(item, failure)]);
             }

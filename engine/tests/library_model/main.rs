@@ -65,6 +65,10 @@ const NO_LAW: &[(&[&str], &str)] = &[
             "read_float_seq_from_file",
             "read_object_from_file",
             "write_object_to_file",
+            "read_object",
+            "write_object",
+            "read_int_seq",
+            "read_float_seq",
             "shell_command",
             "spawn",
             "get_environment_variable",
@@ -72,6 +76,26 @@ const NO_LAW: &[(&[&str], &str)] = &[
             "prompt",
         ],
         "files and commands, a single call to the host; tested with it",
+    ),
+    (
+        &["first", "rest", "get", "append", "next_char", "digitp", "grep", "parse_int_vect"],
+        "other names for operations that have laws; their examples are run",
+    ),
+    (&["nesl_path", "user"], "texts of the environment"),
+    (
+        &[
+            "bound_box",
+            "bounding_box",
+            "close_window",
+            "draw_lines",
+            "draw_points",
+            "draw_segments",
+            "draw_string",
+            "get_mouse_info",
+            "make_window",
+            "plot_window",
+        ],
+        "the old plot library, which draws",
     ),
     (
         &[

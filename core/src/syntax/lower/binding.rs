@@ -26,9 +26,27 @@ impl Lower<'_> {
                 return Expr::Let { bindings: lowered, body };
             }
             if !equals.present() {
-                let report = self
-                    .expected("`=` after the pattern of this `let`", equals.start)
-                    .hint("write `let x = … in …`");
+                let word = self.token_text(pat.start).to_lowercase();
+                let name = self.token_text(pat.start).to_owned();
+                let named = pat.kind == Kind::NameRef && self.token_kind(equals.start) == Some(Kind::Name);
+                let report = if named && ["mut", "rec", "var", "const"].contains(&word.as_str()) {
+                    let at = self.node_range(pat);
+                    let whole = at.cover(self.insert_at(equals.start));
+                    let report = self.error(at, format!("there is no `{word}`"));
+                    if word == "rec" {
+                        report.hint("a function that calls itself is defined with `function`")
+                    } else {
+                        report.fix(format!("leave out `{word}`"), whole, "")
+                    }
+                } else if named {
+                    let report = self.expected("`=` after the pattern of this `let`", equals.start);
+                    report.hint(format!(
+                        "a function inside is a value: `let {name} = x => x + 1 in …`"
+                    ))
+                } else {
+                    self.expected("`=` after the pattern of this `let`", equals.start)
+                        .hint("write `let x = … in …`")
+                };
                 self.report(report);
                 lowered.push((pattern, self.add(Expr::Missing, span(value))));
                 continue;
@@ -165,7 +183,7 @@ impl Lower<'_> {
         let words = line[from..].trim_start_matches(['-', '#', ' ']);
         let range =
             TextRange::new(((start + from) as u32).into(), ((start + line.len()) as u32).into());
-        (words.contains(' ') && !line.contains('%')).then(|| (range, words.to_owned()))
+        ((words.contains(' ') || from == 0) && !line.contains('%')).then(|| (range, words.to_owned()))
     }
 
     /// Lowers a part of a `let` binding that is not its value itself.

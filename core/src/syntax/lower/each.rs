@@ -11,6 +11,18 @@ impl Lower<'_> {
         let [star, first, colon, sieve, close, rest @ ..] = &node.kids[..] else {
             return Expr::Missing;
         };
+        if !colon.present()
+            && sieve.present()
+            && let Some(bar) = self.set_builder(close.start)
+            && self.token_kind(close.start) == Some(Kind::InKw)
+        {
+            let at = self.range(Span::new(bar, bar + 1));
+            let report = self
+                .error(at, "the body and the bindings of an apply-to-each are divided by `:`")
+                .fix("write `:`", at, ":");
+            self.report(report);
+            return Expr::Missing;
+        }
         let serial = star.present();
         let before = self.diagnostics.len();
         let mut bindings = Vec::new();
@@ -126,6 +138,9 @@ impl Lower<'_> {
                 let insert = self.insert_after(only.kids[0].end - 1);
                 self.error(at, "this binding has no `in`").fix("add `in`", insert, " in")
             }
+            Kind::Tuple | Kind::Literal if !alone && self.text_before_colon(node.start) => self
+                .error(at, "this is not a binding")
+                .hint("there are no dictionaries in braces: `create_table([(\"a\", 1), (\"b\", 2)])` makes a table"),
             Kind::Tuple | Kind::Literal | Kind::Paren if alone => self
                 .error(at, "this is no apply-to-each: there is no binding")
                 .hint("a sequence is written with brackets: `[1, 2, 3]`"),
@@ -201,6 +216,13 @@ impl Lower<'_> {
         self.error(at, "an apply-to-each has no `for`").fix("write `:`", at, ":")
     }
 
+    /// Returns true if a string and a colon are before a token: `{"a": 1}`.
+    fn text_before_colon(&self, index: u32) -> bool {
+        index >= 2
+            && self.token_kind(index - 1) == Some(Kind::Colon)
+            && self.token_kind(index - 2) == Some(Kind::Text)
+    }
+
     /// Finds the `|` of `{e | x in xs}`, which ends at the `in`.
     fn set_builder(&self, within: u32) -> Option<u32> {
         let bar = (0..within).rev().find(|i| self.token_kind(*i) == Some(Kind::Bar))?;
@@ -213,14 +235,6 @@ impl Lower<'_> {
     fn each_stopped(&mut self, index: u32) -> Option<Report> {
         let at = self.range(Span::new(index, index + 1));
         Some(match self.token_kind(index)? {
-            Kind::InKw
-                if self.set_builder(index).is_some() =>
-            {
-                let bar = self.set_builder(index)?;
-                let bar = self.range(Span::new(bar, bar + 1));
-                self.error(bar, "the body and the bindings of an apply-to-each are divided by `:`")
-                    .fix("write `:`", bar, ":")
-            }
             Kind::InKw => {
                 let comma = (0..index).rev().find(|i| self.token_kind(*i) == Some(Kind::Comma))?;
                 let comma = self.range(Span::new(comma, comma + 1));

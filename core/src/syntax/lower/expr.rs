@@ -163,6 +163,10 @@ impl Lower<'_> {
                 self.report(report);
                 return Expr::Missing;
             }
+            if let Some(report) = self.primed_name(node) {
+                self.report(report);
+                return Expr::Missing;
+            }
             let report = self
                 .expected("an operator or a function after `'`", node.end)
                 .hint("characters are written with a back-quote: `a");
@@ -239,6 +243,10 @@ impl Lower<'_> {
             self.report(report);
             return Expr::Missing;
         }
+        if let Some(report) = self.open_slice(node) {
+            self.report(report);
+            return Expr::Missing;
+        }
         let fun = self.expr(&node.kids[0]);
         let arg = &node.kids[1];
         if arg.kind != Kind::Paren {
@@ -249,6 +257,14 @@ impl Lower<'_> {
         let inside = &arg.kids[0];
         if !inside.present() {
             let at = self.node_range(arg);
+            if self.token_kind(inside.start) == Some(Kind::Bar) {
+                let bar = self.range(Span::new(inside.start, inside.start + 1));
+                let report = self
+                    .error(bar, "`|` does not begin a function value")
+                    .hint("a function value is written `x => x + 1`");
+                self.report(report);
+                return Expr::Missing;
+            }
             let report = self
                 .error(at, "a call needs an argument")
                 .hint("a function has exactly one, which may be a tuple");
@@ -316,6 +332,10 @@ impl Lower<'_> {
         let word = self.token_text(at).to_owned();
         let op = match self.token_kind(at) {
             Some(Kind::Equals) => {
+                if let Some(report) = self.explained_sign(node) {
+                    self.report(report);
+                    return Expr::Missing;
+                }
                 if self.missing_semicolon(&node.kids[0], op_span) {
                     // Both sides may have further mistakes.
                     self.expr(&node.kids[0]);

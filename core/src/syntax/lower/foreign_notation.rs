@@ -84,7 +84,11 @@ impl Lower<'_> {
         let at = self.tokens.iter().position(|other| other.range == token.range)?;
         let before = self.tokens.get(at.checked_sub(1)?)?;
         let number = &self.text[before.range];
+        let single = &self.text[token.range] == ".";
         let digits = number.strip_suffix('.').unwrap_or(number);
+        if single && digits == number {
+            return None;
+        }
         if !digits.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
             || before.range.end() != token.range.start()
         {
@@ -94,10 +98,31 @@ impl Lower<'_> {
         Some(report.hint(format!("write `[{digits}:n]`, which stops before n")))
     }
 
+    /// Makes the report of a `.` outside a number.
+    pub(super) fn lone_dot(&mut self, token: &Token) -> Report {
+        let at = self.tokens.iter().position(|other| other.range == token.range);
+        let kind = |at: Option<usize>| at.and_then(|at| self.tokens.get(at)).map(|t| t.kind);
+        let before = kind(at.and_then(|at| at.checked_sub(1)));
+        let after = kind(at.map(|at| at + 1));
+        let report = self.error(token.range, "`.` means nothing in NESL");
+        match (before, after) {
+            (_, Some(Kind::Star | Kind::Slash | Kind::Caret | Kind::Plus | Kind::Minus)) => {
+                report.hint("element by element is written `{x * y : x in xs; y in ys}`")
+            }
+            (Some(Kind::Name | Kind::RParen | Kind::RBracket), Some(Kind::Name)) => report.hint(
+                "a function is written before its argument, as in `length(xs)`; a record is taken apart by a pattern",
+            ),
+            _ => report.hint("a number needs a digit; take records apart by pattern"),
+        }
+    }
+
     /// Makes the report of two operands side by side of which the first cannot be a function: `2 x`,
     /// `0xff`, `1..10`, `take([1, 2] 1)`.
     pub(super) fn not_an_application(&mut self, node: &Node) -> Option<Report> {
         let [fun, arg] = &node.kids[..] else { return None };
+        if let Some(report) = self.formatted_string(fun, arg) {
+            return Some(report);
+        }
         let number = fun.kind == Kind::Literal
             && matches!(self.token_kind(fun.start), Some(Kind::Int | Kind::Float));
         let text = fun.kind == Kind::Literal
@@ -106,8 +131,21 @@ impl Lower<'_> {
         if !(number || text || sequence) || !arg.present() {
             return None;
         }
+        let word = self.token_text(arg.start).to_lowercase();
+        if arg.kind == Kind::NameRef
+            && matches!(word.as_str(), "elif" | "elseif" | "elsif" | "where" | "end")
+        {
+            return None;
+        }
         let (left, right) = (self.node_range(fun), self.node_range(arg));
         let whole = left.cover(right);
+        if matches!(word.as_str(), "mod" | "rem" | "div") && arg.kind == Kind::NameRef {
+            let report = self.error(right, format!("`{word}` is not an operator"));
+            return Some(report.hint(match word.as_str() {
+                "div" => "`/` on ints truncates".to_owned(),
+                _ => format!("write `{word}(a, b)`"),
+            }));
+        }
         let (a, b) = (self.node_text(fun).to_owned(), self.node_text(arg).to_owned());
         if number && left.end() == right.start() {
             if let Some(report) = self.odd_number(whole, &a, &b, arg) {
@@ -142,6 +180,18 @@ impl Lower<'_> {
         } else {
             report.hint("`++` joins sequences and strings")
         })
+    }
+
+    /// Makes the report of `f"x = {x}"`.
+    fn formatted_string(&mut self, fun: &Node, arg: &Node) -> Option<Report> {
+        let text = arg.kind == Kind::Literal && self.token_kind(arg.start) == Some(Kind::Text);
+        let (left, right) = (self.node_range(fun), self.node_range(arg));
+        let prefix = matches!(self.node_text(fun), "f" | "F" | "r" | "b" | "u" | "L");
+        if !(text && prefix && left.end() == right.start()) {
+            return None;
+        }
+        let report = self.error(left.cover(right), "a string has no prefix");
+        Some(report.hint("strings are joined by `++`, and made of values by `@`: `\"x = \" ++ @x`"))
     }
 
     /// Makes the report of a number with a part that numbers of NESL do not have.
@@ -186,18 +236,80 @@ impl Lower<'_> {
         None
     }
 
+    /// Makes the report of `a[:n]` and `a[n:]`.
+    pub(super) fn open_slice(&mut self, node: &Node) -> Option<Report> {
+        let [fun, arg] = &node.kids[..] else { return None };
+        if arg.kind != Kind::Range || self.node_range(fun).end() != self.node_range(arg).start() {
+            return None;
+        }
+        let (_, parts) = arg.kids.split_last()?;
+        let text = |at: usize| parts.get(at).map_or("", |part| self.node_text(part));
+        let a = self.node_text(fun);
+        let written = match parts {
+            [start, end] if start.present() && !end.present() => {
+                format!("drop({a}, {})", text(0))
+            }
+            [start, end] if !start.present() && end.present() => {
+                format!("take({a}, {})", text(1))
+            }
+            [start, _, _] if !start.present() => format!("{a} -> [0:#{a}:{}]", text(2)),
+            _ => return None,
+        };
+        let at = self.node_range(node);
+        let report = self.error(at, "a part of a sequence is not written `a[s:e]`");
+        Some(report.fix(format!("write `{written}`"), at, written))
+    }
+
+    /// Makes the report of `x'`.
+    pub(super) fn primed_name(&mut self, node: &Node) -> Option<Report> {
+        let before = node.start.checked_sub(1)?;
+        let name = self.range(Span::new(before, before + 1));
+        let quote = self.range(Span::new(node.start, node.start + 1));
+        if self.token_kind(before) != Some(Kind::Name) || name.end() != quote.start() {
+            return None;
+        }
+        let name = self.token_text(before);
+        let report = self.error(quote, "a name has no `'`");
+        Some(report.hint(format!("a transposed matrix is `transpose({name})`")))
+    }
+
+    /// Makes the report of an `=` that something before it explains: `x += 1`, `y + 1 where y = 2`.
+    pub(super) fn explained_sign(&mut self, node: &Node) -> Option<Report> {
+        let left = &node.kids[0];
+        let clause = (left.start..left.end).find(|i| self.token_text(*i) == "where");
+        if let Some(clause) = clause.filter(|clause| *clause > 0) {
+            let at = self.range(Span::new(clause, clause + 1));
+            let report = self.error(at, "there is no `where`");
+            return Some(report.hint("bind before use: `let y = x * 2 in y + 1`"));
+        }
+        if left.kind == Kind::Binary && !left.kids[1].present() {
+            let op = left.kids[0].end;
+            return self.changes_a_variable(left, Span::new(op, op + 1));
+        }
+        None
+    }
+
     /// Makes the report of `x += 1` and `x++`.
     pub(super) fn changes_a_variable(&mut self, node: &Node, op: Span) -> Option<Report> {
         let sign = self.token_text(op.start).to_owned();
         let next = self.token_kind(op.end);
         let variable = self.node_text(&node.kids[0]).to_owned();
-        if node.kids[0].kind != Kind::NameRef {
+        let shift = matches!(&sign[..], "<" | ">");
+        if node.kids[0].kind != Kind::NameRef && !shift {
             return None;
         }
         let (at, written, changed) = match (&sign[..], next) {
             ("+" | "-" | "*" | "/", Some(Kind::Equals | Kind::EqEq)) => {
                 let at = self.range(Span::new(op.start, op.end + 1));
                 (at, format!("{sign}="), format!("{variable} {sign} …"))
+            }
+            ("<" | ">", Some(next)) if next == self.token_kind(op.start).unwrap_or(next) => {
+                let at = self.range(Span::new(op.start, op.end + 1));
+                let report = self.error(at, format!("`{sign}{sign}` is not an operator"));
+                return Some(report.hint(match sign.as_str() {
+                    "<" => "bits are shifted by `lshift(x, n)`",
+                    _ => "bits are shifted by `rshift(x, n)`",
+                }));
             }
             ("++", None | Some(Kind::Semi | Kind::Dollar | Kind::RParen)) => {
                 (self.range(op), "++".to_owned(), format!("{variable} + 1"))
@@ -210,6 +322,9 @@ impl Lower<'_> {
 
     /// Makes the report of `g x y = e`, a definition without `function` and parentheses.
     pub(super) fn bare_definition(&mut self, node: &Node) -> Option<Report> {
+        if let Some(report) = self.odd_name(&node.kids[0]) {
+            return Some(report);
+        }
         let mut names = vec![];
         let mut left = &node.kids[0];
         while left.kind == Kind::Juxtaposed && left.kids[1].kind == Kind::NameRef {
@@ -227,6 +342,32 @@ impl Lower<'_> {
         Some(report.fix(format!("a function is defined with `{written} = …`"), at, written))
     }
 
+    /// Makes the report of `my-name = e` and `2nd = e`.
+    fn odd_name(&mut self, left: &Node) -> Option<Report> {
+        let [a, b] = &left.kids[..] else { return None };
+        let (first, second) = (self.node_range(a), self.node_range(b));
+        let at = first.cover(second);
+        if b.kind != Kind::NameRef {
+            return None;
+        }
+        let written = self.text[at].to_owned();
+        match left.kind {
+            Kind::Binary
+                if a.kind == Kind::NameRef
+                    && self.token_kind(a.end) == Some(Kind::Minus)
+                    && !written.contains(' ') =>
+            {
+                let name = written.replace('-', "_");
+                let report = self.error(at, "a name has no `-`");
+                Some(report.fix(format!("write `{name}`"), at, name))
+            }
+            Kind::Juxtaposed if a.kind == Kind::Literal && first.end() == second.start() => {
+                Some(self.error(at, "a name does not begin with a digit"))
+            }
+            _ => None,
+        }
+    }
+
     /// Reports statements of other languages once, in place of their consequences.
     pub(super) fn statement(&mut self, left_over: bool) -> bool {
         let first = if self.token_kind(0) == Some(Kind::Hash) { 1 } else { 0 };
@@ -236,6 +377,7 @@ impl Lower<'_> {
             next,
             Some(Kind::Name | Kind::TrueKw | Kind::FalseKw | Kind::TimeKw | Kind::ReservedKw)
         );
+        let indexed = next == Some(Kind::LBracket) && self.token_kind(first + 2) == Some(Kind::RBracket);
         let opens = matches!(next, Some(Kind::LParen | Kind::CallParen));
         let wrong = left_over || !self.diagnostics.is_empty();
         let called =
@@ -243,7 +385,10 @@ impl Lower<'_> {
         let at = self.range(Span::new(first, first + 1));
         let report = match word.as_str() {
             "import" | "include" | "using" | "require" | "from" | "open" | "package" | "module"
-                if named && (wrong || matches!(word.as_str(), "import" | "include" | "using"))
+                if named
+                    && (wrong
+                        || matches!(word.as_str(), "import" | "include" | "using")
+                        || word == "from" && self.token_text(first + 2) == "import")
                     || first == 1 && word == "include"
                     || wrong && next == Some(Kind::Text) && word != "open" =>
             {
@@ -265,9 +410,10 @@ impl Lower<'_> {
                 )
             }
             "int" | "long" | "double" | "bool" | "char" | "float" | "string" | "auto" | "unsigned"
-                if named && wrong =>
+                if (named || indexed) && wrong =>
             {
-                let whole = at.cover(self.insert_at(first + 1));
+                let name = if indexed { first + 3 } else { first + 1 };
+                let whole = at.cover(self.insert_at(name));
                 self.error(at, format!("`{word}` does not begin a definition")).fix(
                     "a variable is defined with `x = …`; its type is found by itself",
                     whole,
@@ -288,6 +434,9 @@ impl Lower<'_> {
                 self.error(at, format!("`{word}` does not begin a definition"))
                     .hint("a record is defined with `datatype point(float, float);`")
             }
+            "lambda" if wrong => self
+                .error(at, "there is no `lambda`")
+                .hint("a function value is written `x => x + 1`"),
             "return" if wrong || named => self
                 .error(at, "there is no `return`")
                 .hint("the value of a function is its body: `function g(x) = x + 1;`"),

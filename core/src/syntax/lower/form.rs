@@ -25,6 +25,10 @@ pub(in super::super) fn lower(
         Kind::Command => lower.command(end),
         _ => ItemKind::Missing,
     };
+    let statement = matches!(node.kind, Kind::Binding | Kind::ExprItem)
+        && !lower.diagnostics.is_empty()
+        && lower.statement(true);
+    let kind = if statement { ItemKind::Missing } else { kind };
     if let Some(rest) = node.kids.last().filter(|kid| kid.kind == Kind::Error) {
         lower.left_over(rest);
     } else if node.kind == Kind::Error {
@@ -68,7 +72,7 @@ impl Lower<'_> {
                                 .fix("write `=`", token.range, "")
                         }
                         "&" => report.fix("write `and`", token.range, "and"),
-                        "." => report.hint("a number needs a digit; take records apart by pattern"),
+                        "." => self.lone_dot(token),
                         "?" => report.hint("write `if c then a else b`"),
                         _ => report,
                     };
@@ -146,13 +150,22 @@ impl Lower<'_> {
                 report.hint("nothing that it could close is open")
             }
             Some(Kind::Equals) => report.fix("write `==` to compare", at, "=="),
-            Some(Kind::InKw) => report.hint("`in` belongs to `let` or to `{… : x in …}`"),
+            Some(Kind::InKw) => report.hint(
+                "`in` belongs to `let` or to `{… : x in …}`; whether `x` is an element is `find(x, xs) >= 0`",
+            ),
+            Some(Kind::IfKw) => report.hint("write `if c then a else b`"),
+            Some(Kind::Colons) => report.hint(
+                "a type is written in the definition: `function g(x) : int -> int = …`",
+            ),
+            Some(Kind::Bar) if self.token_kind(first + 1) == Some(Kind::Greater) => {
+                report.hint("a function is written before its argument, as in `sum(xs)`")
+            }
             Some(Kind::ThenKw | Kind::ElseKw) => report.hint("write `if c then a else b`"),
             Some(Kind::Colon) if self.begins_command(first) => {
                 self.misplaced_command(first, report)
             }
             Some(Kind::Colon) => {
-                report.hint("a range is written `[s:e]`, a type `function g(x) : int -> int = …`")
+                report.hint("a range is written `[s:e]`, a type `function g(x) : int -> int = …`; an element is put in front by `cons(x, xs)`")
             }
             Some(Kind::Bar) => report.hint("`|` is used only inside `{…}`; the operator is `or`"),
             Some(Kind::ReservedKw) => report.hint("it is a reserved word"),
@@ -231,6 +244,15 @@ impl Lower<'_> {
             return ItemKind::Missing;
         };
         let Some(name) = self.defined_name(name, "function") else { return ItemKind::Missing };
+        if !params.present() && equals.present() && self.token_kind(equals.end + 1) == Some(Kind::CallParen) {
+            // `function y = g(x)`.
+            let at = self.range(Span::new(params.start, equals.end));
+            let report = self
+                .error(at, "a function is defined without naming its result")
+                .hint("write `function g(x) = …;`, whose value is its body");
+            self.report(report);
+            return ItemKind::Missing;
+        }
         let mut optional = Vec::new();
         let param = if params.present() {
             self.parameters(params, &mut optional)
@@ -284,6 +306,10 @@ impl Lower<'_> {
             let names: Vec<&str> = (params.start..=last).map(|i| self.token_text(i)).collect();
             let at = self.range(Span::new(params.start, last + 1));
             report.fix("parameters stand in parentheses", at, format!("({})", names.join(", ")))
+        } else if self.token_kind(equals.start) == Some(Kind::LBrace) {
+            report.hint(format!(
+                "the body is an expression without braces: `function {name}(x) = x + 1;`"
+            ))
         } else if self.token_kind(equals.start) == Some(Kind::RightArrow) {
             report.hint("a type is written after `:`, as in `: int -> int`")
         } else {
@@ -312,7 +338,10 @@ impl Lower<'_> {
             _ => "it measures time",
         };
         Diagnostic::error(DiagnosticKind::Name, at, format!("`{word}` cannot be a name: {means}"))
-            .hint("choose another name")
+            .hint(match self.token_kind(index) {
+                Some(Kind::TrueKw | Kind::FalseKw) => "choose another name, such as `g`",
+                _ => "choose another name",
+            })
     }
 
     fn command(&mut self, end: u32) -> ItemKind {

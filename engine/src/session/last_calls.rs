@@ -1,4 +1,5 @@
-//! The last calls of a recursion that went too deep, for its message.
+//! The calls that were under way when a program failed, for its message: the last ones of a recursion
+//! that went too deep, and the numbers that a check of the library is about.
 //!
 //! Compiled code does not record arguments. The program runs once more on the direct interpreter, to
 //! a depth that is reached quickly, and an observer keeps the calls that are under way.
@@ -32,6 +33,54 @@ impl Session {
         globals: &[ResidentValue],
         key: i64,
     ) -> Option<(Failure, String)> {
+        let max_depth = self.settings.max_depth.min(LOOKED_AT_DEPTH);
+        let (failure, calls) = self.run_once_more(program, globals, key)?;
+        if failure.fault.code != FaultCode::TooDeep {
+            return None;
+        }
+        let own = calls.under_way.iter().filter(|(function, _)| calls.is_own(*function));
+        let own: Vec<_> = own.rev().take(SHOWN_CALLS).collect();
+        let shown: Vec<String> =
+            own.into_iter().rev().map(|call| calls.shown(call, self.settings.precision)).collect();
+        (!shown.is_empty()).then(|| {
+            let depth = grouped(max_depth);
+            let calls = shown.join(", ");
+            (failure, format!("after {depth} calls within each other, the last were {calls}"))
+        })
+    }
+
+    /// Returns the particulars of a failed check of the library: the numbers that it is about.
+    pub(super) fn particulars(
+        &mut self,
+        program: &ir::Program,
+        globals: &[ResidentValue],
+        key: i64,
+        failure: &Failure,
+    ) -> Option<String> {
+        let checks = [FaultCode::Message, FaultCode::ZipLength, FaultCode::NegativeLength];
+        if !checks.contains(&failure.fault.code) {
+            return None;
+        }
+        let (again, calls) = self.run_once_more(program, globals, key)?;
+        if again.fault != failure.fault {
+            return None;
+        }
+        // The call that the program itself makes is the outermost one of the library's.
+        let own = calls.under_way.iter().rposition(|(function, _)| calls.is_own(*function));
+        let (function, args) = calls.under_way.get(own.map_or(0, |own| own + 1))?;
+        let row = &program.functions[function.0 as usize];
+        let name = row.name.split('@').next().unwrap_or(&row.name);
+        if row.library { numbers(name, args) } else { None }
+    }
+
+    /// Runs a program without effects on the direct interpreter until it fails; returns the failure
+    /// and the calls that were under way.
+    fn run_once_more<'p>(
+        &mut self,
+        program: &'p ir::Program,
+        globals: &[ResidentValue],
+        key: i64,
+    ) -> Option<(Failure, Calls<'p>)> {
         let mut effects = false;
         for function in &program.functions {
             function.body.for_each_op(&mut |op| effects |= matches!(op, Op::Host(..)));
@@ -55,18 +104,37 @@ impl Session {
             timer.thread().unpark();
             run
         });
-        let failure = run.err().filter(|failure| failure.fault.code == FaultCode::TooDeep)?;
-        let last = calls.under_way.iter().rev().take(SHOWN_CALLS).rev();
-        let shown: Vec<String> = last.map(|call| calls.shown(call, self.settings.precision)).collect();
-        (!shown.is_empty()).then(|| {
-            let depth = grouped(max_depth);
-            let calls = shown.join(", ");
-            (failure, format!("after {depth} calls within each other, the last were {calls}"))
-        })
+        Some((run.err()?, calls))
     }
 }
 
-/// The calls of the program's own functions that are under way, with their arguments.
+/// Returns the numbers that a check of a function of the library is about.
+fn numbers(name: &str, args: &[Value]) -> Option<String> {
+    let length = |value: &Value| match value {
+        Value::Sequence(sequence) => Some(sequence.len()),
+        _ => None,
+    };
+    match (name, args) {
+        ("take" | "drop", [Value::Sequence(v), Value::Int(n)]) => {
+            Some(format!("cannot {name} {} of {} elements", n.unsigned_abs(), v.len()))
+        }
+        ("transpose", [Value::Sequence(rows)]) => {
+            let lengths: Vec<usize> = rows.iter().filter_map(|row| length(&row)).collect();
+            let first = *lengths.first()?;
+            let (at, other) = lengths.iter().enumerate().find(|(_, n)| **n != first)?;
+            Some(format!("row 0 has {first} elements, row {at} has {other}"))
+        }
+        ("index" | "dist", [.., Value::Int(n)]) if *n < 0 => Some(format!("the length is {n}")),
+        _ => {
+            let lengths: Vec<String> =
+                args.iter().filter_map(length).map(|n| n.to_string()).collect();
+            let (last, others) = lengths.split_last()?;
+            (!others.is_empty()).then(|| format!("the lengths are {} and {last}", others.join(", ")))
+        }
+    }
+}
+
+/// The calls that are under way, with their arguments.
 struct Calls<'p> {
     program: &'p ir::Program,
     under_way: Vec<(FunId, Vec<Value>)>,
@@ -88,13 +156,13 @@ impl Calls<'_> {
 
 impl Observer for Calls<'_> {
     fn enter(&mut self, _: &mut dyn Host, function: FunId, args: &[Value]) {
-        if self.is_own(function) {
+        if function != self.program.main {
             self.under_way.push((function, args.to_vec()));
         }
     }
 
     fn leave(&mut self, _: &mut dyn Host, function: FunId, _: &Value) {
-        if self.is_own(function) {
+        if function != self.program.main {
             self.under_way.pop();
         }
     }
