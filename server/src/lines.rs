@@ -93,6 +93,12 @@ impl Lines {
         TextSize::new(start + column as u32)
     }
 
+    /// The byte at a column that is counted in characters, whatever the client counts in.
+    pub fn offset_of_char(&self, line: u32, column: u32) -> TextSize {
+        let Some(start) = self.starts.get(line as usize) else { return TextSize::of(&*self.text) };
+        TextSize::new(start + Encoding::Utf32.bytes(self.line(line as usize), column) as u32)
+    }
+
     /// The bytes of a range.
     pub fn range(&self, range: lsp::Range) -> TextRange {
         let (start, end) = (self.offset(range.start), self.offset(range.end));

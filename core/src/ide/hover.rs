@@ -4,13 +4,16 @@ use super::symbol::{self, Symbol};
 use crate::base::{Span, TextRange};
 use crate::db::Cursor;
 use crate::db::{Database, FileId};
-use crate::explain::{self, Summary};
+use crate::explain;
 use crate::prelude::{DocString, parse_doc, shown};
 use crate::prim::Prim;
 use crate::syntax::ast::{Expr, ItemKind};
 use crate::types::{Scheme, Ty, print_scheme};
 use nesl_runtime::scalar::Precision;
 use std::fmt::Write;
+
+/// The number of lines of the flattened form in a hover.
+const MAX_LINES: usize = 24;
 
 /// The contents of a hover.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -25,7 +28,7 @@ pub struct Hover {
     pub doc: Option<DocString>,
     /// The flattened form, a line each, indented; Markdown.
     pub flattened: Vec<String>,
-    /// The flattened form in a few words.
+    /// The flattened form in a sentence, Markdown.
     pub summary: Option<String>,
 }
 
@@ -40,7 +43,7 @@ impl Hover {
             out.push_str(&doc_markdown(doc));
         }
         if let Some(summary) = &self.summary {
-            let _ = writeln!(out, "---\n**Flattened:** {summary}\n");
+            let _ = writeln!(out, "---\n{summary}\n");
         }
         for line in &self.flattened {
             let _ = writeln!(out, "{line}");
@@ -215,25 +218,29 @@ fn flattened(cursor: &Cursor<'_>, hover: &mut Hover, precision: Precision) {
     let whole = span == cursor.ast.span;
     let lines =
         if whole { summary.lines.clone() } else { explain::within(&summary, cursor.range(span)) };
-    let launches = lines.iter().filter(|line| line.launch).count();
-    if launches == 0 {
+    if lines.is_empty() {
         return;
     }
-    let part = Summary { lines: lines.clone(), ..summary };
-    hover.summary = Some(if whole { part.headline() } else { count(launches) });
-    let limit = 12;
-    for line in lines.iter().take(limit) {
+    if whole && summary.sequential {
+        hover.summary = Some(summary.sentence());
+        return;
+    }
+    let launches = explain::count_launches(&lines);
+    hover.summary = Some(if whole { summary.sentence() } else { count(launches) });
+    for line in lines.iter().take(MAX_LINES) {
         let indent = "  ".repeat(line.depth as usize);
         hover.flattened.push(format!("{indent}- {}", line.text));
     }
-    if lines.len() > limit {
-        hover.flattened.push(format!("- … {} more lines: see the IR", lines.len() - limit));
+    if lines.len() > MAX_LINES {
+        hover.flattened.push(format!("- and {} more steps: see the IR", lines.len() - MAX_LINES));
     }
 }
 
-fn count(launches: usize) -> String {
-    let s = if launches == 1 { "kernel does" } else { "kernels do" };
-    format!("{launches} {s} this")
+fn count(launches: u32) -> String {
+    match launches {
+        1 => "**1 launch does this**".to_owned(),
+        n => format!("**{n} launches do this**"),
+    }
 }
 
 /// The tokens whose flattened form is of interest: the form for the name that it defines, else the

@@ -14,6 +14,7 @@
 //! The work is first put on lists, reading only inputs of the database, which a change of the text cannot cancel;
 //! it is taken off the lists as it is done. So an update that is cancelled half-way loses nothing.
 
+use super::unused::{self, Unused};
 use crate::base::{Diagnostic, ItemId, Name};
 use crate::db::{Database, FileId, FileRange, Form, Outline};
 use crate::syntax::RawKind;
@@ -32,6 +33,8 @@ pub struct Problems {
     asking: FxHashMap<Name, FxHashSet<ItemId>>,
     /// The forms that have diagnostics.
     wrong: FxHashSet<ItemId>,
+    /// The forms that define variables that they do not use.
+    idle: FxHashMap<ItemId, Vec<Unused>>,
     /// Names whose meaning may have changed.
     news: Vec<Name>,
     /// The forms whose facts may have changed.
@@ -72,8 +75,25 @@ impl Problems {
                 true => self.wrong.remove(&item),
                 false => self.wrong.insert(item),
             };
+            if self.pending.contains(&item) {
+                match unused::in_item(db, item) {
+                    none if none.is_empty() => self.idle.remove(&item),
+                    some => self.idle.insert(item, some),
+                };
+            }
             self.pending.remove(&item);
             all.extend(problems);
+        }
+        all
+    }
+
+    /// Returns the variables that are defined and not used in the file of the last update, in order.
+    pub fn unused(&self, db: &Database) -> Vec<Unused> {
+        let mut all = Vec::new();
+        for item in in_order(db, self.idle.keys()) {
+            let start = db.whole(item).range.start();
+            let own = self.idle.get(&item).into_iter().flatten();
+            all.extend(own.map(|one| Unused { name: one.name.clone(), range: one.range + start }));
         }
         all
     }
@@ -132,6 +152,7 @@ impl Problems {
         }
         self.pending.remove(&item);
         self.wrong.remove(&item);
+        self.idle.remove(&item);
     }
 
     fn no_longer_asks(&mut self, item: ItemId, names: &[Name]) {
