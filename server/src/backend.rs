@@ -14,6 +14,7 @@ use crate::preview::{self, Views};
 use crate::protocol::*;
 use crate::queue::Queue;
 use crate::reading::{answer, answer_yet};
+use crate::remembered::Facts;
 use crate::run::Runs;
 use crate::workspace::Search;
 use crate::world::{Snapshot, World, path_of};
@@ -43,6 +44,7 @@ pub struct Backend {
     colors: Arc<Sent>,
     costs: Arc<Costs>,
     layouts: Arc<Layouts>,
+    facts: Arc<Facts>,
     /// The lenses and hints last shown.
     lenses: Arc<Kept<ide::Lens>>,
     hints: Arc<Kept<InlayHint>>,
@@ -79,6 +81,7 @@ impl Backend {
             colors: Arc::default(),
             costs,
             layouts: Arc::default(),
+            facts: Arc::default(),
             lenses: Arc::default(),
             hints: Arc::default(),
             titles: Arc::default(),
@@ -272,6 +275,7 @@ impl LanguageServer for Backend {
         self.views.closed(&uri);
         self.colors.closed(&uri);
         self.layouts.closed(&uri);
+        self.facts.closed(&uri);
         self.lenses.closed(&uri);
         self.hints.closed(&uri);
         self.queue.add(affected);
@@ -543,8 +547,9 @@ impl LanguageServer for Backend {
 
     async fn code_lens(&self, params: CodeLensParams) -> Result<Option<Vec<CodeLens>>> {
         let snapshot = self.snapshot(&params.text_document.uri);
+        let facts = self.facts.clone();
         let (kept, runs, costs) = (self.lenses.clone(), self.runs.clone(), self.costs.clone());
-        answer(snapshot, move |s| Some(showing::lenses(s, &kept, &runs, &costs))).await
+        answer(snapshot, move |s| Some(showing::lenses(s, &facts, &kept, &runs, &costs))).await
     }
 
     async fn code_lens_resolve(&self, mut lens: CodeLens) -> Result<CodeLens> {
@@ -566,9 +571,10 @@ impl LanguageServer for Backend {
         &self,
         params: DocumentSymbolParams,
     ) -> Result<Option<DocumentSymbolResponse>> {
+        let facts = self.facts.clone();
         let snapshot = self.snapshot(&params.text_document.uri);
         answer(snapshot, move |s| {
-            let entries = ide::outline(&s.db, s.file).into_iter();
+            let entries = facts.with(&s.uri, |all| all.outline(&s.db, s.file)).into_iter();
             let symbols = entries.map(|entry| structure::symbol(&s.lines, entry)).collect();
             Some(DocumentSymbolResponse::Nested(symbols))
         })
@@ -665,9 +671,10 @@ impl LanguageServer for Backend {
         params: SemanticTokensParams,
     ) -> Result<Option<SemanticTokensResult>> {
         let snapshot = self.snapshot(&params.text_document.uri);
-        let sent = self.colors.clone();
+        let (sent, facts) = (self.colors.clone(), self.facts.clone());
         answer(snapshot, move |s| {
-            let data = colors::encode(&s.lines, &ide::semantic_tokens(&s.db, s.file, None));
+            let data =
+                colors::encode(&s.lines, &facts.with(&s.uri, |all| all.tokens(&s.db, s.file)));
             Some(sent.whole(&s.uri, data).into())
         })
         .await
@@ -678,9 +685,10 @@ impl LanguageServer for Backend {
         params: SemanticTokensDeltaParams,
     ) -> Result<Option<SemanticTokensFullDeltaResult>> {
         let snapshot = self.snapshot(&params.text_document.uri);
-        let sent = self.colors.clone();
+        let (sent, facts) = (self.colors.clone(), self.facts.clone());
         answer(snapshot, move |s| {
-            let data = colors::encode(&s.lines, &ide::semantic_tokens(&s.db, s.file, None));
+            let data =
+                colors::encode(&s.lines, &facts.with(&s.uri, |all| all.tokens(&s.db, s.file)));
             Some(sent.delta(&s.uri, &params.previous_result_id, data))
         })
         .await

@@ -18,6 +18,7 @@
 //! | [`layouts`] | formatting, which reuses the layouts of unchanged forms |
 //! | [`paths`] | completions of the names of files |
 //! | [`preview`] | forms at the stages of the compiler |
+//! | [`remembered`] | colours, outline and lenses, of which unchanged forms are not asked again |
 //! | [`renames`] | `load` forms when files are renamed |
 //! | [`child`] | the processes of `nesl` that documents are given to |
 //! | [`showing`] | hovers, lenses, hints and completions |
@@ -44,6 +45,7 @@ pub mod preview;
 pub mod protocol;
 pub mod queue;
 pub mod reading;
+pub mod remembered;
 pub mod renames;
 pub mod run;
 pub mod showing;

@@ -122,6 +122,29 @@ impl Lines {
         lsp::Range::new(self.position(range.start()), self.position(range.end()))
     }
 
+    /// The range of some bytes of one line, at or below a line that is moved there; `None` if they are in
+    /// several lines.
+    pub fn in_line(&self, range: TextRange, line: &mut usize) -> Option<lsp::Range> {
+        let (start, end) = (u32::from(range.start()), u32::from(range.end()));
+        if self.starts.get(*line).is_none_or(|first| *first > start) {
+            *line = 0;
+        }
+        while self.starts.get(*line + 1).is_some_and(|next| *next <= start) {
+            *line += 1;
+        }
+        if self.starts.get(*line + 1).is_some_and(|next| *next < end) {
+            return None;
+        }
+        let first = self.starts[*line];
+        let column = |at: u32| match self.ascii {
+            true => at - first,
+            false => self.encoding.units(&self.text[first as usize..at as usize]),
+        };
+        let position = |at: u32| lsp::Position::new(*line as u32, column(at));
+        let ends_line = self.text[..end as usize].ends_with('\n');
+        (!ends_line && start < end).then(|| lsp::Range::new(position(start), position(end)))
+    }
+
     /// A range cut at the ends of lines: what clients want that know no tokens of several lines.
     pub fn pieces(&self, range: TextRange) -> Vec<TextRange> {
         let (start, end) = (usize::from(range.start()), usize::from(range.end()));

@@ -5,6 +5,7 @@ use crate::cost::Costs;
 use crate::kept::Kept;
 use crate::options::Values;
 use crate::paths;
+use crate::remembered::Facts;
 use crate::run::Runs;
 use crate::world::Snapshot;
 use nesl_core::base::{TextRange, TextSize};
@@ -29,13 +30,21 @@ pub fn hover(s: &Snapshot, selection: TextRange, costs: &Costs) -> Option<Hover>
 }
 
 /// The lenses of a document. Those of a form that is broken are the ones that it had before.
-pub fn lenses(s: &Snapshot, kept: &Kept<ide::Lens>, runs: &Runs, costs: &Costs) -> Vec<CodeLens> {
+pub fn lenses(
+    s: &Snapshot,
+    facts: &Facts,
+    kept: &Kept<ide::Lens>,
+    runs: &Runs,
+    costs: &Costs,
+) -> Vec<CodeLens> {
     if !s.options.lenses.any() {
         return Vec::new();
     }
     let whole = TextRange::up_to(TextSize::of(&*s.lines.text));
-    let broken = ide::broken_forms(&s.db, s.file, whole);
-    let new = ide::lenses(&s.db, s.file).into_iter();
+    let (new, broken) = facts.with(&s.uri, |all| {
+        let new = all.lenses(&s.db, s.file).into_iter();
+        (new, all.broken(&s.db, s.file))
+    });
     let new = new.map(|lens| (lens.range.start(), lens)).collect();
     let all = kept.with_last(&s.uri, &s.lines.text, whole, &broken, |at| form_at(s, at), new);
     let running = runs.running(&s.uri);

@@ -68,6 +68,6 @@ mod tests {
         check("function $0g(x) \"Doc.\n Example: g(2) → 2\" = x;\ng(3);", Some("g(2)"));
         check("function $0g(x) = x;\na = [1];\nsum({g(y) : y in a}) + g(#a);", Some("g(#a)"));
         check("function $0g(x) = x;\nfunction h(y) = g(y);", Some("g(2)"));
-        check("function $0g(x, y) = {a + y : a in x};", Some("g([3, 1, 4], 1)"));
+        check("function $0g(x, y) = {a + y : a in x};", Some("g([2, 1, 3, 4], 5)"));
     }
 }

@@ -56,7 +56,7 @@ pub struct SummaryLine {
     /// The number of launches, if the line stands for several.
     pub launches: u32,
     /// The call that the line stands for, if all of it is a function that was inlined.
-    call: Option<Span>,
+    pub call: Option<Span>,
     /// True for the line that introduces the sequential version of a multi-versioned value; the
     /// launches of the deeper lines below it are alternatives to those of the flattened version.
     pub sequential_version: bool,
@@ -735,3 +735,6 @@ pub fn within(summary: &Summary, range: TextRange) -> Vec<SummaryLine> {
     let lines = summary.lines.iter().zip(kept);
     lines.filter(|(_, kept)| *kept).map(|(line, _)| line.clone()).collect()
 }
+
+#[cfg(test)]
+mod tests;

@@ -6,7 +6,7 @@ use super::pattern::{leaves, type_within};
 use super::symbol::Symbol;
 use crate::base::{Name, Severity, Span, TextRange, TextSize, shorten};
 use crate::db::{Before, Cursor, Database, FileId, forms};
-use crate::explain::{self, Layout, Summary};
+use crate::explain::{self, Layout, Summary, SummaryLine};
 use crate::names::Resolution;
 use crate::syntax::ast::{Expr, ExprId, Function, ItemKind, PatId, UnaryOp};
 use crate::syntax::{Kind, lex};
@@ -272,11 +272,20 @@ fn parallelism(cursor: &Cursor<'_>, precision: Precision, all: &mut Vec<InlayHin
             lines.insert(end, Summary { lines: part, launches, ..summary.clone() });
         }
     }
+    let mut lines: Vec<(usize, Summary)> = lines.into_iter().collect();
+    lines.sort_by_key(|(end, _)| *end);
+    // A launch that computes something for several lines is counted at the first of them.
+    let mut told: Vec<SummaryLine> = Vec::new();
     for (end, summary) in lines {
         let at = text[..end].trim_end().len();
+        let launched: Vec<SummaryLine> =
+            summary.lines.iter().filter(|line| line.launches > 0).cloned().collect();
+        let again = launched.iter().all(|line| told.contains(line));
+        let label = if again { "same launch".to_owned() } else { label(&summary) };
+        told.extend(launched);
         all.push(InlayHint {
             at: TextSize::new(at as u32),
-            label: format!(" ∥ {}", label(&summary)),
+            label: format!(" ∥ {label}"),
             kind: HintKind::Parallelism,
             tooltip: Some(tooltip(&summary)),
             edit: None,
@@ -391,6 +400,15 @@ mod tests {
             }
             assert!(!format(&new).is_empty());
         }
+    }
+
+    #[test]
+    fn point_11_one_launch_is_not_told_of_three_lines() {
+        check(
+            "function g(a, p) =\n  let less = {x in a | x < p};\n      more = {x in a | x > p}\n  in (less, more);",
+            PARALLELISM,
+            "function g(a, p) =\n  let less = {x in a | x < p};⟦ ∥ 1 launch⟧\n      more = {x in a | x > p}⟦ ∥ same launch⟧\n  in (less, more);",
+        );
     }
 
     #[test]

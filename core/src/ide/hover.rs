@@ -216,8 +216,14 @@ fn flattened(cursor: &Cursor<'_>, hover: &mut Hover, precision: Precision) {
     let Some(span) = part(cursor, hover.range) else { return };
     let Ok(summary) = explain::summary(cursor.db, cursor.item, precision) else { return };
     let whole = span == cursor.ast.span;
-    let lines =
-        if whole { summary.lines.clone() } else { explain::within(&summary, cursor.range(span)) };
+    let lines = if whole {
+        summary.lines.clone()
+    } else {
+        // Of a part of the form: the launches alone, not what they are inside of.
+        let within = explain::within(&summary, cursor.range(span)).into_iter();
+        let launched = within.filter(|line| line.launches > 0 && !line.sequential_version);
+        launched.map(|line| explain::SummaryLine { depth: 0, ..line }).collect()
+    };
     if lines.is_empty() {
         return;
     }
@@ -290,9 +296,9 @@ mod tests {
                 The dot product.
 
                 ---
-                **Flattened:** 1 launch
+                **Parallel: 1 launch**
 
-                - each element of `a`: mul, reduce_sum
+                - one pass over `a`: `x * y`, their sum
             "#]],
         );
     }
@@ -316,11 +322,9 @@ mod tests {
                 Cost: W = S(a), D = 1
 
                 ---
-                **Flattened:** 1 kernel does this
+                **1 launch does this**
 
-                - `{sum(r) / #r : r in m}`, one of two versions:
-                  - flattened, for all elements at once: for few elements with much parallelism inside
-                    - each element of `r`, for each element of `m`: reduce_sum
+                - one pass over the elements of every `r`: their sum
             "#]],
         );
     }
@@ -330,24 +334,24 @@ mod tests {
         check(
             "plus_$0scan([1]);",
             expect![[r#"
-            ```nesl
-            plus_scan : [a] -> [a] :: (a in number)
-            ```
-            *of the library*
+                ```nesl
+                plus_scan : [a] -> [a] :: (a in number)
+                ```
+                *of the library*
 
-            For each index, the sum of the elements before it.
+                For each index, the sum of the elements before it.
 
-            ```nesl
-            plus_scan([5, 1, -3, 2])
-            % → [0, 5, 6, 3] %
-            ```
-            Cost: W = S(a), D = 1
+                ```nesl
+                plus_scan([5, 1, -3, 2])
+                % → [0, 5, 6, 3] %
+                ```
+                Cost: W = S(a), D = 1
 
-            ---
-            **Flattened:** 1 launch
+                ---
+                **Parallel: 1 launch**
 
-            - each element of `([1])`: scan_sum
-        "#]],
+                - one pass over `([1])`: running sums (a scan)
+            "#]],
         );
         check(
             "1 $0+ 2;",

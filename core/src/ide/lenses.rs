@@ -65,7 +65,7 @@ fn has_errors(cursor: &Cursor<'_>) -> bool {
 
 /// Returns true if a form works on whole sequences, itself or through the forms that it refers to. A form that
 /// is being looked at counts as one that does not: so recursion ends.
-fn parallel(db: &Database, item: ItemId, known: &mut FxHashMap<ItemId, bool>) -> bool {
+pub(super) fn parallel(db: &Database, item: ItemId, known: &mut FxHashMap<ItemId, bool>) -> bool {
     if let Some(found) = known.get(&item) {
         return *found;
     }
@@ -89,7 +89,8 @@ fn parallel(db: &Database, item: ItemId, known: &mut FxHashMap<ItemId, bool>) ->
     found
 }
 
-fn lens(cursor: &Cursor<'_>, known: &mut FxHashMap<ItemId, bool>) -> Option<Lens> {
+/// The lens of a form, if it has one.
+pub(super) fn lens(cursor: &Cursor<'_>, known: &mut FxHashMap<ItemId, bool>) -> Option<Lens> {
     let (span, kind) = match &cursor.ast.kind {
         ItemKind::Function(function) => {
             function.body?;

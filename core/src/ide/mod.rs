@@ -14,6 +14,7 @@
 //! | `problems` | the diagnostics of a file, updated after each key press |
 //! | `unused` | the variables that are not used |
 //! | `outline` | the definitions of a file, and a search by name |
+//! | `remembered` | colours, outline and lenses of a file, updated after each key press |
 //! | `folding` | the ranges that can be folded |
 //! | `selection` | the ranges to which a selection is extended |
 //! | `tokens` | the kind of each word, for syntax colours |
@@ -51,6 +52,7 @@ mod pattern;
 mod place;
 mod problems;
 mod references;
+mod remembered;
 mod rename;
 mod selection;
 mod signature;
@@ -72,6 +74,7 @@ pub use links::{Link, links};
 pub use outline::{Entry, EntryKind, outline, search};
 pub use problems::Problems;
 pub use references::{Reference, highlights, references};
+pub use remembered::Remembered;
 pub use rename::{Refusal, prepare_rename, rename};
 pub use selection::selections;
 pub use signature::{SignatureHelp, signature_help};

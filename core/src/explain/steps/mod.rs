@@ -493,77 +493,77 @@ mod tests {
         check(
             "$0{(k, sum(v)) : (k, v) in int_collect([(1, 20), (0, 7), (1, 5)])};",
             expect![[r#"
-            == {(k, sum(v)) : (k, v) in int_collect([(1, 20), (0, 7), (1, 5)])}
-            index space: the elements of `[(1, 20), (0, 7), (1, 5)]`   [int_collect([(1, 20), (0, 7), (1, 5)])]
-                s1 = elements v3 of s0
-                v83: (int, int) in s1 = element(v3)
-              in  [(1, 20), (0, 7), (1, 5)] : [(int, int)] = [(1, 20), (0, 7), (1, 5)] | contiguous [3] | 1 0 1 / 20 7 5
-              out element of [(1, 20), (0, 7), (1, 5)] : [(int, int)] = [(1, 20), (0, 7), (1, 5)] | contiguous [3] | 1 0 1 / 20 7 5
-            compare, and   [k, v) in int_collect([(1, 20), (0, 7), (1, 5)])]
-                v11: bool in s1 = ge(v5, 0)
-                v12: bool in s1 = lt(v5, 3)
-                v13: bool in s1 = and(v11, v12)
-              in  first of element of [(1, 20), (0, 7), (1, 5)] : [int] = [1, 0, 1] | contiguous [3] | 1 0 1
-              out v13 : [bool] = [T, T, T] | contiguous [3] | T T T
-            the conjunction (and) of all elements   [k, v) in int_collect([(1, 20), (0, 7), (1, 5)])]
-                v15: bool in s0 = reduce_and v13 from s1
-              in  v13 : [bool] = [T, T, T] | contiguous [3] | T T T
-              out v15 : bool = T | T
-            histogram: the sum of the values for each index   [k, v) in int_collect([(1, 20), (0, 7), (1, 5)])]
-                v18: [int] in s0 = histogram_sum 1 to v5 of 3 from s1
-              in  first of element of [(1, 20), (0, 7), (1, 5)] : [int] = [1, 0, 1] | contiguous [3] | 1 0 1
-              out the sum at each index : [int] = [1, 2, 0] | contiguous [3] | 1 2 0
-            histogram: the sum of the values for each index   [k, v) in int_collect([(1, 20), (0, 7), (1, 5)])]
-                v19: [int] in s0 = histogram_sum v8 to v5 of 3 from s1
-              in  first of element of [(1, 20), (0, 7), (1, 5)] : [int] = [1, 0, 1] | contiguous [3] | 1 0 1
-              in  second of element of [(1, 20), (0, 7), (1, 5)] : [int] = [20, 7, 5] | contiguous [3] | 20 7 5
-              out the sum at each index : [int] = [7, 25, 0] | contiguous [3] | 7 25 0
-            filter: the elements where v15   [k, v) in int_collect([(1, 20), (0, 7), (1, 5)])]
-                s2 = filter v15 of s0
-              in  v15 : bool = T | T
-            index space: 3 elements   [k, v) in int_collect([(1, 20), (0, 7), (1, 5)])]
-                s3 = count 3 of s2
-                v84: int in s3 = position
-              out k, sum(v) : [int] = [0, 1, 2] | regular [3] | 0 1 2
-            collect the elements into a sequence   [k, v) in int_collect([(1, 20), (0, 7), (1, 5)])]
-                v20: [int] in s2 = collect v84 from s3
-              in  k, sum(v) : [int] = [0, 1, 2] | regular [3] | 0 1 2
-              out {(k, sum(v)) : (k, v) in in… : [int] = [0, 1, 2] | regular [3] | 0 1 2
-            index space: the elements of `the sum at each index`   [k, v) in int_collect([(1, 20), (0, 7), (1, 5)])]
-                s4 = elements v18 of s2
-                v85: int in s4 = element(v18)
-              in  the sum at each index : [int] = [1, 2, 0] | contiguous [3] | 1 2 0
-              out (k, v) : [int] = [1, 2, 0] | contiguous [3] | 1 2 0
-            compare   [k, v) in int_collect([(1, 20), (0, 7), (1, 5)])]
-                v22: bool in s4 = gt(v85, 0)
-              in  (k, v) : [int] = [1, 2, 0] | contiguous [3] | 1 2 0
-              out v22 : [bool] = [T, T, F] | contiguous [3] | T T F
-            collect the elements into a sequence   [k, v) in int_collect([(1, 20), (0, 7), (1, 5)])]
-                v23: [bool] in s2 = collect v22 from s4
-              in  v22 : [bool] = [T, T, F] | contiguous [3] | T T F
-              out {(k, sum(v)) : (k, v) in in… : [bool] = [T, T, F] | contiguous [3] | T T F
-            the element of `{(k, sum(v)) : (k, v) in in…` at each index   [k, v) in int_collect([(1, 20), (0, 7), (1, 5)])]
-                v87: int in s4 = element(v20) after v86
-              in  {(k, sum(v)) : (k, v) in in… : [int] = [0, 1, 2] | regular [3] | 0 1 2
-              out (k, v) : [int] = [0, 1, 2] | contiguous [3] | 0 1 2
-            filter: the elements where v22   [k, v) in int_collect([(1, 20), (0, 7), (1, 5)])]
-                s5 = filter v22 of s4
-              in  v22 : [bool] = [T, T, F] | contiguous [3] | T T F
-              out (k, v) : [int] = [1, 2] | contiguous [2] | 1 2
-            take an element   [k, v) in int_collect([(1, 20), (0, 7), (1, 5)])]
-                v27: int in s5 = index(v19, v87)
-              in  the sum at each index : [int] = [7, 25, 0] | contiguous [3] | 7 25 0
-              in  (k, v) : [int] = [0, 1] | contiguous [2] | 0 1
-              out k, sum(v) : [int] = [7, 25] | contiguous [2] | 7 25
-            collect the elements into a sequence   [k, v) in int_collect([(1, 20), (0, 7), (1, 5)])]
-                v29: [(int, int)] in s2 = collect v28 from s5
-              in  k, sum(v) : [(int, int)] = [(0, 7), (1, 25)] | contiguous [2] | 0 1 / 7 25
-              out {(k, sum(v)) : (k, v) in in… : [(int, int)] = [(0, 7), (1, 25)] | contiguous [2] | 0 1 / 7 25
-            merge the results of both branches   [k, v) in int_collect([(1, 20), (0, 7), (1, 5)])]
-                v82: [(int, int)] in s0 = if v15 in s2 {
-              in  v15 : bool = T | T
-              out k, sum(v) : [(int, int)] = [(0, 7), (1, 25)] | contiguous [2] | 0 1 / 7 25
-        "#]],
+                == {(k, sum(v)) : (k, v) in int_collect([(1, 20), (0, 7), (1, 5)])}
+                index space: the elements of `[(1, 20), (0, 7), (1, 5)]`   [int_collect([(1, 20), (0, 7), (1, 5)])]
+                    s1 = elements v3 of s0
+                    v83: (int, int) in s1 = element(v3)
+                  in  [(1, 20), (0, 7), (1, 5)] : [(int, int)] = [(1, 20), (0, 7), (1, 5)] | contiguous [3] | 1 0 1 / 20 7 5
+                  out element of [(1, 20), (0, 7), (1, 5)] : [(int, int)] = [(1, 20), (0, 7), (1, 5)] | contiguous [3] | 1 0 1 / 20 7 5
+                compare, and   [k, v) in int_collect([(1, 20), (0, 7), (1, 5)])]
+                    v11: bool in s1 = ge(v5, 0)
+                    v12: bool in s1 = lt(v5, 3)
+                    v13: bool in s1 = and(v11, v12)
+                  in  first of element of [(1, 20), (0, 7), (1, 5)] : [int] = [1, 0, 1] | contiguous [3] | 1 0 1
+                  out v13 : [bool] = [T, T, T] | contiguous [3] | T T T
+                the conjunction (and) of all elements   [k, v) in int_collect([(1, 20), (0, 7), (1, 5)])]
+                    v15: bool in s0 = reduce_and v13 from s1
+                  in  v13 : [bool] = [T, T, T] | contiguous [3] | T T T
+                  out v15 : bool = T | T
+                histogram: the sum of the values for each index   [k, v) in int_collect([(1, 20), (0, 7), (1, 5)])]
+                    v18: [int] in s0 = histogram_sum 1 to v5 of 3 from s1
+                  in  first of element of [(1, 20), (0, 7), (1, 5)] : [int] = [1, 0, 1] | contiguous [3] | 1 0 1
+                  out the sum at each index : [int] = [1, 2, 0] | contiguous [3] | 1 2 0
+                histogram: the sum of the values for each index   [k, v) in int_collect([(1, 20), (0, 7), (1, 5)])]
+                    v19: [int] in s0 = histogram_sum v8 to v5 of 3 from s1
+                  in  first of element of [(1, 20), (0, 7), (1, 5)] : [int] = [1, 0, 1] | contiguous [3] | 1 0 1
+                  in  second of element of [(1, 20), (0, 7), (1, 5)] : [int] = [20, 7, 5] | contiguous [3] | 20 7 5
+                  out the sum at each index : [int] = [7, 25, 0] | contiguous [3] | 7 25 0
+                filter: the elements that are kept   [k, v) in int_collect([(1, 20), (0, 7), (1, 5)])]
+                    s2 = filter v15 of s0
+                  in  v15 : bool = T | T
+                index space: 3 elements   [k, v) in int_collect([(1, 20), (0, 7), (1, 5)])]
+                    s3 = count 3 of s2
+                    v84: int in s3 = position
+                  out k, sum(v) : [int] = [0, 1, 2] | regular [3] | 0 1 2
+                collect the elements into a sequence   [k, v) in int_collect([(1, 20), (0, 7), (1, 5)])]
+                    v20: [int] in s2 = collect v84 from s3
+                  in  k, sum(v) : [int] = [0, 1, 2] | regular [3] | 0 1 2
+                  out {(k, sum(v)) : (k, v) in in… : [int] = [0, 1, 2] | regular [3] | 0 1 2
+                index space: the elements of `the sum at each index`   [k, v) in int_collect([(1, 20), (0, 7), (1, 5)])]
+                    s4 = elements v18 of s2
+                    v85: int in s4 = element(v18)
+                  in  the sum at each index : [int] = [1, 2, 0] | contiguous [3] | 1 2 0
+                  out (k, v) : [int] = [1, 2, 0] | contiguous [3] | 1 2 0
+                compare   [k, v) in int_collect([(1, 20), (0, 7), (1, 5)])]
+                    v22: bool in s4 = gt(v85, 0)
+                  in  (k, v) : [int] = [1, 2, 0] | contiguous [3] | 1 2 0
+                  out v22 : [bool] = [T, T, F] | contiguous [3] | T T F
+                collect the elements into a sequence   [k, v) in int_collect([(1, 20), (0, 7), (1, 5)])]
+                    v23: [bool] in s2 = collect v22 from s4
+                  in  v22 : [bool] = [T, T, F] | contiguous [3] | T T F
+                  out {(k, sum(v)) : (k, v) in in… : [bool] = [T, T, F] | contiguous [3] | T T F
+                the element of `{(k, sum(v)) : (k, v) in in…` at each index   [k, v) in int_collect([(1, 20), (0, 7), (1, 5)])]
+                    v87: int in s4 = element(v20) after v86
+                  in  {(k, sum(v)) : (k, v) in in… : [int] = [0, 1, 2] | regular [3] | 0 1 2
+                  out (k, v) : [int] = [0, 1, 2] | contiguous [3] | 0 1 2
+                filter: the elements that are kept   [k, v) in int_collect([(1, 20), (0, 7), (1, 5)])]
+                    s5 = filter v22 of s4
+                  in  v22 : [bool] = [T, T, F] | contiguous [3] | T T F
+                  out (k, v) : [int] = [1, 2] | contiguous [2] | 1 2
+                take an element   [k, v) in int_collect([(1, 20), (0, 7), (1, 5)])]
+                    v27: int in s5 = index(v19, v87)
+                  in  the sum at each index : [int] = [7, 25, 0] | contiguous [3] | 7 25 0
+                  in  (k, v) : [int] = [0, 1] | contiguous [2] | 0 1
+                  out k, sum(v) : [int] = [7, 25] | contiguous [2] | 7 25
+                collect the elements into a sequence   [k, v) in int_collect([(1, 20), (0, 7), (1, 5)])]
+                    v29: [(int, int)] in s2 = collect v28 from s5
+                  in  k, sum(v) : [(int, int)] = [(0, 7), (1, 25)] | contiguous [2] | 0 1 / 7 25
+                  out {(k, sum(v)) : (k, v) in in… : [(int, int)] = [(0, 7), (1, 25)] | contiguous [2] | 0 1 / 7 25
+                merge the results of both branches   [k, v) in int_collect([(1, 20), (0, 7), (1, 5)])]
+                    v82: [(int, int)] in s0 = if v15 in s2 {
+                  in  v15 : bool = T | T
+                  out k, sum(v) : [(int, int)] = [(0, 7), (1, 25)] | contiguous [2] | 0 1 / 7 25
+            "#]],
         );
     }
 

@@ -220,8 +220,11 @@ impl<'a> Recorder<'a> {
             }
             SpaceKind::Filter { flag, is, .. } => {
                 let not = if *is { "" } else { "not " };
-                let name = summariser.quoted_name(*flag);
-                (format!("filter: the elements where {not}{name}"), Some(*flag))
+                let title = match summariser.named(*flag) {
+                    Some(name) => format!("filter: the elements where {not}`{name}`"),
+                    None => "filter: the elements that are kept".to_owned(),
+                };
+                (title, Some(*flag))
             }
             SpaceKind::Concat { .. } => {
                 ("concatenate the segments: no data moves".to_owned(), None)

@@ -40,7 +40,8 @@ pub(super) fn annotations(cursor: &Cursor<'_>, range: TextRange, all: &mut Vec<A
         let start = cursor.range(cursor.ast.span).start();
         Some(TextRange::new(start, cursor.range(cursor.ast.expr_spans[body]).start()))
     };
-    if head(cursor).is_none_or(|head| !head.contains_range(range)) {
+    let inside = |head: TextRange| head.contains_range(range) && range.end() < head.end();
+    if !head(cursor).is_some_and(inside) {
         return;
     }
     let edits = forms(cursor.db, cursor.file, None).filter_map(|(_, other)| {
