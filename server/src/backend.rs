@@ -20,6 +20,7 @@ use crate::workspace::Search;
 use crate::world::{Snapshot, World, path_of};
 use crate::{capabilities, convert, library, parent, renames, showing};
 use nesl_core::base::TextRange;
+use nesl_core::db::FileId;
 use nesl_core::ide;
 use nesl_core::pipeline::Stages;
 use serde::de::DeserializeOwned;
@@ -553,18 +554,17 @@ impl LanguageServer for Backend {
     }
 
     async fn code_lens_resolve(&self, mut lens: CodeLens) -> Result<CodeLens> {
-        let Some(typing::Unresolved { uri, item }) =
-            lens.data.take().and_then(|data| serde_json::from_value(data).ok())
-        else {
-            return Ok(lens);
-        };
+        let asked: Option<typing::Unresolved> =
+            lens.data.take().and_then(|data| serde_json::from_value(data).ok());
+        let Some(asked) = asked else { return Ok(lens) };
         let given = lens.clone();
-        let titles = self.titles.clone();
-        let from = move |s: &Snapshot| {
-            Some(typing::resolved(s, given, structure::form(s, item)?, &titles))
-        };
-        let resolved = answer(self.snapshot(&uri), from).await?;
-        Ok(resolved.unwrap_or(lens))
+        let (titles, costs) = (self.titles.clone(), self.costs.clone());
+        let snapshot = self.world().snapshot_of(FileId(asked.file));
+        let resolved = answer(snapshot, move |s| {
+            let item = structure::form(s, asked.item)?;
+            Some(typing::resolved(s, given, (item, asked.nth), &titles, &costs))
+        });
+        Ok(resolved.await?.unwrap_or(lens))
     }
 
     async fn document_symbol(

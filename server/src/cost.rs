@@ -47,6 +47,7 @@ impl Costs {
     /// The cost measured for a form, if its text is still the same.
     pub fn of(&self, snapshot: &Snapshot, item: ItemId) -> Option<String> {
         let known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        // Most forms were never measured.
         let (text, cost) = known.get(&item)?;
         (**text == *snapshot.db.item_text(item)).then(|| cost.clone())
     }

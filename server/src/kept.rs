@@ -98,8 +98,9 @@ impl Moved {
     fn place(&self, at: TextSize) -> Option<TextSize> {
         let at = usize::from(at);
         let now = match at {
-            _ if at <= self.head => at,
+            // What is written right before a place moves it.
             _ if at >= self.old_tail && at <= self.old_len => at + self.new_len - self.old_len,
+            _ if at <= self.head => at,
             _ => return None,
         };
         (now <= self.new_len).then(|| TextSize::new(now as u32))
@@ -122,11 +123,18 @@ mod tests {
         let new: Vec<_> = ["one", "two", "three"].map(|word| (at(&good, word), word)).to_vec();
         assert_eq!(kept.with_last(&uri, &good, all(&good), &[], |_| None, new.clone()), new);
         // The second form is broken, and takes in the third.
-        let bad: Arc<str> = "one;\n\ntwo {;\nthree;".into();
+        let bad: Arc<str> = "one;\ntwo {;\nthree;".into();
         let broken = [TextRange::new(at(&bad, "two"), TextSize::of(&*bad))];
         let first = vec![(at(&bad, "one"), "one")];
         let shown = kept.with_last(&uri, &bad, all(&bad), &broken, |_| None, first);
         let expected: Vec<_> = ["one", "two", "three"].map(|word| (at(&bad, word), word)).to_vec();
+        assert_eq!(shown, expected);
+        // All of it moves down.
+        let low: Arc<str> = format!("\n{bad}").into();
+        let broken = [TextRange::new(at(&low, "two"), TextSize::of(&*low))];
+        let first = vec![(at(&low, "one"), "one")];
+        let shown = kept.with_last(&uri, &low, all(&low), &broken, |_| None, first);
+        let expected: Vec<_> = ["one", "two", "three"].map(|word| (at(&low, word), word)).to_vec();
         assert_eq!(shown, expected);
         // It is whole again, and has none now.
         let shown = kept.with_last(&uri, &good, all(&good), &[], |_| None, vec![new[0]]);

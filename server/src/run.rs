@@ -34,8 +34,8 @@ use std::time::{Duration, Instant};
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader, Lines as LinesOf};
 use tokio::process::{Child, ChildStdout};
 use tokio::sync::oneshot;
-use tower_lsp_server::Client;
 use tower_lsp_server::ls_types::{self as lsp, Uri};
+use tower_lsp_server::{Client, NotCancellable, OngoingProgress, Unbounded};
 use value::{Anchor, Freshness, Value};
 
 /// The length of a program's output that is kept: its end, in bytes.
@@ -46,6 +46,9 @@ const VALUES_INTERVAL: Duration = Duration::from_millis(30);
 const LONG: Duration = Duration::from_millis(400);
 /// The interval in which the time of a long run is told.
 const TICK: Duration = Duration::from_secs(1);
+
+/// The progress of a run that a client is told, once it takes long.
+type Told = tokio::sync::Mutex<Option<OngoingProgress<Unbounded, NotCancellable>>>;
 
 /// The last run of each document.
 pub struct Runs {
@@ -255,10 +258,14 @@ impl Runs {
                 all.with(&output_uri, output_of, |run| append(&mut run.output, &text));
             }
         });
+        let progress = Told::default();
         let ended = tokio::select! {
-            () = self.values(&uri, number, lines, &plan) => RunState::Done,
+            () = self.values(&uri, number, lines, &plan, &progress) => RunState::Done,
             _ = &mut stopped => RunState::Stopped,
         };
+        if let Some(progress) = progress.into_inner() {
+            progress.finish().await;
+        }
         let mut state = ended;
         if ended == RunState::Stopped {
             let _ = child.kill().await;
@@ -292,6 +299,7 @@ impl Runs {
         number: u64,
         lines: Option<LinesOf<BufReader<ChildStdout>>>,
         plan: &Plan,
+        progress: &Told,
     ) {
         let Some(mut lines) = lines else { return };
         self.tell(uri).await;
@@ -307,6 +315,7 @@ impl Runs {
                     if !untold {
                         // Nothing came for a while: somebody waits, and sees the time go by.
                         self.refresh_lenses(uri);
+                        self.tell_progress(uri, number, progress).await;
                         wait = TICK;
                     }
                     (told, untold) = (tokio::time::Instant::now(), false);
@@ -325,6 +334,29 @@ impl Runs {
                 untold = true;
                 wait = LONG;
             }
+        }
+    }
+
+    /// Tells the client how long a run takes, if the client does not show that itself.
+    async fn tell_progress(&self, uri: &Uri, number: u64, progress: &Told) {
+        let Some((options, can)) = self.snapshot(uri).map(|s| (s.options.clone(), s.client)) else {
+            return;
+        };
+        if !can.progress || options.values == Values::Notification {
+            return;
+        }
+        let began = self.runs().get(uri).map(|run| run.began);
+        let seconds = began.map_or(0, |began| began.elapsed().as_secs());
+        let mut progress = progress.lock().await;
+        if let Some(progress) = &*progress {
+            progress.report(format!("{seconds} s")).await;
+            return;
+        }
+        let token = lsp::ProgressToken::String(format!("nesl/run/{number}"));
+        if self.client.create_work_done_progress(token.clone()).await.is_ok() {
+            let name = uri.as_str().rsplit('/').next().unwrap_or_default();
+            let begun = self.client.progress(token, format!("Running {name}"));
+            *progress = Some(begun.begin().await);
         }
     }
 

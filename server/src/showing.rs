@@ -15,6 +15,9 @@ use tower_lsp_server::ls_types::{CodeLens, CompletionList, Hover, HoverContents,
 /// A list of more completions than this is marked incomplete: the client asks again after the next key press.
 const MAX_COMPLETE_LIST: usize = 100;
 
+/// In a document with more forms than this, lenses are told when they are seen: there may be thousands.
+const MANY_FORMS: usize = 400;
+
 /// The hover of a selection, or of the place of an empty one.
 pub fn hover(s: &Snapshot, selection: TextRange, costs: &Costs) -> Option<Hover> {
     let hover = ide::hover(&s.db, s.file, selection, s.options.precision.core())?;
@@ -48,7 +51,11 @@ pub fn lenses(
     let new = new.map(|lens| (lens.range.start(), lens)).collect();
     let all = kept.with_last(&s.uri, &s.lines.text, whole, &broken, |at| form_at(s, at), new);
     let running = runs.running(&s.uri);
+    let many = all.len() > MANY_FORMS;
     let all = all.into_iter().map(|(at, lens)| typing::moved(s, lens, at));
+    if many && running.is_none() {
+        return all.flat_map(|lens| typing::unresolved(s, &lens)).collect();
+    }
     all.flat_map(|lens| typing::lenses(s, &lens, running, costs)).collect()
 }
 

@@ -85,6 +85,21 @@ impl<'a> Origins<'a> {
         })
     }
 
+    /// Returns the text of the call at some bytes of the file, if that is a call of a function of the
+    /// library that is no primitive.
+    pub(super) fn call_at(&self, range: TextRange) -> Option<String> {
+        let names = self.db.names(self.item);
+        let of_library = |id: &ExprId| {
+            let Expr::Call { fun, .. } = &self.ast.exprs[*id] else { return false };
+            let callee = names.values.get(*fun);
+            matches!(callee, Some(Resolution::Item(item, _)) if self.db.is_library(*item))
+        };
+        let calls = self.calls.iter().map(|(id, _)| id).filter(|id| of_library(id));
+        let mut spans = calls.map(|id| self.ast.expr_spans[*id]);
+        let span = spans.find(|span| self.range(*span) == range)?;
+        Some(self.text(span, CALL_CHARS))
+    }
+
     /// Returns the variable that a part of the form is computed for: the pattern of the innermost
     /// `let` binding around it.
     pub(super) fn bound_to(&self, span: Span) -> Option<String> {
@@ -137,6 +152,9 @@ impl<'a> Origins<'a> {
         direct.contains(&self.item) || self.calls.iter().any(|(_, all)| all.contains(&self.item))
     }
 }
+
+/// The width of a call as the title of a step, in characters.
+const CALL_CHARS: usize = 48;
 
 /// The width of the name of a value, in characters.
 pub(super) const NAME_CHARS: usize = 28;

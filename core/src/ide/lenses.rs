@@ -2,7 +2,7 @@
 
 use super::pattern::type_within;
 use super::{hints, outline};
-use crate::base::{ItemId, Severity, Span, TextRange, with_stack};
+use crate::base::{ItemId, Severity, Span, TextRange, TextSize, with_stack};
 use crate::db::{Cursor, forms};
 use crate::db::{Database, FileId};
 use crate::names::Resolution;
@@ -36,6 +36,8 @@ pub struct Lens {
     pub range: TextRange,
     /// The item of the form.
     pub item: ItemId,
+    /// The bytes of the form, without the blanks and comments before it.
+    pub whole: TextRange,
     /// The kind of the form.
     pub kind: LensKind,
     /// True if it does something with whole sequences, itself or through what it refers to: it has
@@ -50,6 +52,11 @@ pub struct Lens {
 pub fn lenses(db: &Database, file: FileId) -> Vec<Lens> {
     let mut known = FxHashMap::default();
     forms(db, file, None).filter_map(|(_, cursor)| lens(&cursor, &mut known)).collect()
+}
+
+/// The form at an offset, if it can be run.
+pub fn lens_at(db: &Database, file: FileId, offset: TextSize) -> Option<Lens> {
+    lens(&Cursor::new(db, file, offset)?, &mut FxHashMap::default())
 }
 
 /// The forms of a part of a file that have errors, from their first token to their last.
@@ -120,7 +127,8 @@ pub(super) fn lens(cursor: &Cursor<'_>, known: &mut FxHashMap<ItemId, bool>) -> 
     let does = |expr: &Expr| matches!(expr, Expr::Each { .. } | Expr::Call { .. });
     let trivial = !cursor.ast.exprs.values().any(does);
     let parallel = parallel(cursor.db, item, known);
-    Some(Lens { range: cursor.range(span), item, kind, parallel, trivial })
+    let (range, whole) = (cursor.range(span), cursor.range(cursor.ast.span));
+    Some(Lens { range, item, whole, kind, parallel, trivial })
 }
 
 fn function(cursor: &Cursor<'_>, function: &Function) -> LensKind {

@@ -68,7 +68,7 @@ pub use folding::{Fold, FoldKind, folds};
 pub use formatting::{Formatter, format_document, format_on_type, format_range};
 pub use hints::{HintKind, HintOptions, InlayHint, inlay_hints};
 pub use hover::{Hover, doc_markdown, hover};
-pub use lenses::{Lens, LensKind, broken_forms, lenses};
+pub use lenses::{Lens, LensKind, broken_forms, lens_at, lenses};
 pub use library::primitives;
 pub use links::{Link, links};
 pub use outline::{Entry, EntryKind, outline, search};

@@ -61,12 +61,16 @@ impl Remembered {
         let mut known = FxHashMap::default();
         let make = |_: &Form, cursor: &Cursor<'_>| {
             let lens = lenses::lens(cursor, &mut known)?;
-            Some(Arc::new(Lens { range: lens.range - cursor.start, ..lens }))
+            let (range, whole) = (lens.range - cursor.start, lens.whole - cursor.start);
+            Some(Arc::new(Lens { range, whole, ..lens }))
         };
         each(db, file, problems, lenses, make, |start, own| {
-            all.extend(
-                own.as_ref().map(|lens| Lens { range: lens.range + start, ..(**lens).clone() }),
-            );
+            let lens = own.as_deref().cloned();
+            all.extend(lens.map(|lens| Lens {
+                range: lens.range + start,
+                whole: lens.whole + start,
+                ..lens
+            }));
         });
         all
     }

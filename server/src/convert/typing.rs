@@ -253,12 +253,45 @@ pub fn text_edits(lines: &Lines, edits: &[ide::Edit]) -> Vec<lsp::TextEdit> {
 }
 
 /// The data of a lens, until a client resolves it.
-#[derive(Deserialize, Serialize)]
+#[derive(Clone, Copy, Deserialize, Serialize)]
 pub struct Unresolved {
-    /// The address of the document.
-    pub uri: lsp::Uri,
+    /// The number of the file.
+    pub file: u32,
     /// The item of the form.
     pub item: u64,
+    /// The number of the lens among those of the form.
+    pub nth: usize,
+}
+
+/// The lenses above a form in a document that has very many: each is resolved when it is seen.
+pub fn unresolved(snapshot: &Snapshot, lens: &ide::Lens) -> Vec<lsp::CodeLens> {
+    let range = snapshot.lines.lsp_range(lens.range);
+    let data = |nth| Unresolved { file: snapshot.file.0, item: lens.item.0, nth };
+    let count = lens_count(snapshot, lens);
+    let one =
+        |nth| lsp::CodeLens { range, command: None, data: serde_json::to_value(data(nth)).ok() };
+    (0..count).map(one).collect()
+}
+
+/// The number of lenses above a form.
+fn lens_count(snapshot: &Snapshot, lens: &ide::Lens) -> usize {
+    let shown = snapshot.options.lenses;
+    let runs = match &lens.kind {
+        ide::LensKind::Function { examples, .. } => {
+            snapshot.options.ask_arguments || !examples.is_empty()
+        }
+        ide::LensKind::Expression | ide::LensKind::Variable => true,
+    };
+    let (ir, cost) = match is_plain(lens) {
+        true => (false, false),
+        false => (snapshot.options.preview && shown.ir && lens.parallel, shown.cost),
+    };
+    [shown.run && runs, ir, cost].into_iter().filter(|there| *there).count()
+}
+
+/// Returns true for an expression or variable of which everything is seen from its text.
+fn is_plain(lens: &ide::Lens) -> bool {
+    lens.trivial && !matches!(lens.kind, ide::LensKind::Function { .. })
 }
 
 /// The titles of lenses that tell what a form becomes, for as long as the form is broken.
@@ -272,7 +305,8 @@ pub fn moved(snapshot: &Snapshot, lens: ide::Lens, at: TextSize) -> ide::Lens {
     }
     let item = snapshot.db.item_at(snapshot.file, at).map_or(lens.item, |(item, _)| item);
     let end = (at + lens.range.len()).min(TextSize::of(&*snapshot.lines.text));
-    ide::Lens { range: TextRange::new(at, end), item, ..lens }
+    let whole = snapshot.db.whole(item).range;
+    ide::Lens { range: TextRange::new(at, end), item, whole, ..lens }
 }
 
 /// The lenses above a form: run it or, while it is `running` for so many seconds, stop it; what it becomes;
@@ -285,7 +319,7 @@ pub fn lenses(
 ) -> Vec<lsp::CodeLens> {
     let range = snapshot.lines.lsp_range(lens.range);
     let document = json!({ "uri": snapshot.uri });
-    let whole = snapshot.lines.lsp_range(snapshot.db.whole(lens.item).range);
+    let whole = snapshot.lines.lsp_range(lens.whole);
     let ready = |title: &str, command: &str, argument: Value| lsp::CodeLens {
         range,
         command: Some(lsp::Command {
@@ -324,12 +358,12 @@ pub fn lenses(
         }
         _ => {}
     }
-    if lens.trivial && !matches!(lens.kind, ide::LensKind::Function { .. }) {
+    if is_plain(lens) {
         return all;
     }
     if snapshot.options.preview && shown.ir && lens.parallel {
         // What it becomes takes a while to know: only when somebody looks at it.
-        let data = Unresolved { uri: snapshot.uri.clone(), item: lens.item.0 };
+        let data = Unresolved { file: snapshot.file.0, item: lens.item.0, nth: all.len() };
         all.push(lsp::CodeLens { range, command: None, data: serde_json::to_value(data).ok() });
     }
     if shown.cost {
@@ -341,8 +375,25 @@ pub fn lenses(
     all
 }
 
-/// The lens that tells what a form becomes. While the form is broken it tells what it was.
+/// A lens with its command: one that is told by the form, or the one that tells what the form becomes.
 pub fn resolved(
+    snapshot: &Snapshot,
+    given: lsp::CodeLens,
+    (item, nth): (ItemId, usize),
+    titles: &Titles,
+    costs: &Costs,
+) -> lsp::CodeLens {
+    let at = snapshot.lines.offset(given.range.start);
+    let own = ide::lens_at(&snapshot.db, snapshot.file, at);
+    let ready = own.and_then(|own| lenses(snapshot, &own, None, costs).into_iter().nth(nth));
+    match ready {
+        Some(ready) if ready.command.is_some() => lsp::CodeLens { range: given.range, ..ready },
+        _ => compiled(snapshot, given, item, titles),
+    }
+}
+
+/// The lens that tells what a form becomes. While the form is broken it tells what it was.
+fn compiled(
     snapshot: &Snapshot,
     mut lens: lsp::CodeLens,
     item: ItemId,

@@ -383,3 +383,27 @@ async def test_point_25_hints_lead_to_datatypes(editor: Editor):
     parts = [part for hint in hints if isinstance(hint.label, list) for part in hint.label]
     [linked] = [part for part in parts if part.location]
     assert (linked.value, linked.location.range.start.line) == ("point", 0)
+
+
+def test_point_19_lenses_of_a_long_file_are_told_when_they_are_seen(raw, folder):
+    text = "".join(f"function name{i}(a) = sum({{x * {i} : x in a}});\n" for i in range(500))
+    uri = raw.open(folder / "long.nesl", text)
+    lenses = raw.ask("textDocument/codeLens", {"textDocument": {"uri": uri}})["result"]
+    assert len(lenses) == 1500 and not any("command" in lens for lens in lenses)
+    titles = [raw.ask("codeLens/resolve", lens)["result"]["command"]["title"] for lens in lenses[:3]]
+    assert titles == ["▶ Run …", "IR: 1 launch", "Cost"]
+
+
+def test_point_25_the_progress_of_a_long_run(folder):
+    raw = Raw(folder, capabilities={"window": {"workDoneProgress": True}}, values="hints")
+    try:
+        text = "function forever(n) = if n < 0 then 0 else forever(rem(n + 1, 1000));\nforever(1);\n"
+        uri = raw.open(folder / "forever.nesl", text)
+        raw.ask("nesl/run", {"textDocument": {"uri": uri}})
+        begin = raw.hear("$/progress", lambda p: p["value"]["kind"] == "begin")
+        assert begin["value"]["title"] == "Running forever.nesl"
+        raw.hear("$/progress", lambda p: p["value"].get("message", "").endswith(" s"))
+        raw.ask("nesl/stop", {"textDocument": {"uri": uri}})
+        raw.hear("$/progress", lambda p: p["value"]["kind"] == "end")
+    finally:
+        raw.end()

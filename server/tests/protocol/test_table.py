@@ -59,7 +59,7 @@ def test_a_request_is_answered_or_refused_as_the_table_says(raw, method):
     if method == "documentLink/resolve":
         params = {"range": there}
     if method in ("codeLens/resolve", "completionItem/resolve"):
-        params = {"range": there, "label": "g", "data": {"uri": raw.uri, "item": 1}}
+        params = {"range": there, "label": "g", "data": {"file": 0, "item": 1, "nth": 0}}
     answer = raw.ask(method, params)
     if table()[method]:
         assert "result" in answer, answer

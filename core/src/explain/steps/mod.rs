@@ -251,11 +251,8 @@ mod tests {
                   out e - 1 : [[int]] = [[2], [3]] | contiguous [2] | contiguous [1, 1] | 2 3
                 scan: for each element, the sum of those before it in its segment   [plus_scan({e - 1 : e in a | e > 2})]
                     v16: int in s3 = scan_sum v9
-                  in  e - 1 : [[int]] = [[2], [3]] | contiguous [2] | contiguous [1, 1] | 2 3
-                  out plus_scan({e - 1 : e in a |… : [[int]] = [[0], [0]] | contiguous [2] | contiguous [1, 1] | 0 0
-                collect each segment into a sequence: no data moves   [plus_scan({e - 1 : e in a | e > 2})]
                     v11: [int] in s1 = collect v16 from s3
-                  in  plus_scan({e - 1 : e in a |… : [[int]] = [[0], [0]] | contiguous [2] | contiguous [1, 1] | 0 0
+                  in  e - 1 : [[int]] = [[2], [3]] | contiguous [2] | contiguous [1, 1] | 2 3
                   out plus_scan({e - 1 : e in a |… : [[int]] = [[0], [0]] | contiguous [2] | contiguous [1, 1] | 0 0
                 collect the elements into a sequence   [a in [[1, 3], [4]]]
                     v12: [[int]] in s0 = collect v17 from s1

@@ -10,6 +10,7 @@ use super::example::Example;
 use super::{BUDGET_NS, SegmentStep, names};
 use crate::db::Cursor;
 use crate::db::{Database, FileId};
+use crate::explain::origin::Origins;
 use crate::explain::summary::{Summariser, unspecialised_name};
 use crate::flat::interp::{self, ExecutedStep, Frame, Limits, Watch};
 use crate::flat::{self, Block, Function, Let, Op, Program, SpaceId, SpaceKind, Step, Version};
@@ -56,10 +57,11 @@ pub(super) fn steps(
     let (args, version) = (example.args.clone(), Version::Flattened);
     interp::run_watched(program, args, precision, version, LIMITS, &mut recorder)
         .map_err(|stop| stop.to_string())?;
-    let Recorder { mut steps, parallel, .. } = recorder;
+    let Recorder { steps, parallel, .. } = recorder;
     if !parallel {
         return Ok(Vec::new());
     }
+    let mut steps = merged(cursor, steps);
     if steps.len() > MAX_STEPS {
         let left = steps.len() - MAX_STEPS;
         let last = steps.pop();
@@ -70,6 +72,35 @@ pub(super) fn steps(
         }));
     }
     Ok(steps)
+}
+
+/// Returns the steps with those of a function that was inlined as one, and without steps that show what
+/// the step before shows.
+fn merged(cursor: &Cursor<'_>, steps: Vec<SegmentStep>) -> Vec<SegmentStep> {
+    let origins = Origins::new(cursor.db, cursor.item);
+    let mut all: Vec<SegmentStep> = Vec::new();
+    for step in steps {
+        let call = step.source.and_then(|source| origins.call_at(source));
+        let Some(last) = all.last_mut() else {
+            all.push(step);
+            continue;
+        };
+        let same_picture = last.output.is_some() && last.output == step.output;
+        let same_call = call.is_some() && last.source == step.source;
+        if !same_picture && !same_call {
+            all.push(step);
+            continue;
+        }
+        if let (true, Some(call)) = (same_call, call) {
+            last.title = format!("`{call}`");
+        }
+        last.code = format!("{}\n{}", last.code, step.code);
+        // What a step inside has computed is no input of the whole.
+        if same_call && step.output.is_some() {
+            last.output = step.output;
+        }
+    }
+    all
 }
 
 /// The names, layouts, code and uses of the values of a function.
