@@ -13,6 +13,7 @@
 //! | [`source`] | files → text |
 //! | [`output`] | standard output, which remembers whether a line is begun |
 //! | [`interrupt`] | Ctrl-C |
+//! | [`parent`] | the end of the language server that started this process |
 //! | [`runtimes`], [`stages`] | the runtimes and stages that this program is built with |
 //! | [`exit`] | exit codes |
 //! | [`folders`] | the folders for what is kept between runs |
@@ -28,6 +29,7 @@ mod folders;
 mod interrupt;
 mod json;
 mod output;
+mod parent;
 mod prompt;
 mod report;
 mod runtimes;
@@ -39,6 +41,7 @@ use std::process::ExitCode;
 fn main() -> ExitCode {
     allocator::keep_large_blocks_apart();
     bug_report::install();
+    parent::follow();
     let arguments = cli::parse();
     match bug_report::catch(|| commands::run(&arguments)) {
         Ok(code) => ExitCode::from(code),

@@ -6,28 +6,34 @@
 use crate::convert::colors::{self, Sent};
 use crate::convert::{structure, typing};
 use crate::cost::{self, Costs};
-use crate::diagnostics::{Queue, publish};
+use crate::diagnostics::{self, Known, publish};
+use crate::kept::Kept;
 use crate::layouts::Layouts;
-use crate::options::{Options, RuntimeChoice, Values};
+use crate::options::{Options, RuntimeChoice};
 use crate::preview::{self, Views};
 use crate::protocol::*;
+use crate::queue::Queue;
 use crate::reading::{answer, answer_yet};
+use crate::remembered::Facts;
 use crate::run::Runs;
-use crate::world::{Snapshot, World};
-use crate::{capabilities, convert, library};
+use crate::workspace::Search;
+use crate::world::{Snapshot, World, path_of};
+use crate::{capabilities, convert, library, parent, renames, showing};
 use nesl_core::base::TextRange;
+use nesl_core::db::FileId;
 use nesl_core::ide;
 use nesl_core::pipeline::Stages;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 use tower_lsp_server::jsonrpc::{Error, ErrorCode, Result};
 use tower_lsp_server::ls_types::*;
 use tower_lsp_server::{Client, LanguageServer};
 
-/// A list of more completions than this is marked incomplete: the client asks again after the next key press.
-const MAX_COMPLETE_LIST: usize = 100;
+/// The time that a client waits for programs in its folders; the rest is found meanwhile.
+const SEARCH_TIME: Duration = Duration::from_millis(150);
 
 /// The language server: the LSP requests of one client.
 pub struct Backend {
@@ -39,6 +45,11 @@ pub struct Backend {
     colors: Arc<Sent>,
     costs: Arc<Costs>,
     layouts: Arc<Layouts>,
+    facts: Arc<Facts>,
+    /// The lenses and hints last shown.
+    lenses: Arc<Kept<ide::Lens>>,
+    hints: Arc<Kept<InlayHint>>,
+    titles: Arc<typing::Titles>,
     executable: PathBuf,
     /// The runtimes that `executable` can use, the default one first.
     runtimes: Vec<RuntimeChoice>,
@@ -54,16 +65,27 @@ impl Backend {
     ) -> Backend {
         let world = Arc::new(Mutex::new(World::default()));
         let costs = Arc::<Costs>::default();
-        let runs = Runs::new(client.clone(), world.clone(), executable.clone(), costs.clone());
+        let queue = Arc::<Queue>::default();
+        let runs = Runs::new(
+            client.clone(),
+            world.clone(),
+            executable.clone(),
+            costs.clone(),
+            queue.clone(),
+        );
         Backend {
             client,
             world,
-            queue: Arc::default(),
+            queue,
             runs: Arc::new(runs),
             views: Arc::new(Views::new(stages)),
             colors: Arc::default(),
             costs,
             layouts: Arc::default(),
+            facts: Arc::default(),
+            lenses: Arc::default(),
+            hints: Arc::default(),
+            titles: Arc::default(),
             executable,
             runtimes,
         }
@@ -87,6 +109,27 @@ impl Backend {
         let affected = self.world().affected_by(uri);
         self.queue.add(affected);
         self.runs.changed(uri).await;
+    }
+
+    /// Adds the programs in the open folders to those that are known.
+    fn search(&self, folders: Vec<PathBuf>) {
+        let mut search = Search::new(folders);
+        // What is found at once is known before the first document is opened.
+        let found = search.go_on(SEARCH_TIME);
+        self.world().add_programs(found);
+        if search.is_over() {
+            return;
+        }
+        let (world, queue) = (self.world.clone(), self.queue.clone());
+        tokio::task::spawn_blocking(move || {
+            let mut found = Vec::new();
+            while !search.is_over() {
+                found.extend(search.go_on(SEARCH_TIME));
+            }
+            let mut world = world.lock().unwrap_or_else(PoisonError::into_inner);
+            world.add_programs(found);
+            queue.add(world.open_documents());
+        });
     }
 
     async fn tell_status(&self) {
@@ -139,7 +182,19 @@ impl Backend {
         let form = asked.form.clone();
         let cost = asked.measure(&self.executable).await;
         self.costs.keep(form, &cost);
+        if self.world().client.refresh_lenses {
+            // The lens shows it from now on.
+            let client = self.client.clone();
+            tokio::spawn(async move { client.code_lens_refresh().await });
+        }
         Ok(Some(cost))
+    }
+
+    /// Answers the request `nesl/hover`: the type of the selected expression.
+    pub async fn hover_of_selection(&self, params: SelectionParams) -> Result<Option<Hover>> {
+        let snapshot = self.snapshot(&params.text_document.uri);
+        let costs = self.costs.clone();
+        answer(snapshot, move |s| showing::hover(s, s.lines.range(params.range), &costs)).await
     }
 
     /// Answers the request `nesl/library`.
@@ -151,12 +206,26 @@ impl Backend {
 impl LanguageServer for Backend {
     async fn initialize(&self, params: InitializeParams) -> Result<InitializeResult> {
         let (encoding, kind) = capabilities::encoding(&params.capabilities);
+        if let Some(process) = params.process_id {
+            tokio::spawn(async move {
+                parent::ended(process).await;
+                std::process::exit(1);
+            });
+        }
         let mut world = self.world();
         world.set_encoding(encoding);
         world.client = capabilities::client(&params.capabilities);
         world.options = Arc::new(Options::read(params.initialization_options, &self.runtimes));
+        #[allow(deprecated, reason = "older clients have one folder")]
+        let root = params.root_uri.and_then(|uri| path_of(&uri));
+        let folders = params.workspace_folders.map(|all| folders(&all));
+        let folders = folders.unwrap_or_else(|| root.into_iter().collect());
+        world.change_folders(folders.clone(), &[]);
+        let pull = world.options.pull;
+        drop(world);
+        self.search(folders);
         Ok(InitializeResult {
-            capabilities: capabilities::server(kind, self.views.stages()),
+            capabilities: capabilities::server(kind, self.views.stages(), pull),
             server_info: Some(ServerInfo {
                 name: "nesl".to_owned(),
                 version: Some(env!("CARGO_PKG_VERSION").to_owned()),
@@ -166,7 +235,18 @@ impl LanguageServer for Backend {
     }
 
     async fn initialized(&self, _: InitializedParams) {
-        tokio::spawn(publish(self.client.clone(), self.world.clone(), self.queue.clone()));
+        tokio::spawn(publish(
+            self.client.clone(),
+            self.world.clone(),
+            self.queue.clone(),
+            self.runs.clone(),
+        ));
+        if self.world().client.watch {
+            let client = self.client.clone();
+            tokio::spawn(
+                async move { client.register_capability(vec![capabilities::watched()]).await },
+            );
+        }
         self.tell_status().await;
     }
 
@@ -196,6 +276,9 @@ impl LanguageServer for Backend {
         self.views.closed(&uri);
         self.colors.closed(&uri);
         self.layouts.closed(&uri);
+        self.facts.closed(&uri);
+        self.lenses.closed(&uri);
+        self.hints.closed(&uri);
         self.queue.add(affected);
     }
 
@@ -272,30 +355,80 @@ impl LanguageServer for Backend {
     async fn did_change_watched_files(&self, params: DidChangeWatchedFilesParams) {
         let documents = {
             let mut world = self.world();
-            params.changes.iter().for_each(|change| world.changed_on_disk(&change.uri));
+            let changed: Vec<Uri> = params.changes.into_iter().map(|change| change.uri).collect();
+            world.changed_on_disk(&changed);
             world.open_documents()
         };
         self.queue.add(documents);
+    }
+
+    async fn did_change_workspace_folders(&self, params: DidChangeWorkspaceFoldersParams) {
+        let (added, removed) = (folders(&params.event.added), folders(&params.event.removed));
+        self.world().change_folders(added.clone(), &removed);
+        self.search(added);
+        let documents = self.world().open_documents();
+        self.queue.add(documents);
+    }
+
+    async fn will_rename_files(&self, params: RenameFilesParams) -> Result<Option<WorkspaceEdit>> {
+        let path = |uri: &str| uri.parse().ok().and_then(|uri: Uri| path_of(&uri));
+        let renamed = params.files.iter();
+        let renamed: Vec<_> =
+            renamed.filter_map(|file| path(&file.old_uri).zip(path(&file.new_uri))).collect();
+        let snapshot = self.world().any_snapshot();
+        answer(snapshot, move |s| {
+            let changes = renames::edits(s, &renamed);
+            (!changes.is_empty())
+                .then(|| WorkspaceEdit { changes: Some(changes), ..WorkspaceEdit::default() })
+        })
+        .await
+    }
+
+    async fn diagnostic(
+        &self,
+        params: DocumentDiagnosticParams,
+    ) -> Result<DocumentDiagnosticReportResult> {
+        let snapshot = self.snapshot(&params.text_document.uri);
+        let runs = self.runs.clone();
+        let items = answer(snapshot, move |s| {
+            let mut all = diagnostics::of(s, &mut Known::default());
+            all.extend(runs.problems(s));
+            all
+        });
+        let report = FullDocumentDiagnosticReport { result_id: None, items: items.await? };
+        let report = RelatedFullDocumentDiagnosticReport {
+            related_documents: None,
+            full_document_diagnostic_report: report,
+        };
+        Ok(DocumentDiagnosticReport::Full(report).into())
     }
 
     async fn hover(&self, params: HoverParams) -> Result<Option<Hover>> {
         let (snapshot, position) = self.at(&params.text_document_position_params);
         let costs = self.costs.clone();
         answer(snapshot, move |s| {
-            let at = s.lines.offset(position);
-            let selection = TextRange::empty(at);
-            let hover = ide::hover(&s.db, s.file, selection, s.options.precision.core())?;
-            let mut text = hover.markdown();
-            let (item, _) = s.db.item_at(s.file, at)?;
-            if let (Some(_), Some(cost)) = (&hover.summary, costs.of(s, item)) {
-                text.push_str(&format!("\n\n**Measured:** {cost}"));
-            }
-            Some(Hover {
-                contents: HoverContents::Markup(convert::markdown(text)),
-                range: Some(s.lines.lsp_range(hover.range)),
-            })
+            showing::hover(s, TextRange::empty(s.lines.offset(position)), &costs)
         })
         .await
+    }
+
+    async fn goto_declaration(
+        &self,
+        params: request::GotoDeclarationParams,
+    ) -> Result<Option<request::GotoDeclarationResponse>> {
+        let (snapshot, position) = self.at(&params.text_document_position_params);
+        answer(snapshot, move |s| {
+            convert::link(s, ide::declaration(&s.db, s.file, s.lines.offset(position))?)
+        })
+        .await
+    }
+
+    async fn goto_implementation(
+        &self,
+        params: request::GotoImplementationParams,
+    ) -> Result<Option<request::GotoImplementationResponse>> {
+        // A function is implemented where it is defined: there is one definition of each.
+        self.goto_definition(params).await
     }
 
     async fn goto_definition(
@@ -373,12 +506,7 @@ impl LanguageServer for Backend {
         let TextDocumentPositionParams { text_document, position } = params.text_document_position;
         let snapshot = || self.snapshot(&text_document.uri);
         answer_yet(snapshot, move |s| {
-            let all = ide::completions(&s.db, s.file, s.lines.offset(position));
-            // Of very many only the best are there: with another letter there may be others.
-            let is_incomplete = all.len() >= MAX_COMPLETE_LIST;
-            let all = all.into_iter().enumerate();
-            let items = all.map(|(i, one)| typing::completion(s, one, i)).collect();
-            Some(CompletionResponse::List(CompletionList { is_incomplete, items }))
+            Some(CompletionResponse::List(showing::completions(s, s.lines.offset(position))))
         })
         .await
     }
@@ -420,32 +548,33 @@ impl LanguageServer for Backend {
 
     async fn code_lens(&self, params: CodeLensParams) -> Result<Option<Vec<CodeLens>>> {
         let snapshot = self.snapshot(&params.text_document.uri);
-        answer(snapshot, move |s| {
-            let lenses = if s.options.lenses.0 { ide::lenses(&s.db, s.file) } else { Vec::new() };
-            Some(lenses.iter().flat_map(|lens| typing::lenses(s, lens)).collect())
-        })
-        .await
+        let facts = self.facts.clone();
+        let (kept, runs, costs) = (self.lenses.clone(), self.runs.clone(), self.costs.clone());
+        answer(snapshot, move |s| Some(showing::lenses(s, &facts, &kept, &runs, &costs))).await
     }
 
     async fn code_lens_resolve(&self, mut lens: CodeLens) -> Result<CodeLens> {
-        let Some(typing::Unresolved { uri, item }) =
-            lens.data.take().and_then(|data| serde_json::from_value(data).ok())
-        else {
-            return Ok(lens);
-        };
+        let asked: Option<typing::Unresolved> =
+            lens.data.take().and_then(|data| serde_json::from_value(data).ok());
+        let Some(asked) = asked else { return Ok(lens) };
         let given = lens.clone();
-        let resolved =
-            answer(self.snapshot(&uri), move |s| Some(typing::resolved(s, given, item))).await?;
-        Ok(resolved.unwrap_or(lens))
+        let (titles, costs) = (self.titles.clone(), self.costs.clone());
+        let snapshot = self.world().snapshot_of(FileId(asked.file));
+        let resolved = answer(snapshot, move |s| {
+            let item = structure::form(s, asked.item)?;
+            Some(typing::resolved(s, given, (item, asked.nth), &titles, &costs))
+        });
+        Ok(resolved.await?.unwrap_or(lens))
     }
 
     async fn document_symbol(
         &self,
         params: DocumentSymbolParams,
     ) -> Result<Option<DocumentSymbolResponse>> {
+        let facts = self.facts.clone();
         let snapshot = self.snapshot(&params.text_document.uri);
         answer(snapshot, move |s| {
-            let entries = ide::outline(&s.db, s.file).into_iter();
+            let entries = facts.with(&s.uri, |all| all.outline(&s.db, s.file)).into_iter();
             let symbols = entries.map(|entry| structure::symbol(&s.lines, entry)).collect();
             Some(DocumentSymbolResponse::Nested(symbols))
         })
@@ -518,7 +647,7 @@ impl LanguageServer for Backend {
     ) -> Result<Option<Vec<CallHierarchyIncomingCall>>> {
         let snapshot = self.world().any_snapshot();
         answer(snapshot, move |s| {
-            let calls = ide::incoming(&s.db, &s.files, structure::called(&params.item)?);
+            let calls = ide::incoming(&s.db, &s.files, structure::called(s, &params.item)?);
             Some(calls.into_iter().filter_map(|call| structure::incoming(s, call)).collect())
         })
         .await
@@ -530,7 +659,7 @@ impl LanguageServer for Backend {
     ) -> Result<Option<Vec<CallHierarchyOutgoingCall>>> {
         let snapshot = self.world().any_snapshot();
         answer(snapshot, move |s| {
-            let caller = structure::called(&params.item)?;
+            let caller = structure::called(s, &params.item)?;
             let calls = ide::outgoing(&s.db, caller).into_iter();
             Some(calls.filter_map(|call| structure::outgoing(s, caller, call)).collect())
         })
@@ -542,9 +671,10 @@ impl LanguageServer for Backend {
         params: SemanticTokensParams,
     ) -> Result<Option<SemanticTokensResult>> {
         let snapshot = self.snapshot(&params.text_document.uri);
-        let sent = self.colors.clone();
+        let (sent, facts) = (self.colors.clone(), self.facts.clone());
         answer(snapshot, move |s| {
-            let data = colors::encode(&s.lines, &ide::semantic_tokens(&s.db, s.file, None));
+            let data =
+                colors::encode(&s.lines, &facts.with(&s.uri, |all| all.tokens(&s.db, s.file)));
             Some(sent.whole(&s.uri, data).into())
         })
         .await
@@ -555,9 +685,10 @@ impl LanguageServer for Backend {
         params: SemanticTokensDeltaParams,
     ) -> Result<Option<SemanticTokensFullDeltaResult>> {
         let snapshot = self.snapshot(&params.text_document.uri);
-        let sent = self.colors.clone();
+        let (sent, facts) = (self.colors.clone(), self.facts.clone());
         answer(snapshot, move |s| {
-            let data = colors::encode(&s.lines, &ide::semantic_tokens(&s.db, s.file, None));
+            let data =
+                colors::encode(&s.lines, &facts.with(&s.uri, |all| all.tokens(&s.db, s.file)));
             Some(sent.delta(&s.uri, &params.previous_result_id, data))
         })
         .await
@@ -610,17 +741,9 @@ impl LanguageServer for Backend {
 
     async fn inlay_hint(&self, params: InlayHintParams) -> Result<Option<Vec<InlayHint>>> {
         let snapshot = self.snapshot(&params.text_document.uri);
-        let runs = self.runs.clone();
+        let (runs, kept) = (self.runs.clone(), self.hints.clone());
         answer(snapshot, move |s| {
-            let range = s.lines.range(params.range);
-            let (hints, precision) = (s.options.hints, s.options.precision.core());
-            let wanted = ide::HintOptions { types: hints.types, parallelism: hints.parallelism };
-            let all = ide::inlay_hints(&s.db, s.file, range, wanted, precision).into_iter();
-            let mut hints: Vec<_> = all.map(|hint| typing::inlay_hint(&s.lines, hint)).collect();
-            if s.options.values == Values::Hints {
-                hints.extend(runs.hints(s, range));
-            }
-            Some(hints)
+            Some(showing::hints(s, s.lines.range(params.range), &kept, &runs))
         })
         .await
     }
@@ -648,6 +771,12 @@ impl LanguageServer for Backend {
             other => Err(Error::invalid_params(format!("there is no command `{other}`"))),
         }
     }
+}
+
+/// The paths of the folders that a client has open.
+fn folders(all: &[WorkspaceFolder]) -> Vec<PathBuf> {
+    let paths = all.iter().filter_map(|folder| path_of(&folder.uri));
+    paths.map(|path| path.canonicalize().unwrap_or(path)).collect()
 }
 
 fn arguments<T: DeserializeOwned>(argument: Value) -> Result<T> {

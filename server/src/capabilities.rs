@@ -31,6 +31,16 @@ pub struct ClientCan {
     pub links: bool,
     /// True if the client supports snippets.
     pub snippets: bool,
+    /// True if the client shows a part of a completion's label apart.
+    pub label_details: bool,
+    /// True if the client shows what is unnecessary in grey.
+    pub tags: bool,
+    /// True if the client can be told the files that the server wants to hear of.
+    pub watch: bool,
+    /// True if the client shows the progress of what takes long.
+    pub progress: bool,
+    /// True if the client can be asked to request diagnostics again.
+    pub refresh_diagnostics: bool,
     /// True if the client can be asked to request inlay hints again.
     pub refresh_hints: bool,
     /// True if the client can be asked to request lenses again.
@@ -42,18 +52,68 @@ pub fn client(client: &ClientCapabilities) -> ClientCan {
     let text = client.text_document.clone().unwrap_or_default();
     let workspace = client.workspace.clone().unwrap_or_default();
     let completion = text.completion.and_then(|c| c.completion_item);
+    let details = completion.as_ref().and_then(|item| item.label_details_support);
+    let published = text.publish_diagnostics;
+    let tags = published.and_then(|published| published.tag_support);
+    let tags = tags.is_some_and(|tags| tags.value_set.contains(&DiagnosticTag::UNNECESSARY));
+    let watch = workspace.did_change_watched_files.and_then(|files| files.dynamic_registration);
+    let progress = client.window.as_ref().and_then(|window| window.work_done_progress);
+    let diagnostics = workspace.diagnostics.and_then(|all| all.refresh_support);
     let hints = workspace.inlay_hint.and_then(|hints| hints.refresh_support);
     let lenses = workspace.code_lens.and_then(|lenses| lenses.refresh_support);
     ClientCan {
         links: text.definition.and_then(|d| d.link_support).unwrap_or(false),
         snippets: completion.and_then(|item| item.snippet_support).unwrap_or(false),
+        label_details: details.unwrap_or(false),
+        tags,
+        watch: watch.unwrap_or(false),
+        progress: progress.unwrap_or(false),
+        refresh_diagnostics: diagnostics.unwrap_or(false),
         refresh_hints: hints.unwrap_or(false),
         refresh_lenses: lenses.unwrap_or(false),
     }
 }
 
-/// The capabilities of the server; the stages that it can show are among the experimental ones.
-pub fn server(encoding: PositionEncodingKind, stages: Vec<StageShown>) -> ServerCapabilities {
+/// The files of programs, for those who say which files they are told of.
+pub const PROGRAMS: &str = "**/*.nesl";
+
+/// Programs and folders that may hold programs.
+fn programs() -> Vec<FileOperationFilter> {
+    let pattern = |glob: &str, matches| FileOperationFilter {
+        scheme: Some("file".to_owned()),
+        pattern: FileOperationPattern {
+            glob: glob.to_owned(),
+            matches: Some(matches),
+            options: None,
+        },
+    };
+    vec![
+        pattern(PROGRAMS, FileOperationPatternKind::File),
+        pattern("**", FileOperationPatternKind::Folder),
+    ]
+}
+
+/// What the server wants to be told of files that change on the disk.
+pub fn watched() -> Registration {
+    let watchers = [PROGRAMS].map(|glob| FileSystemWatcher {
+        glob_pattern: GlobPattern::String(glob.to_owned()),
+        kind: None,
+    });
+    let options = DidChangeWatchedFilesRegistrationOptions { watchers: watchers.to_vec() };
+    Registration {
+        id: "nesl.programs".to_owned(),
+        method: "workspace/didChangeWatchedFiles".to_owned(),
+        register_options: serde_json::to_value(options).ok(),
+    }
+}
+
+/// The capabilities of the server; the stages that it can show are among the experimental ones. `pull` says
+/// that the client asks for diagnostics.
+pub fn server(
+    encoding: PositionEncodingKind,
+    stages: Vec<StageShown>,
+    pull: bool,
+) -> ServerCapabilities {
     let cells = NotebookSelector::ByNotebook {
         notebook: Notebook::String("*".to_owned()),
         cells: Some(vec![NotebookCellSelector { language: "nesl".to_owned() }]),
@@ -71,6 +131,8 @@ pub fn server(encoding: PositionEncodingKind, stages: Vec<StageShown>) -> Server
         })),
         hover_provider: Some(HoverProviderCapability::Simple(true)),
         definition_provider: Some(OneOf::Left(true)),
+        declaration_provider: Some(DeclarationCapability::Simple(true)),
+        implementation_provider: Some(ImplementationProviderCapability::Simple(true)),
         type_definition_provider: Some(TypeDefinitionProviderCapability::Simple(true)),
         references_provider: Some(OneOf::Left(true)),
         document_highlight_provider: Some(OneOf::Left(true)),
@@ -80,7 +142,10 @@ pub fn server(encoding: PositionEncodingKind, stages: Vec<StageShown>) -> Server
         })),
         completion_provider: Some(CompletionOptions {
             resolve_provider: Some(true),
-            trigger_characters: Some(vec![":".to_owned(), "'".to_owned(), "(".to_owned()]),
+            trigger_characters: Some([":", "'", "(", "\"", "/"].map(str::to_owned).to_vec()),
+            completion_item: Some(CompletionOptionsCompletionItem {
+                label_details_support: Some(true),
+            }),
             ..CompletionOptions::default()
         }),
         signature_help_provider: Some(SignatureHelpOptions {
@@ -88,7 +153,13 @@ pub fn server(encoding: PositionEncodingKind, stages: Vec<StageShown>) -> Server
             ..SignatureHelpOptions::default()
         }),
         code_action_provider: Some(CodeActionProviderCapability::Options(CodeActionOptions {
-            code_action_kinds: Some(vec![CodeActionKind::QUICKFIX, CodeActionKind::REFACTOR]),
+            code_action_kinds: Some(vec![
+                CodeActionKind::QUICKFIX,
+                CodeActionKind::REFACTOR,
+                CodeActionKind::REFACTOR_EXTRACT,
+                CodeActionKind::REFACTOR_INLINE,
+                CodeActionKind::REFACTOR_REWRITE,
+            ]),
             ..CodeActionOptions::default()
         })),
         code_lens_provider: Some(CodeLensOptions { resolve_provider: Some(true) }),
@@ -116,6 +187,24 @@ pub fn server(encoding: PositionEncodingKind, stages: Vec<StageShown>) -> Server
             },
         )),
         inlay_hint_provider: Some(OneOf::Left(true)),
+        diagnostic_provider: pull.then(|| {
+            DiagnosticServerCapabilities::Options(DiagnosticOptions {
+                identifier: Some("nesl".to_owned()),
+                inter_file_dependencies: true,
+                workspace_diagnostics: false,
+                work_done_progress_options: WorkDoneProgressOptions::default(),
+            })
+        }),
+        workspace: Some(WorkspaceServerCapabilities {
+            workspace_folders: Some(WorkspaceFoldersServerCapabilities {
+                supported: Some(true),
+                change_notifications: Some(OneOf::Left(true)),
+            }),
+            file_operations: Some(WorkspaceFileOperationsServerCapabilities {
+                will_rename: Some(FileOperationRegistrationOptions { filters: programs() }),
+                ..WorkspaceFileOperationsServerCapabilities::default()
+            }),
+        }),
         execute_command_provider: Some(ExecuteCommandOptions {
             commands: COMMANDS.map(str::to_owned).to_vec(),
             work_done_progress_options: WorkDoneProgressOptions::default(),

@@ -7,10 +7,15 @@ use std::process::Stdio;
 use tokio::process::Command;
 use tower_lsp_server::ls_types::Uri;
 
-/// A process that reads a program from its input, in a folder; it ends when it is dropped.
+/// The variable that tells a process of `nesl` whose child it is: it ends when that process does.
+pub const PARENT: &str = "NESL_PARENT";
+
+/// A process that reads a program from its input, in a folder; it ends when it is dropped, or when
+/// the server is killed.
 pub fn command(executable: &Path, folder: Option<PathBuf>) -> Command {
     let mut command = Command::new(executable);
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).kill_on_drop(true);
+    command.env(PARENT, std::process::id().to_string());
     if let Some(folder) = folder.filter(|folder| folder.is_dir()) {
         command.current_dir(folder);
     }

@@ -3,10 +3,9 @@
 use crate::child::{self, add_form, definitions_above};
 use crate::protocol::CostResult;
 use crate::world::Snapshot;
-use nesl_core::base::ItemId;
+use nesl_core::base::{ItemId, shorten};
 use nesl_core::db::Cursor;
-use nesl_core::explain::subject;
-use nesl_core::prelude::parse_doc;
+use nesl_core::explain::{self, subject};
 use nesl_core::syntax::RawKind;
 use nesl_core::syntax::ast::ItemKind;
 use rustc_hash::FxHashMap;
@@ -21,14 +20,19 @@ use tower_lsp_server::ls_types::Position;
 /// The time limit of a measurement.
 const MAX_MEASURING_TIME: Duration = Duration::from_secs(10);
 
+/// The length of the call that was measured, as it is shown, in characters.
+const SUBJECT_CHARS: usize = 60;
+
 /// The costs measured so far, for forms as they were then; hovers show them, too.
 #[derive(Default)]
 pub struct Costs(Mutex<FxHashMap<ItemId, (Arc<str>, String)>>);
 
 impl Costs {
-    /// Keeps a measured cost.
+    /// Keeps a measured cost. A reason why there is none is not kept: it may be gone the next time.
     pub fn keep(&self, (item, text): (ItemId, Arc<str>), cost: &CostResult) {
-        self.insert(item, text, format!("{}: {}", cost.subject, cost.text));
+        if cost.measured {
+            self.insert(item, text, format!("{}: {}", cost.subject, cost.text));
+        }
     }
 
     /// Keeps the cost that a run has counted.
@@ -43,6 +47,7 @@ impl Costs {
     /// The cost measured for a form, if its text is still the same.
     pub fn of(&self, snapshot: &Snapshot, item: ItemId) -> Option<String> {
         let known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        // Most forms were never measured.
         let (text, cost) = known.get(&item)?;
         (**text == *snapshot.db.item_text(item)).then(|| cost.clone())
     }
@@ -68,7 +73,7 @@ struct Measured {
 }
 
 /// The form at a position: an expression or variable by itself, a function by the first example of
-/// its documentation.
+/// its documentation, or else by a call in its file, or else on generated values.
 pub fn asked(snapshot: &Snapshot, position: Position) -> Option<Asked> {
     let db = &snapshot.db;
     let cursor = Cursor::new(db, snapshot.file, snapshot.lines.offset(position))?;
@@ -91,15 +96,14 @@ pub fn asked(snapshot: &Snapshot, position: Position) -> Option<Asked> {
             return Some(asked);
         }
     }
-    if let ItemKind::Function(function) = &cursor.ast.kind {
-        let doc = function.doc.as_deref().map(parse_doc).unwrap_or_default();
-        if let Some((example, _)) = doc.examples.first() {
-            asked.text.push('\n');
-            asked.line = asked.text.matches('\n').count() + 1;
-            asked.text.push_str(example);
-            asked.text.push_str(";\n");
-            asked.subject = example.clone();
-        }
+    if matches!(cursor.ast.kind, ItemKind::Function(_))
+        && let Some(example) = explain::call(&cursor, snapshot.options.precision.core())
+    {
+        asked.text.push('\n');
+        asked.line = asked.text.matches('\n').count() + 1;
+        asked.text.push_str(&example);
+        asked.text.push_str(";\n");
+        asked.subject = shorten(&example, SUBJECT_CHARS);
     }
     Some(asked)
 }
@@ -108,20 +112,26 @@ impl Asked {
     /// Measures the cost in a process of its own.
     pub async fn measure(self, executable: &Path) -> CostResult {
         let subject = self.subject.clone();
-        let text = match tokio::time::timeout(MAX_MEASURING_TIME, self.measured(executable)).await {
-            Ok(Ok(text)) => text,
-            Ok(Err(why)) => why,
-            Err(_) => format!("it takes longer than {} seconds", MAX_MEASURING_TIME.as_secs()),
+        let limit = MAX_MEASURING_TIME.as_secs();
+        let result = match tokio::time::timeout(MAX_MEASURING_TIME, self.measured(executable)).await
+        {
+            Ok(result) => result,
+            Err(_) => Err(format!("not measured: it was still running after {limit} seconds")),
         };
-        CostResult { subject, text }
+        let measured = result.is_ok();
+        CostResult { subject, text: result.unwrap_or_else(|why| why), measured }
     }
 
     async fn measured(self, executable: &Path) -> Result<String, String> {
         if self.line == 0 {
-            return Err("give it an example in its documentation: `Example: f(1) → 2`".to_owned());
+            return Err(
+                "not measured: nothing calls it here, and values for its parameters cannot be \
+                        made up; give it an example in its documentation: `Example: f(1) → 2`"
+                    .to_owned(),
+            );
         }
         let mut command = child::command(executable, self.folder);
-        command.args(["cost", "--json", "-"]).stderr(Stdio::null());
+        command.args(["cost", "--json", "--color", "never", "-"]).stderr(Stdio::piped());
         let cannot = |error: std::io::Error| format!("cannot start nesl: {error}");
         let mut child = command.spawn().map_err(cannot)?;
         if let Some(mut input) = child.stdin.take() {
@@ -131,8 +141,19 @@ impl Asked {
         let lines = String::from_utf8_lossy(&output.stdout).into_owned();
         let all = lines.lines().filter_map(|line| serde_json::from_str::<Measured>(line).ok());
         let own: Vec<Measured> = all.filter(|measured| measured.line == self.line).collect();
-        let measured = own.last().ok_or("it fails, or something that it needs does: run it")?;
+        let Some(measured) = own.last() else {
+            return Err(why_not(&String::from_utf8_lossy(&output.stderr)));
+        };
         Ok(describe(measured.work, measured.depth))
+    }
+}
+
+/// The reason why a program has no cost: the first error that it ended with.
+fn why_not(printed: &str) -> String {
+    let error = printed.lines().find_map(|line| line.split_once(" error: "));
+    match error {
+        Some((_, message)) => format!("not measured: it fails: {message}"),
+        None => "not measured: it ended without a value".to_owned(),
     }
 }
 

@@ -5,51 +5,29 @@
 //! look.
 
 use crate::convert;
+use crate::loads::Loaded;
+use crate::queue::Queue;
 use crate::reading::{Unread, read};
+use crate::run::Runs;
 use crate::world::{Snapshot, World};
-use nesl_core::base;
-use nesl_core::db::FileRange;
-use nesl_core::ide::{self, Problems};
+use nesl_core::ide::Problems;
 use rustc_hash::FxHashMap;
-use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
-use tokio::sync::Notify;
 use tower_lsp_server::Client;
 use tower_lsp_server::ls_types::{Diagnostic, MessageType, Uri};
 
-/// The documents whose diagnostics must be updated.
+/// The facts about a document that are kept between two looks at it.
 #[derive(Default)]
-pub struct Queue {
-    uris: Mutex<VecDeque<Uri>>,
-    more: Notify,
-}
-
-impl Queue {
-    /// Adds documents; one that is in the queue keeps its place.
-    pub fn add(&self, uris: impl IntoIterator<Item = Uri>) {
-        let mut waiting = self.uris.lock().unwrap_or_else(|e| e.into_inner());
-        for uri in uris {
-            if !waiting.contains(&uri) {
-                waiting.push_back(uri);
-            }
-        }
-        drop(waiting);
-        self.more.notify_one();
-    }
-
-    fn next(&self) -> Option<Uri> {
-        self.uris.lock().unwrap_or_else(|e| e.into_inner()).pop_front()
-    }
+pub struct Known {
+    own: Problems,
+    loaded: Loaded,
 }
 
 /// Publishes the diagnostics of the documents of the queue, for ever.
-pub async fn publish(client: Client, world: Arc<Mutex<World>>, queue: Arc<Queue>) {
-    let mut known: FxHashMap<Uri, Arc<Mutex<Problems>>> = FxHashMap::default();
+pub async fn publish(client: Client, world: Arc<Mutex<World>>, queue: Arc<Queue>, runs: Arc<Runs>) {
+    let mut known: FxHashMap<Uri, Arc<Mutex<Known>>> = FxHashMap::default();
     loop {
-        let Some(uri) = queue.next() else {
-            queue.more.notified().await;
-            continue;
-        };
+        let uri = queue.next().await;
         let snapshot = world.lock().unwrap_or_else(|e| e.into_inner()).snapshot(&uri);
         let Some(snapshot) = snapshot else {
             // It was closed: nothing is wrong with it any more.
@@ -58,10 +36,17 @@ pub async fn publish(client: Client, world: Arc<Mutex<World>>, queue: Arc<Queue>
             continue;
         };
         let version = snapshot.version;
+        if snapshot.options.pull {
+            continue;
+        }
+        let runs = runs.clone();
         // What a look learns that is stopped half-way is known to the next.
         let memory = known.entry(uri.clone()).or_default().clone();
         let look = move |snapshot: &Snapshot| {
-            of(snapshot, &mut memory.lock().unwrap_or_else(PoisonError::into_inner))
+            let known = &mut *memory.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut all = of(snapshot, known);
+            all.extend(runs.problems(snapshot));
+            all
         };
         match read(snapshot, look).await {
             Ok(all) => client.publish_diagnostics(uri, all, Some(version)).await,
@@ -73,17 +58,15 @@ pub async fn publish(client: Client, world: Arc<Mutex<World>>, queue: Arc<Queue>
     }
 }
 
-/// The diagnostics of a document; `known` are the facts kept since the last time.
-pub fn of(snapshot: &Snapshot, known: &mut Problems) -> Vec<Diagnostic> {
-    let db = &snapshot.db;
-    let problems = known.of(db, snapshot.file);
+/// The diagnostics of a document: its errors and warnings, those of the files that it loads, and names that
+/// are not used. `known` are the facts kept since the last time.
+pub fn of(snapshot: &Snapshot, known: &mut Known) -> Vec<Diagnostic> {
+    let problems = known.own.of(&snapshot.db, snapshot.file);
     let mut all: Vec<_> = problems.iter().map(|one| convert::diagnostic(snapshot, one)).collect();
-    let links = ide::links(db, snapshot.file).into_iter();
-    for link in links.filter(|link| db.loaded(link.item).is_none()) {
-        let at = FileRange { file: snapshot.file, range: link.range };
-        let message = format!("cannot read `{0}.nesl` or `{0}`, or it loads itself", link.path);
-        let problem = base::Diagnostic::warning(base::DiagnosticKind::Name, at, message);
-        all.push(convert::diagnostic(snapshot, &problem));
+    all.extend(known.loaded.problems(snapshot));
+    if snapshot.client.tags {
+        let unused = known.own.unused(&snapshot.db);
+        all.extend(unused.iter().map(|unused| convert::unused(snapshot, unused)));
     }
     all
 }

@@ -93,6 +93,12 @@ impl Lines {
         TextSize::new(start + column as u32)
     }
 
+    /// The byte at a column that is counted in characters, whatever the client counts in.
+    pub fn offset_of_char(&self, line: u32, column: u32) -> TextSize {
+        let Some(start) = self.starts.get(line as usize) else { return TextSize::of(&*self.text) };
+        TextSize::new(start + Encoding::Utf32.bytes(self.line(line as usize), column) as u32)
+    }
+
     /// The bytes of a range.
     pub fn range(&self, range: lsp::Range) -> TextRange {
         let (start, end) = (self.offset(range.start), self.offset(range.end));
@@ -114,6 +120,29 @@ impl Lines {
     /// The range of some bytes.
     pub fn lsp_range(&self, range: TextRange) -> lsp::Range {
         lsp::Range::new(self.position(range.start()), self.position(range.end()))
+    }
+
+    /// The range of some bytes of one line, at or below a line that is moved there; `None` if they are in
+    /// several lines.
+    pub fn in_line(&self, range: TextRange, line: &mut usize) -> Option<lsp::Range> {
+        let (start, end) = (u32::from(range.start()), u32::from(range.end()));
+        if self.starts.get(*line).is_none_or(|first| *first > start) {
+            *line = 0;
+        }
+        while self.starts.get(*line + 1).is_some_and(|next| *next <= start) {
+            *line += 1;
+        }
+        if self.starts.get(*line + 1).is_some_and(|next| *next < end) {
+            return None;
+        }
+        let first = self.starts[*line];
+        let column = |at: u32| match self.ascii {
+            true => at - first,
+            false => self.encoding.units(&self.text[first as usize..at as usize]),
+        };
+        let position = |at: u32| lsp::Position::new(*line as u32, column(at));
+        let ends_line = self.text[..end as usize].ends_with('\n');
+        (!ends_line && start < end).then(|| lsp::Range::new(position(start), position(end)))
     }
 
     /// A range cut at the ends of lines: what clients want that know no tokens of several lines.

@@ -19,7 +19,7 @@ pub struct Options {
     pub values: Values,
     /// Lenses above functions and expressions.
     #[serde(deserialize_with = "lenient")]
-    pub lenses: Shown,
+    pub lenses: Lenses,
     /// The client has the command `nesl.showIr`.
     #[serde(deserialize_with = "lenient")]
     pub preview: bool,
@@ -32,12 +32,56 @@ pub struct Options {
     /// The inlay hints that are shown.
     #[serde(deserialize_with = "lenient")]
     pub hints: Hints,
+    /// The client asks for diagnostics, and is not sent any unasked.
+    #[serde(deserialize_with = "lenient")]
+    pub pull: bool,
 }
 
-/// Something that is shown unless it is turned off.
-#[derive(Clone, Copy, Debug, Deserialize)]
-#[serde(transparent)]
-pub struct Shown(pub bool);
+/// The lenses that are shown: each kind unless it is turned off, or all of them by one switch.
+#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq)]
+#[serde(from = "LensesGiven")]
+pub struct Lenses {
+    /// What runs a form, and stops it.
+    pub run: bool,
+    /// What shows the compiled form.
+    pub ir: bool,
+    /// What measures work and depth.
+    pub cost: bool,
+}
+
+impl Lenses {
+    /// Returns true if there are any.
+    pub fn any(self) -> bool {
+        self.run || self.ir || self.cost
+    }
+}
+
+/// One switch for all lenses, or one for each kind.
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum LensesGiven {
+    All(bool),
+    Each { run: Option<bool>, ir: Option<bool>, cost: Option<bool> },
+}
+
+impl From<LensesGiven> for Lenses {
+    fn from(given: LensesGiven) -> Lenses {
+        match given {
+            LensesGiven::All(shown) => Lenses { run: shown, ir: shown, cost: shown },
+            LensesGiven::Each { run, ir, cost } => Lenses {
+                run: run.unwrap_or(true),
+                ir: ir.unwrap_or(true),
+                cost: cost.unwrap_or(true),
+            },
+        }
+    }
+}
+
+impl Default for Lenses {
+    fn default() -> Lenses {
+        Lenses { run: true, ir: true, cost: true }
+    }
+}
 
 /// A runtime that an editor can choose. The program that serves knows which there are.
 #[derive(Clone, Copy, Debug)]
@@ -88,11 +132,12 @@ impl Default for Options {
             runtime: None,
             precision: Precision::default(),
             values: Values::default(),
-            lenses: Shown(true),
+            lenses: Lenses::default(),
             preview: false,
             ask_arguments: false,
             library: false,
             hints: Hints::default(),
+            pull: false,
         }
     }
 }
@@ -100,12 +145,6 @@ impl Default for Options {
 impl Default for Hints {
     fn default() -> Hints {
         Hints { types: true, parallelism: false }
-    }
-}
-
-impl Default for Shown {
-    fn default() -> Shown {
-        Shown(true)
     }
 }
 
@@ -180,9 +219,12 @@ mod tests {
         assert_eq!(runtime(Some(given)), Some("reference"));
         assert_eq!(options.precision, Precision::Double);
         assert_eq!(options.values, Values::Notification);
-        assert!(options.lenses.0 && !options.hints.types && !options.preview);
+        assert!(options.lenses.run && !options.hints.types && !options.preview);
         assert_eq!(runtime(Some(json!({ "runtime": "abacus" }))), Some("cpu"));
         assert_eq!(runtime(Some(json!(3))), Some("cpu"));
+        let lenses = |value| read(Some(json!({ "lenses": value }))).lenses;
+        assert_eq!(lenses(json!(false)), Lenses { run: false, ir: false, cost: false });
+        assert_eq!(lenses(json!({ "ir": false })), Lenses { run: true, ir: false, cost: true });
         assert_eq!(runtime(None), Some("cpu"));
     }
 }

@@ -51,6 +51,13 @@ pub struct AtParams {
 
 #[derive(Clone, Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
+pub struct SelectionParams {
+    pub text_document: TextDocumentIdentifier,
+    pub range: Range,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
 pub struct RunParams {
     pub text_document: TextDocumentIdentifier,
     pub range: Option<Range>,
@@ -74,6 +81,7 @@ pub struct StopParams {
 pub struct CostResult {
     pub subject: String,
     pub text: String,
+    pub measured: bool,
 }
 
 #[derive(Clone, Debug, Deserialize)]
@@ -101,6 +109,7 @@ pub struct ValuesParams {
     pub text_document: VersionedTextDocumentIdentifier,
     pub state: RunState,
     pub run: u64,
+    pub seconds: f64,
     pub values: Vec<ValueShown>,
     pub output: String,
 }
@@ -112,6 +121,8 @@ pub struct ValueShown {
     pub detail: String,
     pub seconds: f64,
     pub error: bool,
+    pub stale: bool,
+    pub running: bool,
 }
 
 /// The notification `nesl/values`.

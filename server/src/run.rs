@@ -2,39 +2,53 @@
 //!
 //! A run is `nesl run --json -`, which is given the document's text; each line that it prints is a
 //! value or a problem, with its line. Values belong to the form that they are of: a form that is
-//! edited loses its value, one that moves takes it along. A run ends when it is done, when it is
-//! stopped, when the same document is run again or is closed.
+//! edited loses its value, one that moves takes it along, and one that depends on a form that was
+//! edited shows its value as stale. What a run does not compute stays from the runs before it. A run
+//! ends when it is done, when it is stopped, when the same document is run again or is closed.
+//!
+//! | file | contents |
+//! |---|---|
+//! | here | processes, and what clients are told of them |
+//! | `plan` | the program that a process is given; the values that it prints |
+//! | `value` | values, where they are shown, and whether they are stale |
 
-use crate::child::{self, add_form, definitions_above};
+mod plan;
+mod value;
+
+use crate::child;
 use crate::convert;
 use crate::cost::Costs;
-use crate::lines::Lines;
 use crate::options::{Options, Values};
 use crate::protocol::{RunParams, RunState, ValueShown, ValuesNotification, ValuesParams};
+use crate::queue::Queue;
+use crate::reading::{Unread, read};
 use crate::world::{Snapshot, World};
-use nesl_core::base::shorten;
-use nesl_core::base::{ItemId, TextRange, TextSize};
-use nesl_core::syntax::RawKind;
+use nesl_core::base::{self, ItemId, TextRange};
+use nesl_core::db::FileRange;
+use plan::Plan;
 use rustc_hash::FxHashMap;
-use serde::Deserialize;
 use std::path::PathBuf;
 use std::process::Stdio;
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader, Lines as LinesOf};
 use tokio::process::{Child, ChildStdout};
 use tokio::sync::oneshot;
-use tower_lsp_server::Client;
 use tower_lsp_server::ls_types::{self as lsp, Uri};
+use tower_lsp_server::{Client, NotCancellable, OngoingProgress, Unbounded};
+use value::{Anchor, Freshness, Value};
 
-/// The largest width of a value shown after a line, in characters.
-const INLINE_CHARS: usize = 80;
-/// The largest length of a value that is kept, in characters.
-const KEPT_CHARS: usize = 4_000;
 /// The length of a program's output that is kept: its end, in bytes.
 const KEPT_OUTPUT_BYTES: usize = 64 * 1024;
 /// The interval in which values are collected to be sent together.
 const VALUES_INTERVAL: Duration = Duration::from_millis(30);
+/// The time after which a form that is still running says so.
+const LONG: Duration = Duration::from_millis(400);
+/// The interval in which the time of a long run is told.
+const TICK: Duration = Duration::from_secs(1);
+
+/// The progress of a run that a client is told, once it takes long.
+type Told = tokio::sync::Mutex<Option<OngoingProgress<Unbounded, NotCancellable>>>;
 
 /// The last run of each document.
 pub struct Runs {
@@ -44,6 +58,8 @@ pub struct Runs {
     executable: PathBuf,
     /// Receives the work and depth that runs have counted.
     costs: Arc<Costs>,
+    /// Documents whose diagnostics must be updated.
+    queue: Arc<Queue>,
     runs: Mutex<FxHashMap<Uri, Run>>,
     count: Mutex<u64>,
 }
@@ -52,72 +68,34 @@ pub struct Runs {
 struct Run {
     number: u64,
     state: RunState,
+    /// The values of this run and of those before it.
     values: Vec<Value>,
+    /// The places that this run has no value for yet, in order: the first is being computed.
+    expected: Vec<Anchor>,
     output: String,
+    /// The time at which it began, and at which its last value came.
+    began: Instant,
+    last: Instant,
+    ended: Option<Instant>,
     /// Kills the process when a message is sent, or it is dropped.
     stop: Option<oneshot::Sender<()>>,
 }
 
-/// The value of a form, or the error that it ended with.
-#[derive(Clone)]
-struct Value {
-    /// The form, and the text it had.
-    of: Option<(ItemId, Arc<str>)>,
-    /// The place of an expression that is not in the document.
-    at: Option<lsp::Position>,
-    text: String,
-    detail: String,
-    seconds: f64,
-    /// Work and depth, if they were counted.
-    cost: Option<(u64, u64)>,
-    error: bool,
-}
+impl Run {
+    /// The place that is being computed, or was when the run was stopped.
+    fn current(&self) -> Option<&Anchor> {
+        self.expected.first()
+    }
 
-/// A line that `nesl run --json` prints.
-#[derive(Deserialize)]
-#[serde(untagged)]
-enum Line {
-    Problem {
-        problem: Problem,
-    },
-    Form(Form),
-    /// Statistics, or an object of a later version.
-    Other(serde::de::IgnoredAny),
-}
-
-#[derive(Deserialize)]
-struct Form {
-    line: u32,
-    name: String,
-    #[serde(rename = "type")]
-    ty: String,
-    value: Option<String>,
-    seconds: f64,
-    work: Option<u64>,
-    depth: Option<u64>,
-}
-
-#[derive(Deserialize)]
-struct Problem {
-    message: String,
-    severity: String,
-    line: u32,
-    hints: Vec<Hint>,
-}
-
-#[derive(Deserialize)]
-struct Hint {
-    text: String,
-}
-
-/// The text to be run, and the places that its values belong to.
-struct Plan {
-    text: String,
-    /// The forms whose values are wanted: first and last line from 1, and the form.
-    wanted: Vec<(u32, u32, ItemId, Arc<str>)>,
-    /// An expression that is not in the document: the first line that it has in `text`, and the position and text
-    /// with which its value is shown.
-    beyond: Option<(u32, lsp::Position, String)>,
+    /// Takes a new value, which replaces an older one of the same form.
+    fn take(&mut self, value: Value) {
+        if let Some(at) = self.expected.iter().position(|anchor| *anchor == value.anchor) {
+            self.expected.drain(..=at);
+        }
+        self.values.retain(|old| !(old.outdated && old.anchor.item() == value.anchor.item()));
+        self.values.push(value);
+        self.last = Instant::now();
+    }
 }
 
 impl Runs {
@@ -127,9 +105,10 @@ impl Runs {
         world: Arc<Mutex<World>>,
         executable: PathBuf,
         costs: Arc<Costs>,
+        queue: Arc<Queue>,
     ) -> Runs {
         let (runs, count) = (Mutex::default(), Mutex::default());
-        Runs { client, world, executable, costs, runs, count }
+        Runs { client, world, executable, costs, queue, runs, count }
     }
 
     /// Begins a run; returns its number and the version of the document that runs, or the reason why it cannot.
@@ -137,7 +116,7 @@ impl Runs {
         let uri = params.text_document.uri.clone();
         let snapshot = self.snapshot(&uri).ok_or("this document is not open")?;
         let (version, options) = (snapshot.version, snapshot.options.clone());
-        let plan = crate::reading::read(snapshot, move |snapshot| plan(snapshot, &params))
+        let plan = read(snapshot, move |snapshot| Plan::new(snapshot, &params))
             .await
             .map_err(|_| "the text has changed: run it again".to_owned())?;
         let mut child = self
@@ -149,15 +128,28 @@ impl Runs {
             *count
         };
         let (stop, stopped) = oneshot::channel();
-        // The run before, if there is one, ends here: its `stop` is dropped.
-        let run = Run {
-            number,
-            state: RunState::Running,
-            values: Vec::new(),
-            output: String::new(),
-            stop: Some(stop),
-        };
-        self.runs().insert(uri.clone(), run);
+        let expected = plan.expected();
+        {
+            let mut runs = self.runs();
+            // The run before, if there is one, ends here: its `stop` is dropped.
+            let mut values = runs.remove(&uri).map_or_else(Vec::new, |run| run.values);
+            for value in &mut values {
+                value.outdated |= expected.contains(&value.anchor);
+            }
+            let now = Instant::now();
+            let run = Run {
+                number,
+                state: RunState::Running,
+                values,
+                expected,
+                output: String::new(),
+                began: now,
+                last: now,
+                ended: None,
+                stop: Some(stop),
+            };
+            runs.insert(uri.clone(), run);
+        }
         let input = child.stdin.take();
         let text = plan.text.clone();
         tokio::spawn(async move {
@@ -179,7 +171,7 @@ impl Runs {
     }
 
     /// Removes the values of forms that a change of the document has changed.
-    pub async fn changed(&self, uri: &Uri) {
+    pub async fn changed(self: &Arc<Runs>, uri: &Uri) {
         if self.runs().contains_key(uri) {
             self.tell(uri).await;
         }
@@ -197,12 +189,34 @@ impl Runs {
 
     /// Values as inlay hints at the ends of lines, for clients that do not show values themselves.
     pub fn hints(&self, snapshot: &Snapshot, range: TextRange) -> Vec<lsp::InlayHint> {
-        let values = self.runs().get(&snapshot.uri).map(|run| run.values.clone());
-        let shown = values.unwrap_or_default().into_iter().filter_map(|value| {
-            let at = place(snapshot, &value)?;
-            range.contains_inclusive(snapshot.lines.offset(at)).then_some((at, value))
+        let runs = self.runs();
+        let shown = runs.get(&snapshot.uri).map(|run| values(snapshot, run)).unwrap_or_default();
+        let inside = |at| range.contains_inclusive(snapshot.lines.offset(at));
+        shown.iter().filter(|value| inside(value.position)).map(hint).collect()
+    }
+
+    /// The form of a document that has been running for long, and the time in seconds.
+    pub fn running(&self, uri: &Uri) -> Option<(ItemId, u64)> {
+        let runs = self.runs();
+        let run = runs.get(uri).filter(|run| run.state == RunState::Running)?;
+        let long = run.last.elapsed() >= LONG;
+        long.then_some(())?;
+        Some((run.current()?.item()?, run.last.elapsed().as_secs()))
+    }
+
+    /// The errors of the last runs of a document, where they are in its text.
+    pub fn problems(&self, snapshot: &Snapshot) -> Vec<lsp::Diagnostic> {
+        let runs = self.runs();
+        let values = runs.get(&snapshot.uri).into_iter().flat_map(|run| &run.values);
+        let faults =
+            values.filter(|value| !value.outdated).filter_map(|value| value.fault.as_ref());
+        let problems = faults.filter_map(|fault| {
+            let at = FileRange { file: snapshot.file, range: fault.place(snapshot)? };
+            let kind = base::DiagnosticKind::Runtime;
+            let problem = base::Diagnostic::error(kind, at, fault.message.clone());
+            Some(convert::diagnostic(snapshot, &problem))
         });
-        shown.map(|(at, value)| hint(at, &value)).collect()
+        problems.collect()
     }
 
     fn runs(&self) -> std::sync::MutexGuard<'_, FxHashMap<Uri, Run>> {
@@ -244,10 +258,14 @@ impl Runs {
                 all.with(&output_uri, output_of, |run| append(&mut run.output, &text));
             }
         });
+        let progress = Told::default();
         let ended = tokio::select! {
-            () = self.values(&uri, number, lines, &plan) => RunState::Done,
+            () = self.values(&uri, number, lines, &plan, &progress) => RunState::Done,
             _ = &mut stopped => RunState::Stopped,
         };
+        if let Some(progress) = progress.into_inner() {
+            progress.finish().await;
+        }
         let mut state = ended;
         if ended == RunState::Stopped {
             let _ = child.kill().await;
@@ -262,46 +280,83 @@ impl Runs {
         let current = self.with(&uri, number, |run| {
             run.state = state;
             run.stop = None;
+            run.ended = Some(Instant::now());
+            if state == RunState::Done {
+                // What should have been computed again, and was not, has no value now.
+                run.values.retain(|value| !value.outdated);
+                run.expected.clear();
+            }
         });
         if current {
             self.tell(&uri).await;
+            self.refresh_lenses(&uri);
         }
     }
 
     async fn values(
-        &self,
+        self: &Arc<Runs>,
         uri: &Uri,
         number: u64,
         lines: Option<LinesOf<BufReader<ChildStdout>>>,
         plan: &Plan,
+        progress: &Told,
     ) {
         let Some(mut lines) = lines else { return };
         self.tell(uri).await;
         let mut told = tokio::time::Instant::now();
         let mut untold = false;
+        let mut wait = LONG;
         loop {
-            let line = if untold {
-                match tokio::time::timeout_at(told + VALUES_INTERVAL, lines.next_line()).await {
-                    Ok(line) => line,
-                    Err(_) => {
-                        self.tell(uri).await;
-                        (told, untold) = (tokio::time::Instant::now(), false);
-                        continue;
+            let interval = if untold { VALUES_INTERVAL } else { wait };
+            let line = match tokio::time::timeout_at(told + interval, lines.next_line()).await {
+                Ok(line) => line,
+                Err(_) => {
+                    self.tell(uri).await;
+                    if !untold {
+                        // Nothing came for a while: somebody waits, and sees the time go by.
+                        self.refresh_lenses(uri);
+                        self.tell_progress(uri, number, progress).await;
+                        wait = TICK;
                     }
+                    (told, untold) = (tokio::time::Instant::now(), false);
+                    continue;
                 }
-            } else {
-                lines.next_line().await
             };
             let Ok(Some(line)) = line else { return };
-            if let Some(value) = value(plan, &line) {
-                if let (Some((item, text)), Some((work, depth))) = (&value.of, value.cost) {
+            if let Some(value) = plan.value(&line) {
+                if let (Anchor::Form(item, text), Some((work, depth))) = (&value.anchor, value.cost)
+                {
                     self.costs.counted(*item, text.clone(), work, depth);
                 }
-                if !self.with(uri, number, |run| run.values.push(value)) {
+                if !self.with(uri, number, |run| run.take(value)) {
                     return;
                 }
                 untold = true;
+                wait = LONG;
             }
+        }
+    }
+
+    /// Tells the client how long a run takes, if the client does not show that itself.
+    async fn tell_progress(&self, uri: &Uri, number: u64, progress: &Told) {
+        let Some((options, can)) = self.snapshot(uri).map(|s| (s.options.clone(), s.client)) else {
+            return;
+        };
+        if !can.progress || options.values == Values::Notification {
+            return;
+        }
+        let began = self.runs().get(uri).map(|run| run.began);
+        let seconds = began.map_or(0, |began| began.elapsed().as_secs());
+        let mut progress = progress.lock().await;
+        if let Some(progress) = &*progress {
+            progress.report(format!("{seconds} s")).await;
+            return;
+        }
+        let token = lsp::ProgressToken::String(format!("nesl/run/{number}"));
+        if self.client.create_work_done_progress(token.clone()).await.is_ok() {
+            let name = uri.as_str().rsplit('/').next().unwrap_or_default();
+            let begun = self.client.progress(token, format!("Running {name}"));
+            *progress = Some(begun.begin().await);
         }
     }
 
@@ -316,19 +371,33 @@ impl Runs {
         }
     }
 
+    /// Asks the client to look at the lenses again: one of them stops the run.
+    fn refresh_lenses(&self, uri: &Uri) {
+        let can = self.world.lock().unwrap_or_else(PoisonError::into_inner).client;
+        let shown = self.snapshot(uri).is_some_and(|snapshot| snapshot.options.lenses.run);
+        if can.refresh_lenses && shown {
+            let client = self.client.clone();
+            tokio::spawn(async move { client.code_lens_refresh().await });
+        }
+    }
+
     /// Sends the values of a document to the client.
-    async fn tell(&self, uri: &Uri) {
-        let Some(snapshot) = self.snapshot(uri) else { return };
-        let (way, can) = (snapshot.options.values, snapshot.client);
-        let params = match self.runs().get_mut(uri) {
-            None => return,
-            Some(run) => {
-                // What is gone stays gone, also if the old text comes back.
-                run.values.retain(|value| place(&snapshot, value).is_some());
-                shown(&snapshot, run)
+    async fn tell(self: &Arc<Runs>, uri: &Uri) {
+        let told = loop {
+            let Some(snapshot) = self.snapshot(uri) else { return };
+            let (way, can) = (snapshot.options.values, snapshot.client);
+            let all = self.clone();
+            match read(snapshot, move |snapshot| all.shown(snapshot)).await {
+                Ok(told) => break told.map(|(params, had_faults)| (params, had_faults, way, can)),
+                // The text has changed meanwhile.
+                Err(Unread::Stopped) => {}
+                Err(Unread::Panicked(_)) => return,
             }
         };
-        drop(snapshot);
+        let Some((params, had_faults, way, can)) = told else { return };
+        if had_faults {
+            self.queue.add([uri.clone()]);
+        }
         match way {
             Values::Notification => {
                 self.client.send_notification::<ValuesNotification>(params).await;
@@ -339,6 +408,16 @@ impl Runs {
             }
             Values::Hints | Values::Off => {}
         }
+    }
+
+    /// What a client is told of the values of a document, and whether there are errors among them.
+    fn shown(&self, snapshot: &Snapshot) -> Option<(ValuesParams, bool)> {
+        let mut runs = self.runs();
+        let run = runs.get_mut(&snapshot.uri)?;
+        let had_faults = run.values.iter().any(|value| value.fault.is_some());
+        // What is gone stays gone, also if the old text comes back.
+        run.values.retain(|value| value.anchor.place(snapshot).is_some());
+        Some((shown(snapshot, run), had_faults))
     }
 }
 
@@ -353,114 +432,64 @@ fn append(output: &mut String, text: &str) {
     }
 }
 
-/// The text to run: the document up to the end of the range, without expressions outside the range, behind the
-/// definitions of the cells above it.
-fn plan(snapshot: &Snapshot, params: &RunParams) -> Plan {
-    let (db, lines) = (&snapshot.db, &snapshot.lines);
-    let range = params.range.map(|range| lines.range(range));
-    let text = definitions_above(snapshot);
-    let above = text.matches('\n').count() as u32;
-    let mut plan = Plan { text, wanted: Vec::new(), beyond: None };
-    for form in &db.outline(snapshot.file).forms {
-        let text = db.item_text(form.id());
-        let own = db.whole(form.id()).range;
-        if range.is_some_and(|range| own.start() > range.end()) {
-            break;
-        }
-        let touched = range.is_none_or(|range| range.intersect(own).is_some());
-        // Behind the last form there may be blanks, on its line.
-        let wanted = touched && params.expression.is_none() && form.kind != RawKind::Blank;
-        add_form(&mut plan.text, &text, wanted || form.kind != RawKind::Expr);
-        if wanted {
-            let (first, last) = (lines.position(own.start()).line, lines.position(own.end()).line);
-            plan.wanted.push((above + first + 1, above + last + 1, form.id(), text.clone()));
-        }
-    }
-    if let Some(expression) = &params.expression {
-        plan.text.push('\n');
-        let line = plan.text.matches('\n').count() as u32 + 1;
-        plan.text.push_str(expression);
-        if !expression.trim_end().ends_with(';') {
-            plan.text.push(';');
-        }
-        plan.text.push('\n');
-        let end = || lines.position(TextSize::of(&*lines.text));
-        let written = shorten(expression.trim().trim_end_matches(';'), INLINE_CHARS);
-        plan.beyond = Some((line, params.position.unwrap_or_else(end), written));
-    }
-    plan
-}
-
-/// The value that a line of the process gives, if it is wanted.
-fn value(plan: &Plan, line: &str) -> Option<Value> {
-    let (line, mut value) = match serde_json::from_str(line).ok()? {
-        Line::Form(form) => (form.line, of_form(&form)),
-        Line::Problem { problem } if problem.severity == "error" => {
-            (problem.line, of_problem(&problem))
-        }
-        Line::Problem { .. } | Line::Other(_) => return None,
+/// The values to be seen in a document, in order; what runs long, or was stopped, among them.
+fn values(snapshot: &Snapshot, run: &Run) -> Vec<ValueShown> {
+    let mut freshness = Freshness::new(snapshot);
+    let mut all: Vec<ValueShown> = Vec::with_capacity(run.values.len() + 1);
+    let long = run.last.elapsed() >= LONG;
+    let current = match run.state {
+        RunState::Running if long => run.current(),
+        RunState::Stopped => run.current(),
+        RunState::Running | RunState::Done | RunState::Failed => None,
     };
-    if let Some((beyond, at, written)) = &plan.beyond {
-        value.at = Some(*at);
-        if !value.error {
-            value.text = format!("{written} {}", value.text);
+    for value in &run.values {
+        if current.is_some_and(|current| *current == value.anchor) {
+            continue;
         }
-        return (line >= *beyond).then_some(value);
-    }
-    let mut inside =
-        plan.wanted.iter().filter(|(first, last, ..)| (*first..=*last).contains(&line));
-    let (_, _, item, text) = inside.next_back()?;
-    value.of = Some((*item, text.clone()));
-    Some(value)
-}
-
-fn of_form(form: &Form) -> Value {
-    let value = form.value.clone().unwrap_or_else(|| "…".to_owned());
-    let seconds = form.seconds;
-    let mut detail = String::new();
-    let mut kept: String = value.chars().take(KEPT_CHARS).collect();
-    if kept.len() < value.len() {
-        kept.push('…');
-    }
-    detail.push_str("```nesl\n");
-    detail.push_str(&format!("{} = {kept}\n```\n*{}*", form.name, form.ty));
-    let text = format!("= {}", shorten(&value, INLINE_CHARS));
-    let cost = form.work.zip(form.depth);
-    Value { of: None, at: None, text, detail, seconds, cost, error: false }
-}
-
-fn of_problem(problem: &Problem) -> Value {
-    let mut detail = problem.message.clone();
-    for hint in &problem.hints {
-        detail.push_str(&format!("\n\n*{}*", hint.text));
-    }
-    let text = shorten(&problem.message, INLINE_CHARS);
-    Value { of: None, at: None, text, detail, seconds: 0.0, cost: None, error: true }
-}
-
-/// The present position of a value; none if its form has changed.
-fn place(snapshot: &Snapshot, value: &Value) -> Option<lsp::Position> {
-    let Some((item, text)) = &value.of else { return value.at };
-    let (file, _) = snapshot.db.position_of(*item)?;
-    let same = file == snapshot.file && *snapshot.db.item_text(*item) == **text;
-    same.then(|| end_of_line(&snapshot.lines, snapshot.db.whole(*item).range.end()))
-}
-
-fn end_of_line(lines: &Lines, offset: TextSize) -> lsp::Position {
-    let line = lines.position(offset).line;
-    lines.position(lines.offset(lsp::Position::new(line, u32::MAX)))
-}
-
-fn shown(snapshot: &Snapshot, run: &Run) -> ValuesParams {
-    let values = run.values.iter().filter_map(|value| {
-        Some(ValueShown {
-            position: place(snapshot, value)?,
+        let Some(position) = value.anchor.place(snapshot) else { continue };
+        all.push(ValueShown {
+            position,
             text: value.text.clone(),
             detail: value.detail.clone(),
             seconds: value.seconds,
             error: value.error,
-        })
-    });
+            stale: freshness.is_stale(value),
+            running: false,
+        });
+    }
+    if let Some(position) = current.and_then(|anchor| anchor.place(snapshot)) {
+        let running = run.state == RunState::Running;
+        let time = run.ended.unwrap_or_else(Instant::now).duration_since(run.last);
+        let seconds = time.as_secs_f64();
+        all.push(ValueShown {
+            position,
+            text: match running {
+                true => "… running".to_owned(),
+                false => format!("stopped after {}", duration(seconds)),
+            },
+            detail: match running {
+                true => format!("It has been running for {}.", duration(seconds)),
+                false => "The run was stopped here.".to_owned(),
+            },
+            seconds: if running { seconds } else { 0.0 },
+            error: false,
+            stale: !running,
+            running,
+        });
+    }
+    all.sort_by_key(|value| (value.position.line, value.position.character));
+    all
+}
+
+/// A time for people: whole seconds, or tenths of few.
+fn duration(seconds: f64) -> String {
+    match seconds {
+        ..10.0 => format!("{seconds:.1} s"),
+        _ => format!("{seconds:.0} s"),
+    }
+}
+
+fn shown(snapshot: &Snapshot, run: &Run) -> ValuesParams {
     ValuesParams {
         text_document: lsp::VersionedTextDocumentIdentifier {
             uri: snapshot.uri.clone(),
@@ -468,15 +497,21 @@ fn shown(snapshot: &Snapshot, run: &Run) -> ValuesParams {
         },
         state: run.state,
         run: run.number,
-        values: values.collect(),
+        seconds: run.ended.unwrap_or_else(Instant::now).duration_since(run.began).as_secs_f64(),
+        values: values(snapshot, run),
         output: run.output.clone(),
     }
 }
 
-fn hint(at: lsp::Position, value: &Value) -> lsp::InlayHint {
+fn hint(value: &ValueShown) -> lsp::InlayHint {
+    let text = match (value.running, value.stale) {
+        (true, _) => format!("{} {}", value.text, duration(value.seconds)),
+        (false, true) if !value.text.starts_with("stopped") => format!("{} (stale)", value.text),
+        (false, _) => value.text.clone(),
+    };
     lsp::InlayHint {
-        position: at,
-        label: lsp::InlayHintLabel::String(value.text.clone()),
+        position: value.position,
+        label: lsp::InlayHintLabel::String(text),
         kind: None,
         text_edits: None,
         tooltip: Some(lsp::InlayHintTooltip::MarkupContent(convert::markdown(

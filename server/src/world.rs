@@ -7,6 +7,7 @@
 use crate::capabilities::ClientCan;
 use crate::lines::{Encoding, Lines};
 use crate::options::Options;
+use crate::workspace;
 use nesl_core::base::ItemId;
 use nesl_core::db::{Before, Database, FileId};
 use nesl_core::ide;
@@ -26,8 +27,11 @@ pub struct World {
     /// Files of documents that were closed: the next ones to be opened take their places. The
     /// database forgets no file, nor what it has found out about its forms.
     free: Vec<FileId>,
-    /// Texts that documents load, by path.
-    loaded: FxHashMap<PathBuf, FileId>,
+    /// Texts of files on the disk, by their canonical paths: the programs of the open folders, and what
+    /// documents load. An open document is in the place of its file.
+    disk: FxHashMap<PathBuf, FileId>,
+    /// The folders that the client has open.
+    folders: Vec<PathBuf>,
     /// The names of files; shared with snapshots.
     uris: Arc<FxHashMap<FileId, Uri>>,
     /// The cells of notebooks, in order.
@@ -79,7 +83,8 @@ impl Default for World {
             db: Database::new(),
             documents: FxHashMap::default(),
             free: Vec::new(),
-            loaded: FxHashMap::default(),
+            disk: FxHashMap::default(),
+            folders: Vec::new(),
             uris: Arc::default(),
             notebooks: FxHashMap::default(),
             encoding: Encoding::default(),
@@ -110,8 +115,7 @@ impl World {
     fn open_as(&mut self, uri: Uri, version: i32, text: String, cell: bool) {
         let name = name_of(&uri);
         let known = self.documents.get(&uri).map(|document| document.file);
-        let on_disk = path_of(&uri).and_then(|path| self.loaded.get(&path).copied());
-        let file = match known.or(on_disk) {
+        let file = match known.or_else(|| self.file_on_disk(&uri)) {
             Some(file) => {
                 self.db.set_text(file, program(&text, cell));
                 file
@@ -125,6 +129,10 @@ impl World {
                 None => self.db.add_file(&name, &program(&text, cell), None),
             },
         };
+        // A file that others may load, from now on in its open state.
+        if let (false, Some(path)) = (cell, path_of(&uri)) {
+            self.disk.insert(canonical(path), file);
+        }
         Arc::make_mut(&mut self.uris).insert(file, uri.clone());
         let lines = Arc::new(Lines::new(text, self.encoding));
         self.documents.insert(uri, Document { file, version, lines, cell });
@@ -146,31 +154,111 @@ impl World {
     /// A document is closed. If others load it, it is what is on the disk.
     pub fn close(&mut self, uri: &Uri) {
         let Some(document) = self.documents.remove(uri) else { return };
-        let path = path_of(uri).filter(|path| self.loaded.contains_key(path));
-        if let Some(path) = path {
-            self.db.set_text(document.file, read(&path).unwrap_or_default());
-            return;
+        if let Some(path) = path_of(uri).map(canonical) {
+            let text = read(&path).filter(|_| self.is_wanted(&path, document.file));
+            if let Some(text) = text {
+                self.db.set_text(document.file, text);
+                self.find_loads(document.file, 0);
+                return;
+            }
+            self.disk.remove(&path);
         }
-        self.db.set_text(document.file, "");
-        Arc::make_mut(&mut self.uris).remove(&document.file);
-        self.free.push(document.file);
+        self.forget(document.file);
     }
 
-    /// Files on the disk have changed.
-    pub fn changed_on_disk(&mut self, uri: &Uri) {
-        let Some(path) = path_of(uri) else { return };
-        if self.documents.contains_key(uri) {
-            return;
+    /// Gives up a file that is neither open nor on the disk.
+    fn forget(&mut self, file: FileId) {
+        self.db.set_text(file, "");
+        Arc::make_mut(&mut self.uris).remove(&file);
+        self.free.push(file);
+    }
+
+    /// Returns true if a file on the disk matters: others load it, or it is in an open folder.
+    fn is_wanted(&self, path: &Path, file: FileId) -> bool {
+        let inside = |folder: &PathBuf| path.starts_with(folder);
+        let loads = |other: &FileId| *other != file && reaches(&self.db, *other, file, 0);
+        (workspace::is_program(path) && self.folders.iter().any(inside))
+            || self.uris.keys().any(loads)
+    }
+
+    /// The file that has the text of a file on the disk, if it was read.
+    fn file_on_disk(&self, uri: &Uri) -> Option<FileId> {
+        self.disk.get(&canonical(path_of(uri)?)).copied()
+    }
+
+    /// The programs in the folders that the client has open; they are read as they are on the disk.
+    pub fn add_programs(&mut self, paths: Vec<PathBuf>) {
+        let mut new = Vec::new();
+        for path in paths.into_iter().map(canonical) {
+            if self.disk.contains_key(&path) {
+                continue;
+            }
+            let Some(text) = read(&path) else { continue };
+            let name = path.to_string_lossy().into_owned();
+            let file = match self.free.pop() {
+                Some(file) => {
+                    self.db.rename(file, &name, None);
+                    self.db.set_text(file, text);
+                    file
+                }
+                None => self.db.add_file(&name, &text, None),
+            };
+            if let Some(uri) = Uri::from_file_path(&path) {
+                Arc::make_mut(&mut self.uris).insert(file, uri);
+            }
+            self.disk.insert(path, file);
+            new.push(file);
         }
-        if let Some(file) = self.loaded.get(&path).copied() {
-            self.db.set_text(file, read(&path).unwrap_or_default());
-            self.find_loads(file, 0);
-        } else {
-            // It may be one that was looked for in vain.
-            for file in self.documents.values().map(|d| d.file).collect::<Vec<_>>() {
-                self.find_loads(file, 0);
+        new.into_iter().for_each(|file| self.find_loads(file, 0));
+    }
+
+    /// The folders that the client has open are others.
+    pub fn change_folders(&mut self, added: Vec<PathBuf>, removed: &[PathBuf]) {
+        self.folders.retain(|folder| !removed.contains(folder));
+        self.folders.extend(added);
+        let open: FxHashSet<FileId> = self.documents.values().map(|d| d.file).collect();
+        let closed = self.disk.iter().filter(|(_, file)| !open.contains(file));
+        let unwanted = closed.filter(|(path, file)| !self.is_wanted(path, **file));
+        let unwanted: Vec<_> = unwanted.map(|(path, file)| (path.clone(), *file)).collect();
+        for (path, file) in unwanted {
+            self.disk.remove(&path);
+            self.forget(file);
+        }
+    }
+
+    /// Files on the disk have changed, are new, or are gone.
+    pub fn changed_on_disk(&mut self, uris: &[Uri]) {
+        let open: FxHashSet<FileId> = self.documents.values().map(|d| d.file).collect();
+        let mut new = Vec::new();
+        for uri in uris {
+            let Some(path) = path_of(uri) else { continue };
+            // What is gone has no canonical path, but it had one.
+            let known = self.file_on_disk(uri).or_else(|| {
+                let own = self.uris.iter().find(|(_, own)| *own == uri);
+                own.map(|(file, _)| *file)
+            });
+            let canonical = canonical(path);
+            match known {
+                Some(file) if open.contains(&file) => {}
+                Some(file) => match read(&canonical) {
+                    Some(text) => self.db.set_text(file, text),
+                    None => {
+                        self.disk.retain(|_, own| *own != file);
+                        self.forget(file);
+                    }
+                },
+                None if workspace::is_program(&canonical)
+                    && self.folders.iter().any(|folder| canonical.starts_with(folder)) =>
+                {
+                    new.push(canonical);
+                }
+                None => {}
             }
         }
+        self.add_programs(new);
+        // What was looked for in vain may be there now, and the reverse.
+        let files: Vec<FileId> = self.uris.keys().copied().collect();
+        files.into_iter().for_each(|file| self.find_loads(file, 0));
     }
 
     /// The cells of a notebook, in order: each sees those above it.
@@ -226,23 +314,26 @@ impl World {
     /// A document as it is now; `None` if it is not open.
     pub fn snapshot(&self, uri: &Uri) -> Option<Snapshot> {
         let document = self.documents.get(uri)?;
-        let mut files = vec![document.file];
-        let others = self.uris.keys().copied().filter(|file| *file != document.file);
-        files.extend(others);
+        Some(self.snapshot_at(document.file, uri, document.version, document.lines.clone()))
+    }
+
+    fn snapshot_at(&self, file: FileId, uri: &Uri, version: i32, lines: Arc<Lines>) -> Snapshot {
+        let mut files = vec![file];
+        files.extend(self.uris.keys().copied().filter(|other| *other != file));
         files[1..].sort_by_key(|file| file.0);
-        Some(Snapshot {
+        Snapshot {
             db: self.db.clone(),
-            file: document.file,
+            file,
             uri: uri.clone(),
-            version: document.version,
-            lines: document.lines.clone(),
+            version,
+            lines,
             files,
             above: self.above(uri),
             options: self.options.clone(),
             client: self.client,
             uris: self.uris.clone(),
             encoding: self.encoding,
-        })
+        }
     }
 
     /// An open document as it is now, by its file.
@@ -250,9 +341,14 @@ impl World {
         self.snapshot(self.uris.get(&file)?)
     }
 
-    /// Any open document, for what concerns them all.
+    /// Any document, open or on the disk, for what concerns them all.
     pub fn any_snapshot(&self) -> Option<Snapshot> {
-        self.snapshot(self.documents.keys().next()?)
+        if let Some(uri) = self.documents.keys().next() {
+            return self.snapshot(uri);
+        }
+        let (file, uri) = self.uris.iter().next()?;
+        let lines = Arc::new(Lines::new(self.db.file_text(*file), self.encoding));
+        Some(self.snapshot_at(*file, uri, 0, lines))
     }
 
     /// The version of a document.
@@ -278,7 +374,7 @@ impl World {
             }
         }
         for (item, path) in wanted {
-            let loaded = match self.loaded.get(&path) {
+            let loaded = match self.disk.get(&path) {
                 Some(loaded) => *loaded,
                 None => self.add_loaded(path, depth),
             };
@@ -289,17 +385,12 @@ impl World {
     }
 
     fn add_loaded(&mut self, path: PathBuf, depth: usize) -> FileId {
-        let open = self.documents.iter().find(|(uri, _)| path_of(uri).as_deref() == Some(&*path));
-        if let Some(file) = open.map(|(_, document)| document.file) {
-            self.loaded.insert(path, file);
-            return file;
-        }
         let text = read(&path).unwrap_or_default();
         let file = self.db.add_file(&path.to_string_lossy(), &text, None);
         if let Some(uri) = Uri::from_file_path(&path) {
             Arc::make_mut(&mut self.uris).insert(file, uri);
         }
-        self.loaded.insert(path, file);
+        self.disk.insert(path, file);
         self.find_loads(file, depth + 1);
         file
     }
@@ -341,6 +432,11 @@ pub fn existing(folder: &Path, name: &str) -> Option<PathBuf> {
     let candidates = [folder.join(format!("{name}.nesl")), folder.join(name)];
     let found = candidates.into_iter().find(|path| path.is_file())?;
     Some(found.canonicalize().unwrap_or(found))
+}
+
+/// The path by which a file is known, however it was named.
+fn canonical(path: PathBuf) -> PathBuf {
+    path.canonicalize().unwrap_or(path)
 }
 
 /// A file's text; files that are no UTF-8 are Latin-1.

@@ -6,8 +6,8 @@
 //! stands in what a failure says.
 
 use nesl_core::base::{TextRange, TextSize};
-use nesl_core::ide::{self, HintOptions, Precision, Problems};
-use nesl_server::diagnostics;
+use nesl_core::ide::{self, HintOptions, Precision};
+use nesl_server::diagnostics::{self, Known};
 use nesl_server::lines::{Encoding, Lines};
 use nesl_server::world::{Snapshot, World};
 use proptest::prelude::Rng as _;
@@ -32,7 +32,7 @@ fn edits_leave_no_trace() {
         world.set_encoding(Encoding::Utf16);
         world.open(uri.clone(), 0, good.clone());
         let mut text = good.clone();
-        let mut problems = Problems::default();
+        let mut problems = Known::default();
         for version in 1..=per_text {
             let change = random(&mut rng, &text, &good);
             text = apply(&text, &change);
@@ -51,7 +51,7 @@ fn edits_leave_no_trace() {
             fresh.set_encoding(Encoding::Utf16);
             fresh.open(uri.clone(), version as i32, text.clone());
             let fresh = fresh.snapshot(&uri).expect("it is open");
-            let expected = self::known(&fresh, &mut Problems::default(), at);
+            let expected = self::known(&fresh, &mut Known::default(), at);
             assert!(
                 known == expected,
                 "{name}, edit {version}, of this text:\n{text}\n\nknown:\n{known}\n\nexpected:\n{expected}"
@@ -77,7 +77,7 @@ fn texts() -> Vec<(String, String)> {
 }
 
 /// Everything that an editor could ask, as text.
-fn known(snapshot: &Snapshot, problems: &mut Problems, at: TextSize) -> String {
+fn known(snapshot: &Snapshot, problems: &mut Known, at: TextSize) -> String {
     let (db, file) = (&snapshot.db, snapshot.file);
     let whole = TextRange::up_to(TextSize::of(&*snapshot.lines.text));
     let options = HintOptions { types: true, parallelism: false };

@@ -6,8 +6,11 @@
 //!
 //! | file | contents |
 //! |---|---|
+//! | `call` | a call of a function, to run or measure it |
 //! | `form` | the description and the core program of a single form |
 //! | `summary` | the kernels of a form, and the choices between versions, in a few lines |
+//! | `origin` | the parts of a form that the steps of its program come from |
+//! | `words` | a kernel in words |
 //! | `stages` | a form at a stage of the compiler, each line with its source range |
 //! | `steps` | a small example as segments over flat data, step by step |
 //!
@@ -15,12 +18,18 @@
 //! [`crate::pipeline`] compiles it up to a stage, and `summary`, `stages` or `steps` describes the
 //! result.
 
+mod call;
 mod form;
+mod origin;
 mod stages;
 mod steps;
 mod summary;
+mod words;
 
+pub use call::call;
 pub use form::{example, subject, takes_functions};
 pub use stages::{Line, StageView, view};
 pub use steps::{Level, NestedComponent, SegmentStep, SegmentedValue, Segments, segments};
-pub use summary::{Layout, Summary, SummaryLine, headline, summary, within};
+pub use summary::{
+    Layout, Summary, SummaryLine, count_launches, headline, launches, summary, within,
+};

@@ -5,14 +5,14 @@
 //! number of levels of a recursion.
 
 use super::form::program;
-use crate::base::{ItemId, Loc, TextRange, shorten};
+use super::origin::{NAME_CHARS, Origins};
+use crate::base::{ItemId, Loc, Span, TextRange};
 use crate::db::Database;
 use crate::flat::{Block, Function, Kernel, Let, Op, Program, SpaceId, SpaceKind, Step};
-use crate::ir::mnemonic::Mnemonic;
 use crate::ir::{self, Atom, Site, Ty, Var};
 use crate::pipeline;
 use crate::prim::{Cost, SeqOp};
-use crate::syntax::ast::{Expr, ItemKind, Pat, PatId};
+use crate::syntax::ast::{ItemKind, Pat, PatId};
 use nesl_runtime::scalar::Precision;
 use rustc_hash::FxHashMap;
 
@@ -53,6 +53,10 @@ pub struct SummaryLine {
     pub sources: Vec<TextRange>,
     /// True for a kernel, which is launched each time the line is executed.
     pub launch: bool,
+    /// The number of launches, if the line stands for several.
+    pub launches: u32,
+    /// The call that the line stands for, if all of it is a function that was inlined.
+    pub call: Option<Span>,
     /// True for the line that introduces the sequential version of a multi-versioned value; the
     /// launches of the deeper lines below it are alternatives to those of the flattened version.
     pub sequential_version: bool,
@@ -60,7 +64,15 @@ pub struct SummaryLine {
 
 impl SummaryLine {
     fn new(depth: u32, text: String, sources: Vec<TextRange>, launch: bool) -> SummaryLine {
-        SummaryLine { depth, text, sources, launch, sequential_version: false }
+        SummaryLine {
+            depth,
+            text,
+            sources,
+            launch,
+            launches: u32::from(launch),
+            call: None,
+            sequential_version: false,
+        }
     }
 }
 
@@ -73,8 +85,12 @@ pub struct Summary {
     pub launches: u32,
     /// True if it has a multi-versioned value, whose version depends on the number of elements.
     pub chosen: bool,
-    /// True if it is recursive, directly or through calls.
+    /// True if it is recursive, directly or through calls, in its flattened form.
     pub recursive: bool,
+    /// True if it is written as a recursion.
+    pub calls_itself: bool,
+    /// True if nothing in it is done for many elements at once.
+    pub sequential: bool,
     /// The names of the functions that it calls in flattened form; their launches are not counted.
     pub calls: Vec<String>,
     /// The layouts of the nested sequences over whose elements kernels iterate.
@@ -82,6 +98,33 @@ pub struct Summary {
 }
 
 impl Summary {
+    /// Returns the summary as a sentence for a reader of the program, in Markdown.
+    pub fn sentence(&self) -> String {
+        if self.sequential {
+            return match self.calls_itself {
+                true => "**Sequential:** one call after the other, as deep as the recursion; nothing here is \
+                         parallel"
+                    .to_owned(),
+                false => "**Sequential:** operations on scalars; inside an apply-to-each they are done for all \
+                          elements at once"
+                    .to_owned(),
+            };
+        }
+        let s = if self.launches == 1 { "" } else { "es" };
+        let launches = format!("{} launch{s}", self.launches);
+        let mut text = match (self.recursive || self.calls_itself, self.launches) {
+            (true, 0) => "**Recursive, and parallel inside**".to_owned(),
+            (true, _) => format!("**Per level of recursion: {launches}**"),
+            (false, 0) => "**No launch of its own**".to_owned(),
+            (false, _) => format!("**Parallel: {launches}**"),
+        };
+        if !self.calls.is_empty() {
+            let calls: Vec<String> = self.calls.iter().map(|name| format!("`{name}`")).collect();
+            text.push_str(&format!(", and those of {}", calls.join(", ")));
+        }
+        text
+    }
+
     /// Returns the summary in a few words: `2 launches · regular · version chosen by size`.
     pub fn headline(&self) -> String {
         let calls = match &self.calls[..] {
@@ -126,9 +169,21 @@ pub fn summary(db: &Database, item: ItemId, precision: Precision) -> Result<Summ
     };
     let mut summariser = Summariser::new(db, item, &fused, function);
     summariser.block(&function.body, 0, false);
-    let mut summary = summariser.summary;
+    let mut summary = std::mem::take(&mut summariser.summary);
+    summary.calls_itself = summariser.origins.is_recursive();
+    summary.sequential = summariser.is_sequential();
     summary.recursive = crate::strategy::recursive(&fused).get(main).copied().unwrap_or(false);
     Ok(summary)
+}
+
+/// Returns the number of launches of a form in words: `7 launches`; `None` if the form has no program.
+pub fn launches(db: &Database, item: ItemId, precision: Precision) -> Option<String> {
+    let summary = summary(db, item, precision).ok()?;
+    Some(match summary.launches {
+        0 => "no launch".to_owned(),
+        1 => "1 launch".to_owned(),
+        n => format!("{n} launches"),
+    })
 }
 
 /// Returns the headline of a form's summary; `None` if the form has no program.
@@ -140,8 +195,9 @@ pub fn headline(db: &Database, item: ItemId, precision: Precision) -> Option<Str
 pub(super) struct Summariser<'a> {
     db: &'a Database,
     item: ItemId,
-    program: &'a Program,
+    pub(super) program: &'a Program,
     function: &'a Function,
+    origins: Origins<'a>,
     /// The text in the source of each variable that has a short one.
     pub(super) names: FxHashMap<Var, String>,
     pub(super) layouts: FxHashMap<Var, Layout>,
@@ -160,6 +216,7 @@ impl<'a> Summariser<'a> {
             item,
             program,
             function,
+            origins: Origins::new(db, item),
             names: FxHashMap::default(),
             layouts: FxHashMap::default(),
             summary: Summary::default(),
@@ -187,7 +244,8 @@ impl<'a> Summariser<'a> {
                 self.layouts.insert(*var, Layout::Given);
             }
         }
-        if names.len() == params.len() {
+        // Optional parameters and the key of random numbers come last.
+        if names.len() <= params.len() {
             for ((var, _), name) in params.iter().zip(names) {
                 self.names.insert(*var, name);
             }
@@ -196,15 +254,38 @@ impl<'a> Summariser<'a> {
 
     /// Finds a variable's text in the source, and its layout if it is a sequence.
     fn name_and_lay_out(&mut self, binding: &Let) {
-        if let Some(range) = self.range_in_form(binding.site) {
-            let text = &self.db.file_text(self.db.file_of(self.item))[range];
+        let span = self.origins.span(binding.site).filter(|_| self.is_own(binding.site));
+        let each = span.is_some_and(|span| self.origins.each(span).is_some());
+        let element = matches!(binding.op, Op::Element { .. });
+        if let (Some(span), true) = (span, element || !each) {
+            let text = &self.db.file_text(self.db.file_of(self.item))[self.origins.range(span)];
             // The element of `x in xs` is `x`.
-            let text = match (&binding.op, text.split_once(" in ")) {
-                (Op::Element { .. }, Some((element, _))) => element,
+            let text = match text.split_once(" in ") {
+                Some((name, _)) if element => name,
                 _ => text,
             };
-            if text.len() <= 24 && !text.contains('\n') {
+            if text.len() <= NAME_CHARS && !text.contains('\n') {
                 self.names.insert(binding.var, text.to_owned());
+            }
+        }
+        if !self.names.contains_key(&binding.var)
+            && let Some(span) = self.origins.code(binding.site, true)
+        {
+            self.names.insert(binding.var, self.origins.text(span, NAME_CHARS));
+        }
+        if !self.names.contains_key(&binding.var) {
+            // A part of something is called as the whole.
+            let whole = match &binding.op {
+                Op::Map(
+                    ir::Op::First(Atom::Var(of))
+                    | ir::Op::Second(Atom::Var(of))
+                    | ir::Op::Copy(Atom::Var(of)),
+                ) => Some(*of),
+                Op::Element { of, .. } | Op::Collect { value: Atom::Var(of), .. } => Some(*of),
+                _ => None,
+            };
+            if let Some(name) = whole.and_then(|of| self.names.get(&of)).cloned() {
+                self.names.insert(binding.var, name);
             }
         }
         if !matches!(binding.ty, Ty::Sequence(_)) {
@@ -259,62 +340,29 @@ impl<'a> Summariser<'a> {
         inside.then(|| self.db.place(Loc { item, span }).range)
     }
 
-    /// Returns the range of the apply-to-each that has a binding at a source location, or else the
-    /// range of the location.
-    fn nest(&self, site: Site) -> Option<TextRange> {
-        let own = self.range_in_form(site)?;
-        let ast = self.db.ast(self.item);
-        let nests = ast.exprs.iter().filter(|(_, expr)| match expr {
-            Expr::Each { bindings, .. } => bindings.iter().any(|(pat, sequence)| {
-                ast.pat_spans[*pat].cover(ast.expr_spans[*sequence]) == site.span
-            }),
-            _ => false,
-        });
-        let spans = nests.map(|(id, _)| ast.expr_spans[id]);
-        let smallest = spans.min_by_key(|span| span.end - span.start);
-        let place = |span| self.db.place(Loc { item: self.item, span }).range;
-        Some(smallest.map_or(own, place))
+    /// Returns true if a source location is in the form itself.
+    fn is_own(&self, site: Site) -> bool {
+        self.range_in_form(site).is_some()
     }
 
-    /// Returns the source text of a variable in backquotes, or else its name in the flat program.
+    /// Returns the parts of the form that steps come from.
+    pub(super) fn origins(&self) -> &Origins<'a> {
+        &self.origins
+    }
+
+    /// Returns the kind of an index space.
+    pub(super) fn kind(&self, space: SpaceId) -> SpaceKind {
+        self.function.index_space(space).kind
+    }
+
+    /// Returns the source text of a variable, if it has any.
+    pub(super) fn named(&self, var: Var) -> Option<&str> {
+        self.names.get(&var).map(String::as_str)
+    }
+
+    /// Returns the source text of a variable in backquotes, or else words for it.
     pub(super) fn quoted_name(&self, var: Var) -> String {
-        self.names.get(&var).map_or_else(|| format!("v{}", var.0), |name| format!("`{name}`"))
-    }
-
-    /// Returns the elements of an index space in words, from the innermost space outwards.
-    fn describe_space(&self, space: SpaceId) -> String {
-        match &self.function.index_space(space).kind {
-            SpaceKind::Caller => "once".to_owned(),
-            SpaceKind::Elements { of, sequence } => {
-                format!(
-                    "each element of {}{}",
-                    self.quoted_name(*sequence),
-                    self.describe_parent(*of)
-                )
-            }
-            SpaceKind::Count { of, count } => {
-                let count = match count {
-                    Atom::Var(var) => self.quoted_name(*var),
-                    Atom::Int(n) => n.to_string(),
-                    _ => "some".to_owned(),
-                };
-                let count = count.strip_prefix('v').map_or(count.clone(), |_| "a range".to_owned());
-                format!("each of {count}{}", self.describe_parent(*of))
-            }
-            SpaceKind::Filter { of, flag, is } => {
-                let not = if *is { "" } else { "not " };
-                format!("{}, where {not}{}", self.describe_space(*of), self.quoted_name(*flag))
-            }
-            SpaceKind::Concat { inner, .. } => self.describe_space(*inner),
-        }
-    }
-
-    /// Returns the words that continue the description of an index space with those around it.
-    fn describe_parent(&self, space: SpaceId) -> String {
-        match self.function.index_space(space).kind {
-            SpaceKind::Caller => String::new(),
-            _ => format!(", for {}", self.describe_space(space)),
-        }
+        self.named(var).map_or_else(|| "a value".to_owned(), |name| format!("`{name}`"))
     }
 
     /// Appends a line to the summary.
@@ -348,34 +396,47 @@ impl<'a> Summariser<'a> {
         if working.is_empty() || (on_host && !working.iter().any(|b| is_sequential(b))) {
             return;
         }
-        let mut sources: Vec<TextRange> =
-            working.iter().filter_map(|b| self.range_in_form(b.site)).collect();
+        let spans = working.iter().filter_map(|b| self.origins.span(b.site));
+        let mut sources: Vec<TextRange> = spans.map(|span| self.origins.range(span)).collect();
         sources.dedup();
-        let mut names: Vec<String> = Vec::new();
-        for binding in &working {
-            let name = self.operation_name(binding);
-            match names.last() {
-                Some(last) if *last == name => {}
-                _ => names.push(name),
-            }
-        }
-        if names.len() > 7 {
-            let rest = names.len() - 5;
-            names.truncate(5);
-            names.push(format!("{rest} more"));
-        }
-        for mask in &kernel.masks {
-            let SpaceKind::Filter { flag, is, .. } = &self.function.index_space(*mask).kind else {
-                continue;
-            };
-            let not = if *is { "" } else { "not " };
-            names.push(format!("filter {not}{}", self.quoted_name(*flag)));
-        }
-        let text = format!("{}: {}", self.describe_space(kernel.space), names.join(", "));
         if !in_sequential {
             self.summary.launches += 1;
         }
-        self.push_line(depth, text, sources, true);
+        match self.inlined(&working) {
+            Some(call) => self.push_call(depth, call, 1),
+            None => {
+                let text = self.describe(kernel, &working);
+                self.push_line(depth, text, sources, true);
+            }
+        }
+    }
+
+    /// Appends launches of a function that was inlined: a call is one line, however many it has.
+    fn push_call(&mut self, depth: u32, call: Span, launches: u32) {
+        let before = self.summary.lines.last();
+        let before = before.filter(|line| line.depth == depth && line.call == Some(call));
+        let launches = launches + before.map_or(0, |line| line.launches);
+        if before.is_some() {
+            self.summary.lines.pop();
+        }
+        let text = self.describe_call(call, launches);
+        let line = SummaryLine::new(depth, text, vec![self.origins.range(call)], launches > 0);
+        self.summary.lines.push(SummaryLine { launches, call: Some(call), ..line });
+    }
+
+    /// Returns true if no step is executed for many elements, and none is an operation on a sequence.
+    fn is_sequential(&self) -> bool {
+        let mut parallel = self.summary.chosen;
+        let working = |b: &Let| does_work(b) && !matches!(b.op, Op::Branch { .. });
+        self.function.body.each_let(&mut |binding| {
+            let works =
+                working(binding) && (needs_launch(binding) || !self.is_single(binding.space));
+            parallel |= works || matches!(binding.op, Op::Call(..) | Op::Versions { .. });
+            if let Op::Map(op) = &binding.op {
+                parallel |= has_loop(op);
+            }
+        });
+        !parallel
     }
 
     /// Returns true if the outermost index space has a single element: a form that is not a
@@ -384,73 +445,48 @@ impl<'a> Summariser<'a> {
         !matches!(self.db.ast(self.item).kind, ItemKind::Function(_))
     }
 
-    /// Returns the name of the operation of a step in the list of a kernel's operations.
-    fn operation_name(&self, binding: &Let) -> String {
-        match &binding.op {
-            Op::Map(op) => match op {
-                ir::Op::Scalar(op, _) => op.mnemonic().to_owned(),
-                ir::Op::Seq(op, _) => op.mnemonic().to_owned(),
-                ir::Op::If { .. } => "if".to_owned(),
-                ir::Op::Call(callee, _) => {
-                    let callee = self.program.source.functions.get(callee.0 as usize);
-                    format!("call {}", callee.map_or("", |f| unspecialised_name(&f.name)))
-                }
-                ir::Op::Nest(_) => "a loop".to_owned(),
-                ir::Op::Check { .. } => "check".to_owned(),
-                ir::Op::List(_) => "list".to_owned(),
-                ir::Op::Text(_) => "text".to_owned(),
-                _ => "copy".to_owned(),
-            },
-            Op::Gather(..) => "gather".to_owned(),
-            Op::Reduce { with, .. } => SeqOp::Reduce(*with).mnemonic().to_owned(),
-            Op::Histogram { with, .. } => SeqOp::Histogram(*with).mnemonic().to_owned(),
-            Op::Scan { with, .. } => SeqOp::Scan(*with).mnemonic().to_owned(),
-            Op::Scatter { .. } => SeqOp::Scatter.mnemonic().to_owned(),
-            Op::SameLength(..) => "compare lengths".to_owned(),
-            Op::Sequential(_) => self.describe_sequential(binding.site),
-            Op::Extent(..) => "count".to_owned(),
-            Op::Element { .. }
-            | Op::Position
-            | Op::Collect { .. }
-            | Op::Branch { .. }
-            | Op::Call(..)
-            | Op::Versions { .. } => "copy".to_owned(),
-        }
-    }
-
-    /// Returns the source text of the code that runs sequentially, shortened and in backquotes.
-    fn describe_sequential(&self, site: Site) -> String {
-        let snippet = self.nest(site).map(|range| {
-            let text = &self.db.file_text(self.db.file_of(self.item))[range];
-            shorten(text, 32)
-        });
-        snippet.map_or_else(|| "sequential code".to_owned(), |text| format!("`{text}`"))
+    /// Returns the source text of the code that has two versions, and the variable that it is for.
+    fn describe_sequential(&self, site: Site) -> (String, String) {
+        let span = self.origins.code(site, true);
+        let code = span.map(|span| format!("`{}`", self.origins.text(span, 48)));
+        let label = span.and_then(|span| self.origins.bound_to(span));
+        let label = label.map_or_else(String::new, |name| format!("`{name}`: "));
+        (label, code.unwrap_or_else(|| "sequential code".to_owned()))
     }
 
     /// Summarises a step that is no kernel: a conditional, a call, or a multi-versioned value.
     fn value(&mut self, binding: &'a Let, depth: u32, in_sequential: bool) {
-        let sources: Vec<TextRange> = self.range_in_form(binding.site).into_iter().collect();
+        let span = self.origins.span(binding.site);
+        let sources: Vec<TextRange> =
+            span.map(|span| self.origins.range(span)).into_iter().collect();
+        if let (Some(call), true) = (self.inlined(&[binding]), binding.op.blocks().next().is_some())
+        {
+            // What happens inside is the function's own business.
+            let start = self.summary.lines.len();
+            self.parts(binding, depth, in_sequential, sources);
+            let inside = self.summary.lines.split_off(start);
+            if !inside.is_empty() {
+                self.push_call(depth, call, count_launches(&inside));
+            }
+            return;
+        }
+        self.parts(binding, depth, in_sequential, sources);
+    }
+
+    /// Summarises the blocks of a step.
+    fn parts(
+        &mut self,
+        binding: &'a Let,
+        depth: u32,
+        in_sequential: bool,
+        sources: Vec<TextRange>,
+    ) {
         match &binding.op {
             Op::Versions { sequential, flattened } => {
-                self.summary.chosen = true;
-                let text =
-                    format!("{}, one of two versions:", self.describe_sequential(binding.site));
-                self.push_line(depth, text, sources, false);
-                let many =
-                    "sequential, a thread for each element: for many elements, or little work";
-                let line = SummaryLine::new(depth + 1, many.to_owned(), Vec::new(), false);
-                self.summary.lines.push(SummaryLine { sequential_version: true, ..line });
-                self.block(sequential, depth + 2, true);
-                let few = "flattened, for all elements at once: for few elements with much parallelism inside";
-                self.push_line(depth + 1, few.to_owned(), Vec::new(), false);
-                self.block(flattened, depth + 2, in_sequential);
+                self.versions(binding, (sequential, flattened), depth, in_sequential, sources);
             }
             Op::Branch { cond, then, otherwise } => {
-                let cond = self.quoted_name(*cond);
-                self.push_line(depth, format!("where {cond}:"), sources, false);
-                self.block(&then.1, depth + 1, in_sequential);
-                self.push_line(depth, format!("where not {cond}:"), Vec::new(), false);
-                self.block(&otherwise.1, depth + 1, in_sequential);
+                self.branch(*cond, (&then.1, &otherwise.1), binding, depth, in_sequential, sources);
             }
             Op::Call(callee, _) => {
                 let callee = self.program.source.functions.get(callee.0 as usize);
@@ -462,14 +498,139 @@ impl<'a> Summariser<'a> {
                 {
                     self.summary.calls.push(name.to_owned());
                 }
-                let around = match self.function.index_space(binding.space).kind {
-                    SpaceKind::Caller => String::new(),
-                    _ => format!(", all at once, for {}", self.describe_space(binding.space)),
+                let space = self.describe_space(binding.space);
+                let text = match space.is_empty() {
+                    true => format!("call `{name}`"),
+                    false => format!("call `{name}` for all of {space} at once"),
                 };
-                self.push_line(depth, format!("call `{name}`{around}"), sources, false);
+                self.push_line(depth, text, sources, false);
             }
             Op::Sequential(block) => self.sequential_code(block, depth, in_sequential),
             _ => {}
+        }
+    }
+
+    /// Summarises a multi-versioned value: when each version is chosen, and what it launches.
+    fn versions(
+        &mut self,
+        binding: &'a Let,
+        (sequential, flattened): (&'a Block, &'a Block),
+        depth: u32,
+        in_sequential: bool,
+        sources: Vec<TextRange>,
+    ) {
+        self.summary.chosen = true;
+        let (label, code) = self.describe_sequential(binding.site);
+        let at = self.summary.lines.len();
+        self.push_line(
+            depth,
+            format!("{label}{code}, at run time one of:"),
+            sources.clone(),
+            false,
+        );
+        let space = self.describe_space(binding.space);
+        // Of one element it matters only how much work it is.
+        let (small, large) = match space.is_empty() {
+            true => ("little work", "much work"),
+            false => ("many, or little work in each", "few, with much work in each"),
+        };
+        let thread = match space.is_empty() {
+            true => "one thread computes it".to_owned(),
+            false => format!("a thread for each of {space} computes it"),
+        };
+        let text = format!("{small}: 1 launch, {thread}");
+        let line = SummaryLine::new(depth + 1, text, sources.clone(), true);
+        self.summary.lines.push(SummaryLine { sequential_version: true, ..line });
+        let _ = sequential;
+        let few = self.summary.lines.len();
+        self.push_line(depth + 1, String::new(), sources, false);
+        self.block(flattened, depth + 2, in_sequential);
+        let inside = &self.summary.lines[few + 1..];
+        let launches = count_launches(inside);
+        let only = inside.len() == 1;
+        let calls = inside.iter().all(|line| !line.launch);
+        let text = match (&inside.first().map(|line| line.text.clone()), only, launches) {
+            (Some(call), true, _) if calls => {
+                format!("{large}: {call}, level by level")
+            }
+            (Some(one), true, 1) => format!("{large}: 1 launch, {one}"),
+            (_, _, 1) => format!("{large}: 1 launch"),
+            (_, _, 0) => format!("{large}: all of them at once"),
+            (_, _, n) => format!("{large}: {n} launches"),
+        };
+        let launch = only && !calls;
+        self.summary.lines[few].text = text;
+        self.summary.lines[few].launch = launch;
+        self.summary.lines[few].launches = if only { launches } else { 0 };
+        if only {
+            let inner = self.summary.lines.split_off(few + 1);
+            self.summary.lines[few].sources.extend(inner.into_iter().flat_map(|line| line.sources));
+        }
+        // A version inside a version of the same code says nothing new.
+        let again = |line: &SummaryLine| line.text.ends_with("at run time one of:");
+        let nested = self.summary.lines[few + 1..].iter().any(again);
+        if nested && self.summary.lines[few + 1..].iter().filter(|line| line.launch).count() <= 1 {
+            self.summary.lines.truncate(few + 1);
+            self.summary.lines[few].text = format!("{large}: all of them at once, level by level");
+            self.summary.lines[few].launch = true;
+            self.summary.lines[few].launches = 1;
+        }
+        debug_assert!(self.summary.lines.len() > at, "a line is there");
+    }
+
+    /// Summarises a conditional. A branch in which nothing is launched is not mentioned, and the
+    /// other one then goes on where the conditional stands.
+    fn branch(
+        &mut self,
+        cond: Var,
+        (then, otherwise): (&'a Block, &'a Block),
+        binding: &'a Let,
+        depth: u32,
+        in_sequential: bool,
+        sources: Vec<TextRange>,
+    ) {
+        let name = self.quoted_name(cond);
+        // The launch that only tests the condition is told with it.
+        let own = format!("`{}`", self.named(cond).unwrap_or_default());
+        let tested = self.summary.lines.last().is_some_and(|line| line.launch && line.text == own);
+        let test = if tested { self.summary.lines.pop() } else { None };
+        let single = self.is_single(binding.space);
+        let mut parts = Vec::new();
+        for block in [then, otherwise] {
+            let start = self.summary.lines.len();
+            self.block(block, depth + 1, in_sequential);
+            parts.push(self.summary.lines.split_off(start));
+        }
+        let words = match single {
+            true => [format!("if {name}:"), "otherwise:".to_owned()],
+            false => [format!("where {name}:"), "elsewhere:".to_owned()],
+        };
+        let both = parts.iter().all(|part| !part.is_empty());
+        if let Some(test) = test {
+            let text = if both && single { words[0].clone() } else { format!("test {name}") };
+            self.summary.lines.push(SummaryLine { text, ..test });
+        }
+        for (part, words) in parts.into_iter().zip(words) {
+            if part.is_empty() {
+                continue;
+            }
+            if both && single && tested && words != "otherwise:" {
+                self.summary.lines.extend(part);
+            } else if both || !single || !tested {
+                let words =
+                    if both || words != "otherwise:" { words } else { format!("unless {name}:") };
+                let words = if !both && words == "elsewhere:" {
+                    format!("where not {name}:")
+                } else {
+                    words
+                };
+                self.push_line(depth, words, sources.clone(), false);
+                self.summary.lines.extend(part);
+            } else {
+                let out =
+                    part.into_iter().map(|line| SummaryLine { depth: line.depth - 1, ..line });
+                self.summary.lines.extend(out);
+            }
         }
     }
 
@@ -479,7 +640,7 @@ impl<'a> Summariser<'a> {
             self.summary.launches += 1;
         }
         let sources = block.lets.iter().filter_map(|b| self.range_in_form(b.site)).collect();
-        self.push_line(depth, "once: sequential code, in one thread".to_owned(), sources, true);
+        self.push_line(depth, "sequential code, in one thread".to_owned(), sources, true);
     }
 }
 
@@ -499,6 +660,36 @@ fn needs_launch(binding: &Let) -> bool {
         }
         op => op.cost(&binding.ty) == Cost::Parallel,
     }
+}
+
+/// Returns true if an operation has a loop over elements inside.
+fn has_loop(op: &ir::Op) -> bool {
+    let mut found = matches!(op, ir::Op::Nest(_));
+    if let ir::Op::If { then, otherwise, .. } = op {
+        for block in [then, otherwise] {
+            found |= block.lets.iter().any(|binding| has_loop(&binding.op));
+        }
+    }
+    found
+}
+
+/// Returns the number of launches in some lines. Of a multi-versioned computation the flattened version is
+/// counted.
+pub fn count_launches(lines: &[SummaryLine]) -> u32 {
+    let mut count = 0;
+    // The depth of the line that begins the sequential version around the current line.
+    let mut sequential: Option<u32> = None;
+    for line in lines {
+        if sequential.is_some_and(|depth| line.depth <= depth) {
+            sequential = None;
+        }
+        if line.sequential_version {
+            sequential = sequential.or(Some(line.depth));
+        }
+        count += if sequential.is_none() { line.launches } else { 0 };
+    }
+    // Some of it may have no flattened version.
+    count.max(u32::from(lines.iter().any(|line| line.launches > 0)))
 }
 
 /// Returns true if one thread computes the value by sequential code.
@@ -544,3 +735,6 @@ pub fn within(summary: &Summary, range: TextRange) -> Vec<SummaryLine> {
     let lines = summary.lines.iter().zip(kept);
     lines.filter(|(_, kept)| *kept).map(|(line, _)| line.clone()).collect()
 }
+
+#[cfg(test)]
+mod tests;

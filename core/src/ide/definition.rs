@@ -4,7 +4,7 @@ use super::symbol::{Symbol, symbol_at};
 use super::{Target, Text, library};
 use crate::base::{ItemId, Loc, Name, Span, TextRange, TextSize};
 use crate::db::Cursor;
-use crate::db::{Database, FileId};
+use crate::db::{Database, FileId, Form};
 use crate::syntax::ast::{Item, ItemKind, Pat, PatId};
 use crate::types::Ty;
 
@@ -12,6 +12,25 @@ use crate::types::Ty;
 pub fn definition(db: &Database, file: FileId, offset: TextSize) -> Option<(TextRange, Target)> {
     let (cursor, found) = symbol_at(db, file, offset)?;
     Some((cursor.range(found.span), target(db, &found.symbol)?))
+}
+
+/// The declaration of the function at an offset (`function f(x) : int -> int;`), if it has one, or else the
+/// definition of the name.
+pub fn declaration(db: &Database, file: FileId, offset: TextSize) -> Option<(TextRange, Target)> {
+    let (cursor, found) = symbol_at(db, file, offset)?;
+    let own = cursor.range(found.span);
+    if let Symbol::Item(item, name) = &found.symbol {
+        let declares = |form: &&Form| {
+            let function =
+                matches!(&db.ast(form.id()).kind, ItemKind::Function(f) if f.body.is_none());
+            form.names.contains(name) && function
+        };
+        let outline = db.outline(db.file_of(*item));
+        if let Some(form) = outline.forms.iter().find(declares) {
+            return Some((own, target(db, &Symbol::Item(form.id(), name.clone()))?));
+        }
+    }
+    Some((own, target(db, &found.symbol)?))
 }
 
 /// The definition of the type of the expression at an offset: the datatype of a record, or of the records in a
@@ -112,6 +131,17 @@ mod tests {
         let f = Fixture::new(text);
         let (_, target) = definition(&f.db, f.file, f.cursor()).expect("a definition");
         assert_eq!(f.slice(&target), expected, "{text}");
+    }
+
+    #[test]
+    fn point_25_a_declaration_is_not_the_definition() {
+        let f = Fixture::new("function g(x) : int -> int;\ny = $0g(1);\nfunction g(x) = x + 1;");
+        let (_, declared) = declaration(&f.db, f.file, f.cursor()).expect("a declaration");
+        let (_, defined) = definition(&f.db, f.file, f.cursor()).expect("a definition");
+        assert_eq!((f.line(declared.range), f.line(defined.range)), (0, 2));
+        let f = Fixture::new("y = 1;\n$0y;");
+        let (_, declared) = declaration(&f.db, f.file, f.cursor()).expect("a definition");
+        assert_eq!(f.line(declared.range), 0);
     }
 
     #[test]

@@ -1,10 +1,15 @@
 //! Inlay hints: inferred types, and the parallelism of lines, shown between the words of the text.
 
+use super::Target;
+use super::definition::target;
 use super::pattern::{leaves, type_within};
-use crate::base::{Severity, Span, TextRange, TextSize, shorten};
-use crate::db::{Cursor, Database, FileId, forms};
+use super::symbol::Symbol;
+use crate::base::{Name, Severity, Span, TextRange, TextSize, shorten};
+use crate::db::{Before, Cursor, Database, FileId, forms};
 use crate::explain::{self, Layout, Summary, SummaryLine};
+use crate::names::Resolution;
 use crate::syntax::ast::{Expr, ExprId, Function, ItemKind, PatId, UnaryOp};
+use crate::syntax::{Kind, lex};
 use crate::types::{Signature, Ty, print_scheme};
 use nesl_runtime::scalar::Precision;
 use rustc_hash::FxHashMap;
@@ -40,6 +45,8 @@ pub struct InlayHint {
     pub tooltip: Option<String>,
     /// The text that makes the hint a part of the program when it is inserted there.
     pub edit: Option<String>,
+    /// The datatypes in the text shown, each with its definition.
+    pub links: Vec<(TextRange, Target)>,
 }
 
 /// The length of a shown type, in chars; the tooltip has the whole type.
@@ -62,9 +69,27 @@ pub fn inlay_hints(
             parallelism(&cursor, precision, &mut all);
         }
     }
+    let linked = all.iter_mut().filter(|hint| hint.kind == HintKind::Type);
+    linked.for_each(|hint| hint.links = links(db, file, hint));
     all.retain(|hint| range.contains_inclusive(hint.at));
     all.sort_by_key(|hint| (hint.at, hint.kind == HintKind::Parallelism));
     all
+}
+
+/// The datatypes that a hint names, as they are known at its place.
+fn links(db: &Database, file: FileId, hint: &InlayHint) -> Vec<(TextRange, Target)> {
+    let Some((item, _)) = db.item_at(file, hint.at) else { return Vec::new() };
+    let Some((_, position)) = db.position_of(item) else { return Vec::new() };
+    let words = lex(&hint.label).into_iter().filter(|token| token.kind == Kind::Name);
+    let links = words.filter_map(|token| {
+        let name = Name::new(&hint.label[token.range]);
+        let before = Before { file, position: position + 1 };
+        let Some(Resolution::Item(item, name)) = db.lookup(before, &name) else { return None };
+        let is_datatype = matches!(db.ast(item).kind, ItemKind::Datatype(_));
+        let target = is_datatype.then(|| target(db, &Symbol::Item(item, name))).flatten()?;
+        Some((token.range, target))
+    });
+    links.collect()
 }
 
 /// Returns true if a form has errors, so that some of its types may be wrong.
@@ -169,11 +194,11 @@ fn typed(at: TextSize, label: &str, text: &str, edit: Option<String>) -> InlayHi
     let blank = if label.starts_with(' ') { " " } else { "" };
     let tooltip = (short != label.trim_start()).then(|| format!("```nesl\n{text}\n```"));
     let label = format!("{blank}{short}");
-    InlayHint { at, label, kind: HintKind::Type, tooltip, edit }
+    InlayHint { at, label, kind: HintKind::Type, tooltip, edit, links: Vec::new() }
 }
 
 /// Returns true if a value shows its type: literals, sequences of them, ranges, records by name.
-fn obvious(cursor: &Cursor<'_>, value: ExprId) -> bool {
+pub(super) fn obvious(cursor: &Cursor<'_>, value: ExprId) -> bool {
     crate::base::with_stack(|| match &cursor.ast.exprs[value] {
         Expr::Missing
         | Expr::Int(_)
@@ -242,39 +267,31 @@ fn parallelism(cursor: &Cursor<'_>, precision: Precision, all: &mut Vec<InlayHin
             continue;
         }
         let part = explain::within(&summary, cursor.range(span));
-        let launches = launches(&part);
+        let launches = explain::count_launches(&part);
         if launches > 0 {
             lines.insert(end, Summary { lines: part, launches, ..summary.clone() });
         }
     }
+    let mut lines: Vec<(usize, Summary)> = lines.into_iter().collect();
+    lines.sort_by_key(|(end, _)| *end);
+    // A launch that computes something for several lines is counted at the first of them.
+    let mut told: Vec<SummaryLine> = Vec::new();
     for (end, summary) in lines {
         let at = text[..end].trim_end().len();
+        let launched: Vec<SummaryLine> =
+            summary.lines.iter().filter(|line| line.launches > 0).cloned().collect();
+        let again = launched.iter().all(|line| told.contains(line));
+        let label = if again { "same launch".to_owned() } else { label(&summary) };
+        told.extend(launched);
         all.push(InlayHint {
             at: TextSize::new(at as u32),
-            label: format!(" ∥ {}", label(&summary)),
+            label: format!(" ∥ {label}"),
             kind: HintKind::Parallelism,
             tooltip: Some(tooltip(&summary)),
             edit: None,
+            links: Vec::new(),
         });
     }
-}
-
-/// The number of launches in some lines. Of a multi-versioned computation the flattened version is counted.
-fn launches(lines: &[SummaryLine]) -> u32 {
-    let mut count = 0;
-    // The depth of the line that begins the sequential version around the current line.
-    let mut sequential: Option<u32> = None;
-    for line in lines {
-        if sequential.is_some_and(|depth| line.depth <= depth) {
-            sequential = None;
-        }
-        if line.sequential_version {
-            sequential = sequential.or(Some(line.depth));
-        }
-        count += u32::from(line.launch && sequential.is_none());
-    }
-    // Some of it may have no flattened version.
-    count.max(u32::from(lines.iter().any(|line| line.launch)))
 }
 
 fn label(summary: &Summary) -> String {
@@ -349,6 +366,14 @@ mod tests {
     }
 
     #[test]
+    fn point_25_datatypes_lead_to_their_definitions() {
+        let f = Fixture::new("datatype point (float, float);\nfunction g(x) = [point(x, x)];");
+        let hint = &hints(&f, TYPES)[0];
+        let [(range, target)] = &hint.links[..] else { panic!("{:?}", hint.links) };
+        assert_eq!((&hint.label[*range], f.slice(target)), ("point", "point".to_owned()));
+    }
+
+    #[test]
     fn not_what_is_obvious() {
         for text in [
             "x = -1;",
@@ -375,6 +400,15 @@ mod tests {
             }
             assert!(!format(&new).is_empty());
         }
+    }
+
+    #[test]
+    fn point_11_one_launch_is_not_told_of_three_lines() {
+        check(
+            "function g(a, p) =\n  let less = {x in a | x < p};\n      more = {x in a | x > p}\n  in (less, more);",
+            PARALLELISM,
+            "function g(a, p) =\n  let less = {x in a | x < p};⟦ ∥ 1 launch⟧\n      more = {x in a | x > p}⟦ ∥ same launch⟧\n  in (less, more);",
+        );
     }
 
     #[test]

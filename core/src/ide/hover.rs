@@ -4,13 +4,16 @@ use super::symbol::{self, Symbol};
 use crate::base::{Span, TextRange};
 use crate::db::Cursor;
 use crate::db::{Database, FileId};
-use crate::explain::{self, Summary};
+use crate::explain;
 use crate::prelude::{DocString, parse_doc, shown};
 use crate::prim::Prim;
 use crate::syntax::ast::{Expr, ItemKind};
 use crate::types::{Scheme, Ty, print_scheme};
 use nesl_runtime::scalar::Precision;
 use std::fmt::Write;
+
+/// The number of lines of the flattened form in a hover.
+const MAX_LINES: usize = 24;
 
 /// The contents of a hover.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -25,7 +28,7 @@ pub struct Hover {
     pub doc: Option<DocString>,
     /// The flattened form, a line each, indented; Markdown.
     pub flattened: Vec<String>,
-    /// The flattened form in a few words.
+    /// The flattened form in a sentence, Markdown.
     pub summary: Option<String>,
 }
 
@@ -40,7 +43,7 @@ impl Hover {
             out.push_str(&doc_markdown(doc));
         }
         if let Some(summary) = &self.summary {
-            let _ = writeln!(out, "---\n**Flattened:** {summary}\n");
+            let _ = writeln!(out, "---\n{summary}\n");
         }
         for line in &self.flattened {
             let _ = writeln!(out, "{line}");
@@ -213,27 +216,37 @@ fn flattened(cursor: &Cursor<'_>, hover: &mut Hover, precision: Precision) {
     let Some(span) = part(cursor, hover.range) else { return };
     let Ok(summary) = explain::summary(cursor.db, cursor.item, precision) else { return };
     let whole = span == cursor.ast.span;
-    let lines =
-        if whole { summary.lines.clone() } else { explain::within(&summary, cursor.range(span)) };
-    let launches = lines.iter().filter(|line| line.launch).count();
-    if launches == 0 {
+    let lines = if whole {
+        summary.lines.clone()
+    } else {
+        // Of a part of the form: the launches alone, not what they are inside of.
+        let within = explain::within(&summary, cursor.range(span)).into_iter();
+        let launched = within.filter(|line| line.launches > 0 && !line.sequential_version);
+        launched.map(|line| explain::SummaryLine { depth: 0, ..line }).collect()
+    };
+    if lines.is_empty() {
         return;
     }
-    let part = Summary { lines: lines.clone(), ..summary };
-    hover.summary = Some(if whole { part.headline() } else { count(launches) });
-    let limit = 12;
-    for line in lines.iter().take(limit) {
+    if whole && summary.sequential {
+        hover.summary = Some(summary.sentence());
+        return;
+    }
+    let launches = explain::count_launches(&lines);
+    hover.summary = Some(if whole { summary.sentence() } else { count(launches) });
+    for line in lines.iter().take(MAX_LINES) {
         let indent = "  ".repeat(line.depth as usize);
         hover.flattened.push(format!("{indent}- {}", line.text));
     }
-    if lines.len() > limit {
-        hover.flattened.push(format!("- … {} more lines: see the IR", lines.len() - limit));
+    if lines.len() > MAX_LINES {
+        hover.flattened.push(format!("- and {} more steps: see the IR", lines.len() - MAX_LINES));
     }
 }
 
-fn count(launches: usize) -> String {
-    let s = if launches == 1 { "kernel does" } else { "kernels do" };
-    format!("{launches} {s} this")
+fn count(launches: u32) -> String {
+    match launches {
+        1 => "**1 launch does this**".to_owned(),
+        n => format!("**{n} launches do this**"),
+    }
 }
 
 /// The tokens whose flattened form is of interest: the form for the name that it defines, else the
@@ -283,9 +296,9 @@ mod tests {
                 The dot product.
 
                 ---
-                **Flattened:** 1 launch
+                **Parallel: 1 launch**
 
-                - each element of `a`: mul, reduce_sum
+                - one pass over `a`: `x * y`, their sum
             "#]],
         );
     }
@@ -309,11 +322,9 @@ mod tests {
                 Cost: W = S(a), D = 1
 
                 ---
-                **Flattened:** 1 kernel does this
+                **1 launch does this**
 
-                - `{sum(r) / #r : r in m}`, one of two versions:
-                  - flattened, for all elements at once: for few elements with much parallelism inside
-                    - each element of `r`, for each element of `m`: reduce_sum
+                - one pass over the elements of every `r`: their sum
             "#]],
         );
     }
@@ -323,24 +334,24 @@ mod tests {
         check(
             "plus_$0scan([1]);",
             expect![[r#"
-            ```nesl
-            plus_scan : [a] -> [a] :: (a in number)
-            ```
-            *of the library*
+                ```nesl
+                plus_scan : [a] -> [a] :: (a in number)
+                ```
+                *of the library*
 
-            For each index, the sum of the elements before it.
+                For each index, the sum of the elements before it.
 
-            ```nesl
-            plus_scan([5, 1, -3, 2])
-            % → [0, 5, 6, 3] %
-            ```
-            Cost: W = S(a), D = 1
+                ```nesl
+                plus_scan([5, 1, -3, 2])
+                % → [0, 5, 6, 3] %
+                ```
+                Cost: W = S(a), D = 1
 
-            ---
-            **Flattened:** 1 launch
+                ---
+                **Parallel: 1 launch**
 
-            - each element of `([1])`: scan_sum
-        "#]],
+                - one pass over `([1])`: running sums (a scan)
+            "#]],
         );
         check(
             "1 $0+ 2;",

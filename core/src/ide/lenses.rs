@@ -1,12 +1,15 @@
 //! The forms that can be run, with the ranges at which editors show buttons for them.
 
-use super::outline;
 use super::pattern::type_within;
-use crate::base::{ItemId, Severity, Span, TextRange};
+use super::{hints, outline};
+use crate::base::{ItemId, Severity, Span, TextRange, TextSize, with_stack};
 use crate::db::{Cursor, forms};
 use crate::db::{Database, FileId};
+use crate::names::Resolution;
 use crate::prelude::parse_doc;
-use crate::syntax::ast::{Function, ItemKind, Pat};
+use crate::prim::{Cost, PrimKind};
+use crate::syntax::ast::{Expr, Function, ItemKind, Pat};
+use rustc_hash::FxHashMap;
 
 /// The kind of form that is run.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -33,22 +36,77 @@ pub struct Lens {
     pub range: TextRange,
     /// The item of the form.
     pub item: ItemId,
+    /// The bytes of the form, without the blanks and comments before it.
+    pub whole: TextRange,
     /// The kind of the form.
     pub kind: LensKind,
+    /// True if it does something with whole sequences, itself or through what it refers to: it has
+    /// launches.
+    pub parallel: bool,
+    /// True if it calls nothing and repeats nothing: its cost is seen from its text.
+    pub trivial: bool,
 }
 
-/// The forms of a file that can be run, in order: those without errors.
+/// The forms of a file that can be run, in order: those without errors, but for variables whose values are
+/// written in the text.
 pub fn lenses(db: &Database, file: FileId) -> Vec<Lens> {
-    forms(db, file, None).filter_map(|(_, cursor)| lens(&cursor)).collect()
+    let mut known = FxHashMap::default();
+    forms(db, file, None).filter_map(|(_, cursor)| lens(&cursor, &mut known)).collect()
 }
 
-fn lens(cursor: &Cursor<'_>) -> Option<Lens> {
+/// The form at an offset, if it can be run.
+pub fn lens_at(db: &Database, file: FileId, offset: TextSize) -> Option<Lens> {
+    lens(&Cursor::new(db, file, offset)?, &mut FxHashMap::default())
+}
+
+/// The forms of a part of a file that have errors, from their first token to their last.
+pub fn broken_forms(db: &Database, file: FileId, part: TextRange) -> Vec<TextRange> {
+    let broken = forms(db, file, Some(part)).filter(|(_, cursor)| has_errors(cursor));
+    broken.filter_map(|(_, cursor)| cursor.extent()).collect()
+}
+
+fn has_errors(cursor: &Cursor<'_>) -> bool {
+    let errors = cursor.db.diagnostics(cursor.item);
+    errors.iter().any(|diagnostic| diagnostic.severity == Severity::Error)
+}
+
+/// Returns true if a form works on whole sequences, itself or through the forms that it refers to. A form that
+/// is being looked at counts as one that does not: so recursion ends.
+pub(super) fn parallel(db: &Database, item: ItemId, known: &mut FxHashMap<ItemId, bool>) -> bool {
+    if let Some(found) = known.get(&item) {
+        return *found;
+    }
+    known.insert(item, false);
+    let names = db.names(item);
+    let works = |resolution: &Resolution| match resolution {
+        Resolution::Prim(prim) => match prim.row().kind {
+            PrimKind::Seq(op) => {
+                let cost = op.row().cost;
+                cost > Cost::Element && cost != Cost::Generate
+            }
+            _ => false,
+        },
+        _ => false,
+    };
+    let each = db.ast(item).exprs.values().any(|expr| matches!(expr, Expr::Each { .. }));
+    let own = each || names.values.iter().any(|(_, resolution)| works(resolution));
+    let found =
+        own || names.references.iter().any(|other| with_stack(|| parallel(db, *other, known)));
+    known.insert(item, found);
+    found
+}
+
+/// The lens of a form, if it has one.
+pub(super) fn lens(cursor: &Cursor<'_>, known: &mut FxHashMap<ItemId, bool>) -> Option<Lens> {
     let (span, kind) = match &cursor.ast.kind {
         ItemKind::Function(function) => {
             function.body?;
             (function.name.span, None)
         }
-        ItemKind::Binding { pattern, .. } => {
+        ItemKind::Binding { pattern, value, .. } => {
+            if hints::obvious(cursor, *value) {
+                return None;
+            }
             (cursor.ast.pat_spans[*pattern], Some(LensKind::Variable))
         }
         ItemKind::Expr(_) => {
@@ -57,8 +115,7 @@ fn lens(cursor: &Cursor<'_>) -> Option<Lens> {
         }
         ItemKind::Datatype(_) | ItemKind::Command(_) | ItemKind::Missing => return None,
     };
-    let errors = cursor.db.diagnostics(cursor.item);
-    if errors.iter().any(|diagnostic| diagnostic.severity == Severity::Error) {
+    if has_errors(cursor) {
         return None;
     }
     let kind = match (&cursor.ast.kind, kind) {
@@ -66,7 +123,12 @@ fn lens(cursor: &Cursor<'_>) -> Option<Lens> {
         (ItemKind::Function(own), None) => function(cursor, own),
         _ => return None,
     };
-    Some(Lens { range: cursor.range(span), item: cursor.item, kind })
+    let item = cursor.item;
+    let does = |expr: &Expr| matches!(expr, Expr::Each { .. } | Expr::Call { .. });
+    let trivial = !cursor.ast.exprs.values().any(does);
+    let parallel = parallel(cursor.db, item, known);
+    let (range, whole) = (cursor.range(span), cursor.range(cursor.ast.span));
+    Some(Lens { range, item, whole, kind, parallel, trivial })
 }
 
 fn function(cursor: &Cursor<'_>, function: &Function) -> LensKind {
@@ -101,7 +163,7 @@ mod tests {
         let f = Fixture::new(
             "function g((a, b), c) \"Doc.\n Example: g((1, 2), 3) → 6\" = a + b + c;\n\
              function d(x) : int -> int;\nfunction h x = y;\nfunction k(x) = {#r : r in x};\n\
-             (p, q) = (1, 2);\n{x : x in [1]};\nload \"z\";\n1 + ;\nz = t + 1;",
+             (p, q) = (k([[1]]), 2);\n{x : x in [1]};\nload \"z\";\n1 + ;\nz = t + 1;",
         );
         let all = lenses(&f.db, f.file);
         let places: Vec<&str> = all.iter().map(|lens| &f.text[lens.range]).collect();
@@ -115,5 +177,31 @@ mod tests {
         let LensKind::Function { params, .. } = &all[1].kind else { panic!("a function") };
         assert_eq!(params[..], ["x : [[a]]"]);
         assert_eq!((&all[2].kind, &all[3].kind), (&LensKind::Variable, &LensKind::Expression));
+    }
+
+    #[test]
+    fn point_23_lenses_where_they_are_of_use() {
+        let f = Fixture::new(
+            "function fact(n) = if n == 0 then 1 else n * fact(n - 1);\n\
+             function dot(a, b) = sum({x * y : x in a; y in b});\n\
+             function twice(a) = (dot(a, a), fact(2));\n\
+             x = [1, 2];\nn = -3;\ny = fact(n);\nx;\n1 + 2;\nwordify(\"a\");",
+        );
+        let all = lenses(&f.db, f.file);
+        let shown = |lens: &Lens| (f.text[lens.range].to_owned(), lens.parallel, lens.trivial);
+        let all: Vec<_> = all.iter().map(shown).collect();
+        let all: Vec<_> = all.iter().map(|(text, a, b)| (&**text, *a, *b)).collect();
+        assert_eq!(
+            all,
+            [
+                ("fact", false, false),
+                ("dot", true, false),
+                ("twice", true, false),
+                ("y", false, false),
+                ("x", false, true),
+                ("1", false, true),
+                ("wordify", true, false),
+            ]
+        );
     }
 }

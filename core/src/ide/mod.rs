@@ -12,7 +12,9 @@
 //! | `rename` | the edits that rename a symbol |
 //! | `hover` | the type, documentation, cost and flattened form of the code under the pointer |
 //! | `problems` | the diagnostics of a file, updated after each key press |
+//! | `unused` | the variables that are not used |
 //! | `outline` | the definitions of a file, and a search by name |
+//! | `remembered` | colours, outline and lenses of a file, updated after each key press |
 //! | `folding` | the ranges that can be folded |
 //! | `selection` | the ranges to which a selection is extended |
 //! | `tokens` | the kind of each word, for syntax colours |
@@ -50,31 +52,35 @@ mod pattern;
 mod place;
 mod problems;
 mod references;
+mod remembered;
 mod rename;
 mod selection;
 mod signature;
 mod symbol;
 mod tokens;
+mod unused;
 
 pub use actions::{Action, ActionKind, actions};
 pub use calls::{CallItem, call_item, incoming, outgoing};
 pub use completion::{Completion, CompletionKind, completion_doc, completions};
-pub use definition::{definition, type_definition};
+pub use definition::{declaration, definition, type_definition};
 pub use folding::{Fold, FoldKind, folds};
 pub use formatting::{Formatter, format_document, format_on_type, format_range};
 pub use hints::{HintKind, HintOptions, InlayHint, inlay_hints};
 pub use hover::{Hover, doc_markdown, hover};
-pub use lenses::{Lens, LensKind, lenses};
+pub use lenses::{Lens, LensKind, broken_forms, lens_at, lenses};
 pub use library::primitives;
 pub use links::{Link, links};
 pub use outline::{Entry, EntryKind, outline, search};
 pub use problems::Problems;
 pub use references::{Reference, highlights, references};
+pub use remembered::Remembered;
 pub use rename::{Refusal, prepare_rename, rename};
 pub use selection::selections;
 pub use signature::{SignatureHelp, signature_help};
 pub use symbol::{Occurrence, Role, Symbol, occurrences};
 pub use tokens::{Modifiers, SemanticToken, TokenKind, semantic_tokens};
+pub use unused::Unused;
 
 pub use nesl_runtime::scalar::Precision;
 

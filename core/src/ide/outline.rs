@@ -1,7 +1,7 @@
 //! The definitions of a file: its forms and the variables inside them, and a search by name.
 
 use super::pattern::{leaves, type_within};
-use crate::base::{Name, TextRange, shorten};
+use crate::base::{Name, TextRange, TextSize, shorten};
 use crate::db::{Cursor, Database, FileId, Form, forms};
 use crate::prelude::shown;
 use crate::syntax::RawKind;
@@ -37,6 +37,29 @@ pub struct Entry {
     pub focus: TextRange,
     /// The variables bound inside it.
     pub children: Vec<Entry>,
+}
+
+impl Entry {
+    /// The same entry further down.
+    pub(super) fn moved(&self, by: TextSize) -> Entry {
+        self.at(&|range| range + by)
+    }
+
+    /// The same entry with ranges that begin at a form.
+    pub(super) fn moved_back(&self, start: TextSize) -> Entry {
+        self.at(&|range| range - start)
+    }
+
+    fn at(&self, place: &dyn Fn(TextRange) -> TextRange) -> Entry {
+        Entry {
+            name: self.name.clone(),
+            detail: self.detail.clone(),
+            kind: self.kind,
+            range: place(self.range),
+            focus: place(self.focus),
+            children: self.children.iter().map(|child| child.at(place)).collect(),
+        }
+    }
 }
 
 /// The largest number of results of a search.
@@ -112,7 +135,8 @@ fn misfit(query: &[char], name: &str) -> Option<u32> {
     Some(cost * 64 + letters.len().min(63) as u32)
 }
 
-fn entry(form: &Form, cursor: &Cursor<'_>) -> Option<Entry> {
+/// The entry of a form, if it has one.
+pub(super) fn entry(form: &Form, cursor: &Cursor<'_>) -> Option<Entry> {
     let range = cursor.extent()?;
     let item = cursor.item;
     let detail = |name: &Name| cursor.db.type_of_name(item, name).unwrap_or_default();

@@ -14,8 +14,10 @@
 //! The work is first put on lists, reading only inputs of the database, which a change of the text cannot cancel;
 //! it is taken off the lists as it is done. So an update that is cancelled half-way loses nothing.
 
-use crate::base::{Diagnostic, ItemId, Name};
-use crate::db::{Database, FileId, FileRange, Form, Outline};
+use super::lenses;
+use super::unused::{self, Unused};
+use crate::base::{Diagnostic, ItemId, Name, Severity, TextRange};
+use crate::db::{Cursor, Database, FileId, FileRange, Form, Outline};
 use crate::syntax::RawKind;
 use crate::types::Signature;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -32,12 +34,17 @@ pub struct Problems {
     asking: FxHashMap<Name, FxHashSet<ItemId>>,
     /// The forms that have diagnostics.
     wrong: FxHashSet<ItemId>,
+    /// The forms that define variables that they do not use.
+    idle: FxHashMap<ItemId, Vec<Unused>>,
     /// Names whose meaning may have changed.
     news: Vec<Name>,
     /// The forms whose facts may have changed.
     stale: FxHashSet<ItemId>,
     /// The forms whose diagnostics must be queried again.
     pending: FxHashSet<ItemId>,
+    /// The number of the update in which each form was queried.
+    updates: FxHashMap<ItemId, u64>,
+    update: u64,
     /// True if the file saw no other file but the library at the last update.
     alone: bool,
 }
@@ -58,6 +65,8 @@ struct Seen {
     references: Vec<ItemId>,
     serial: bool,
     data: bool,
+    /// It works on whole sequences, itself or through others.
+    parallel: bool,
 }
 
 impl Problems {
@@ -72,8 +81,46 @@ impl Problems {
                 true => self.wrong.remove(&item),
                 false => self.wrong.insert(item),
             };
+            if self.pending.contains(&item) {
+                match unused::in_item(db, item) {
+                    none if none.is_empty() => self.idle.remove(&item),
+                    some => self.idle.insert(item, some),
+                };
+            }
             self.pending.remove(&item);
             all.extend(problems);
+        }
+        all
+    }
+
+    /// Returns the variables that are defined and not used in the file of the last update, in order.
+    pub fn unused(&self, db: &Database) -> Vec<Unused> {
+        let mut all = Vec::new();
+        for item in in_order(db, self.idle.keys()) {
+            let start = db.whole(item).range.start();
+            let own = self.idle.get(&item).into_iter().flatten();
+            all.extend(own.map(|one| Unused { name: one.name.clone(), range: one.range + start }));
+        }
+        all
+    }
+
+    /// The number of the update in which a form was queried last: while it is the same, what was found out about
+    /// the form is still true, but for its place.
+    pub(super) fn update_of(&self, item: ItemId) -> u64 {
+        self.updates.get(&item).copied().unwrap_or_default()
+    }
+
+    /// The forms with errors at the last update, from their first token to their last.
+    pub(super) fn broken(&self, db: &Database, file: FileId) -> Vec<TextRange> {
+        let mut all = Vec::new();
+        for item in in_order(db, self.wrong.iter()) {
+            if db.diagnostics(item).iter().any(|d| d.severity == Severity::Error)
+                && let Some((_, position)) = db.position_of(item)
+                && let Some(start) = db.starts(file).get(position as usize)
+                && let Some(cursor) = Cursor::new(db, file, *start)
+            {
+                all.extend(cursor.extent());
+            }
         }
         all
     }
@@ -84,7 +131,7 @@ impl Problems {
         let alone = !db.sees_others(file);
         if !(alone && self.alone) {
             // What is seen elsewhere may have changed: all are to be asked.
-            *self = Problems { alone, ..Problems::default() };
+            *self = Problems { alone, update: self.update, ..Problems::default() };
         }
         if !Arc::ptr_eq(&self.outline, &outline) {
             self.note_forms(db, outline);
@@ -132,6 +179,8 @@ impl Problems {
         }
         self.pending.remove(&item);
         self.wrong.remove(&item);
+        self.idle.remove(&item);
+        self.updates.remove(&item);
     }
 
     fn no_longer_asks(&mut self, item: ItemId, names: &[Name]) {
@@ -149,6 +198,8 @@ impl Problems {
     /// queried, too.
     fn renew(&mut self, db: &Database) {
         // What is found does not change while we look.
+        self.update += 1;
+        let mut parallel = FxHashMap::default();
         let mut done = FxHashSet::default();
         loop {
             for name in std::mem::take(&mut self.news) {
@@ -162,12 +213,13 @@ impl Problems {
                 return;
             }
             for item in order {
-                let facts = Facts::of(db, item);
+                let facts = Facts::of(db, item, &mut parallel);
                 let defines = db.form(item).names;
                 // From here on nothing stops this.
                 self.stale.remove(&item);
                 self.stale.extend(&facts.group);
                 self.pending.insert(item);
+                self.updates.insert(item, self.update);
                 done.insert(item);
                 let asked = facts.asked.clone();
                 if let Some(old) = self.facts.insert(item, facts) {
@@ -194,13 +246,14 @@ fn in_order<'a>(db: &Database, items: impl Iterator<Item = &'a ItemId>) -> Vec<I
 }
 
 impl Facts {
-    fn of(db: &Database, item: ItemId) -> Facts {
+    fn of(db: &Database, item: ItemId, parallel: &mut FxHashMap<ItemId, bool>) -> Facts {
         let names = db.names(item);
         let seen = Seen {
             signature: db.signature(item).clone(),
             references: names.references.clone(),
             serial: db.is_serial(item),
             data: db.is_data(item),
+            parallel: lenses::parallel(db, item, parallel),
         };
         Facts { seen, asked: names.asked.clone(), group: db.recursion_group(item) }
     }

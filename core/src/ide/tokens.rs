@@ -108,7 +108,8 @@ pub fn semantic_tokens(
     all
 }
 
-fn form(cursor: &Cursor<'_>, all: &mut Vec<SemanticToken>) {
+/// Adds the tokens of a form.
+pub(super) fn form(cursor: &Cursor<'_>, all: &mut Vec<SemanticToken>) {
     let tokens = &cursor.parsed.tokens;
     let mut own: Vec<Option<(TokenKind, Modifiers)>> = tokens.iter().map(lexical).collect();
     parallel(cursor, &mut own);

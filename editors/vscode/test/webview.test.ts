@@ -18,10 +18,20 @@ test('the lines of the smallest source around the cursor', () => {
     { line: 5, source: range(2, 0, 2, 5) },
   ];
   assert.deepEqual(linesAt(lines, { line: 1, character: 4 }), [2, 3]);
-  assert.deepEqual(linesAt(lines, { line: 1, character: 0 }), [0]);
   assert.deepEqual(linesAt(lines, { line: 9, character: 0 }), []);
   assert.deepEqual(sourceOf(lines, 5), range(2, 0, 2, 5));
   assert.equal(sourceOf(lines, 4), undefined);
+});
+
+test('point 15: on the name of a binding its own lines are lit, not those of the whole form', () => {
+  const lines = [
+    { line: 0, source: range(0, 0, 9, 0) },
+    { line: 1, source: range(3, 12, 3, 30) },
+    { line: 2, source: range(4, 12, 4, 30) },
+  ];
+  assert.deepEqual(linesAt(lines, { line: 3, character: 4 }), [1]);
+  assert.deepEqual(linesAt(lines, { line: 3, character: 20 }), [1]);
+  assert.deepEqual(linesAt(lines, { line: 7, character: 2 }), [0]);
 });
 
 test('coloured pieces are the line', () => {

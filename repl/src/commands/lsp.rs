@@ -1,7 +1,6 @@
 //! `nesl lsp`: the language server on standard input and output.
 
 use crate::allocator;
-use crate::exit::OK;
 use crate::runtimes::RUNTIMES;
 use crate::stages::STAGES;
 use anyhow::{Context, Result};
@@ -13,11 +12,10 @@ fn choice(row: &RuntimeRow) -> RuntimeChoice {
     RuntimeChoice { name: row.name, device: row.device }
 }
 
-/// Serves an editor until it sends `exit`.
+/// Serves an editor until it sends `exit`. The exit code is 1 if the editor did not end as the protocol says.
 pub fn run() -> Result<u8> {
     allocator::share_one_area();
     let executable = std::env::current_exe().context("cannot find the path of this program")?;
     let runtimes = RUNTIMES.iter().map(choice).collect();
-    nesl_server::serve(executable, STAGES, runtimes).context("the language server cannot start")?;
-    Ok(OK)
+    nesl_server::serve(executable, STAGES, runtimes).context("the language server cannot start")
 }

@@ -52,9 +52,17 @@ fn bits(modifiers: Modifiers) -> u32 {
 pub fn encode(lines: &Lines, tokens: &[SemanticToken]) -> Vec<lsp::SemanticToken> {
     let mut all = Vec::with_capacity(tokens.len());
     let mut last = lsp::Position::new(0, 0);
+    let mut line = 0;
     for token in tokens {
-        for piece in lines.pieces(token.range) {
-            let lsp::Range { start, end } = lines.lsp_range(piece);
+        // Tokens are in order, and nearly all are in one line: the next one is not far.
+        let short = lines.in_line(token.range, &mut line);
+        let pieces = match short {
+            Some(range) => vec![range],
+            None => {
+                lines.pieces(token.range).into_iter().map(|piece| lines.lsp_range(piece)).collect()
+            }
+        };
+        for lsp::Range { start, end } in pieces {
             let delta_line = start.line - last.line;
             let from = if delta_line == 0 { last.character } else { 0 };
             all.push(lsp::SemanticToken {

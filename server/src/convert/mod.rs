@@ -57,6 +57,19 @@ pub fn diagnostic(
     }
 }
 
+/// A variable that is not used, to be shown in grey.
+pub fn unused(snapshot: &Snapshot, unused: &ide::Unused) -> lsp::Diagnostic {
+    lsp::Diagnostic {
+        range: snapshot.lines.lsp_range(unused.range),
+        severity: Some(lsp::DiagnosticSeverity::HINT),
+        code: Some(lsp::NumberOrString::String("unused".to_owned())),
+        source: Some("nesl".to_owned()),
+        message: format!("`{}` is not used", unused.name),
+        tags: Some(vec![lsp::DiagnosticTag::UNNECESSARY]),
+        ..lsp::Diagnostic::default()
+    }
+}
+
 /// The sort of a problem, in a word.
 fn kind(kind: base::DiagnosticKind) -> &'static str {
     match kind {

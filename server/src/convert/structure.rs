@@ -90,9 +90,17 @@ pub fn call_item(snapshot: &Snapshot, item: ide::CallItem) -> Option<lsp::CallHi
     })
 }
 
-/// The form that is remembered.
-pub fn called(item: &lsp::CallHierarchyItem) -> Option<ItemId> {
-    item.data.as_ref()?.as_u64().map(ItemId)
+/// The form that is remembered, if it is still there.
+pub fn called(snapshot: &Snapshot, item: &lsp::CallHierarchyItem) -> Option<ItemId> {
+    form(snapshot, item.data.as_ref()?.as_u64()?)
+}
+
+/// The form of a number that a client has sent back; none, if no form has it.
+pub fn form(snapshot: &Snapshot, number: u64) -> Option<ItemId> {
+    let db = &snapshot.db;
+    let mut files = snapshot.files.iter().copied().chain(db.library());
+    let is_there = |file| db.outline(file).forms.iter().any(|form| form.id().0 == number);
+    files.any(is_there).then_some(ItemId(number))
 }
 
 /// The callers of a form, with the ranges of the calls.

@@ -1,15 +1,23 @@
 //! Completions, signatures, actions, hints and lenses in the terms of LSP.
 
 use super::{markdown, text_edit, workspace_edit};
+use crate::cost::Costs;
 use crate::lines::Lines;
 use crate::world::Snapshot;
-use nesl_core::base::{ItemId, TextRange, TextSize};
+use nesl_core::base::{ItemId, TextRange, TextSize, shorten};
 use nesl_core::db::FileId;
 use nesl_core::explain;
 use nesl_core::ide;
+use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
+use std::sync::{Mutex, PoisonError};
 use tower_lsp_server::ls_types as lsp;
+
+/// The width of a type beside a completion, in characters.
+const TYPE_CHARS: usize = 40;
+/// The width of a lens that tells a cost, in characters.
+const COST_CHARS: usize = 90;
 
 /// Something that could be written; `number` is its place among the others, best first.
 pub fn completion(
@@ -37,9 +45,16 @@ pub fn completion(
         let position = snapshot.lines.position(completion.range.start());
         json!(Resolvable(snapshot.file.0, position.line, position.character))
     });
+    // Beside the name, where there is room for it; the whole type comes with the documentation.
+    let short = completion.ty.as_ref().filter(|_| snapshot.client.label_details);
+    let details = short.map(|ty| lsp::CompletionItemLabelDetails {
+        detail: None,
+        description: Some(shorten(ty, TYPE_CHARS)),
+    });
     lsp::CompletionItem {
         label: completion.label,
         kind: Some(completion_kind(completion.kind)),
+        label_details: details,
         detail: completion.ty,
         documentation: doc.map(|doc| lsp::Documentation::MarkupContent(markdown(doc))),
         sort_text: Some(format!("{number:05}")),
@@ -154,7 +169,9 @@ pub fn action(
         title: action.title,
         kind: Some(match action.kind {
             ide::ActionKind::QuickFix => lsp::CodeActionKind::QUICKFIX,
-            ide::ActionKind::Refactor => lsp::CodeActionKind::REFACTOR,
+            ide::ActionKind::Refactor => lsp::CodeActionKind::REFACTOR_REWRITE,
+            ide::ActionKind::Extract => lsp::CodeActionKind::REFACTOR_EXTRACT,
+            ide::ActionKind::Inline => lsp::CodeActionKind::REFACTOR_INLINE,
         }),
         diagnostics: (!mended.is_empty()).then_some(mended),
         edit: Some(workspace_edit(snapshot, &action.edits)),
@@ -174,19 +191,53 @@ pub fn is_wanted(
     only.is_none_or(|only| only.iter().any(|asked| kind.starts_with(asked.as_str())))
 }
 
-/// Something to show in between.
-pub fn inlay_hint(lines: &Lines, hint: ide::InlayHint) -> lsp::InlayHint {
+/// Something to show in between. A datatype in a type leads to its definition, and what a line launches to
+/// its compiled form.
+pub fn inlay_hint(snapshot: &Snapshot, hint: ide::InlayHint) -> lsp::InlayHint {
+    let lines = &snapshot.lines;
     let parallel = match hint.kind {
         ide::HintKind::Type => false,
         ide::HintKind::Parallelism => true,
     };
     let range = TextRange::empty(hint.at);
+    let position = lines.position(hint.at);
     let edit =
         hint.edit.map(|text| lsp::TextEdit { range: lines.lsp_range(range), new_text: text });
     let tooltip = hint.tooltip.map(|text| lsp::InlayHintTooltip::MarkupContent(markdown(text)));
+    let part = |value: &str| lsp::InlayHintLabelPart {
+        value: value.to_owned(),
+        ..lsp::InlayHintLabelPart::default()
+    };
+    let mut parts = Vec::new();
+    let mut rest = 0;
+    for (range, target) in hint.links {
+        let place = super::target(snapshot, &target);
+        parts.push(part(&hint.label[rest..range.start().into()]));
+        parts.push(lsp::InlayHintLabelPart {
+            location: place.map(|(uri, _, range)| lsp::Location { uri, range }),
+            ..part(&hint.label[range])
+        });
+        rest = range.end().into();
+    }
+    parts.push(part(&hint.label[rest..]));
+    if let (true, [only]) = (parallel && snapshot.options.preview, &mut parts[..]) {
+        let argument = json!({
+            "textDocument": { "uri": snapshot.uri }, "position": position, "stage": "fused",
+        });
+        only.command = Some(lsp::Command {
+            title: "Show IR".to_owned(),
+            command: "nesl.showIr".to_owned(),
+            arguments: Some(vec![argument]),
+        });
+    }
+    parts.retain(|part| !part.value.is_empty());
+    let plain = parts.iter().all(|part| part.location.is_none() && part.command.is_none());
     lsp::InlayHint {
-        position: lines.position(hint.at),
-        label: lsp::InlayHintLabel::String(hint.label),
+        position,
+        label: match plain {
+            true => lsp::InlayHintLabel::String(hint.label),
+            false => lsp::InlayHintLabel::LabelParts(parts),
+        },
         kind: (!parallel).then_some(lsp::InlayHintKind::TYPE),
         text_edits: edit.map(|edit| vec![edit]),
         tooltip,
@@ -202,19 +253,73 @@ pub fn text_edits(lines: &Lines, edits: &[ide::Edit]) -> Vec<lsp::TextEdit> {
 }
 
 /// The data of a lens, until a client resolves it.
-#[derive(Deserialize, Serialize)]
+#[derive(Clone, Copy, Deserialize, Serialize)]
 pub struct Unresolved {
-    /// The address of the document.
-    pub uri: lsp::Uri,
+    /// The number of the file.
+    pub file: u32,
     /// The item of the form.
     pub item: u64,
+    /// The number of the lens among those of the form.
+    pub nth: usize,
 }
 
-/// The lenses above a form: run it, what it becomes, what it costs.
-pub fn lenses(snapshot: &Snapshot, lens: &ide::Lens) -> Vec<lsp::CodeLens> {
+/// The lenses above a form in a document that has very many: each is resolved when it is seen.
+pub fn unresolved(snapshot: &Snapshot, lens: &ide::Lens) -> Vec<lsp::CodeLens> {
+    let range = snapshot.lines.lsp_range(lens.range);
+    let data = |nth| Unresolved { file: snapshot.file.0, item: lens.item.0, nth };
+    let count = lens_count(snapshot, lens);
+    let one =
+        |nth| lsp::CodeLens { range, command: None, data: serde_json::to_value(data(nth)).ok() };
+    (0..count).map(one).collect()
+}
+
+/// The number of lenses above a form.
+fn lens_count(snapshot: &Snapshot, lens: &ide::Lens) -> usize {
+    let shown = snapshot.options.lenses;
+    let runs = match &lens.kind {
+        ide::LensKind::Function { examples, .. } => {
+            snapshot.options.ask_arguments || !examples.is_empty()
+        }
+        ide::LensKind::Expression | ide::LensKind::Variable => true,
+    };
+    let (ir, cost) = match is_plain(lens) {
+        true => (false, false),
+        false => (snapshot.options.preview && shown.ir && lens.parallel, shown.cost),
+    };
+    [shown.run && runs, ir, cost].into_iter().filter(|there| *there).count()
+}
+
+/// Returns true for an expression or variable of which everything is seen from its text.
+fn is_plain(lens: &ide::Lens) -> bool {
+    lens.trivial && !matches!(lens.kind, ide::LensKind::Function { .. })
+}
+
+/// The titles of lenses that tell what a form becomes, for as long as the form is broken.
+#[derive(Default)]
+pub struct Titles(Mutex<FxHashMap<ItemId, String>>);
+
+/// A lens at a place: one that was kept from an earlier text is at the form that is there now.
+pub fn moved(snapshot: &Snapshot, lens: ide::Lens, at: TextSize) -> ide::Lens {
+    if lens.range.start() == at {
+        return lens;
+    }
+    let item = snapshot.db.item_at(snapshot.file, at).map_or(lens.item, |(item, _)| item);
+    let end = (at + lens.range.len()).min(TextSize::of(&*snapshot.lines.text));
+    let whole = snapshot.db.whole(item).range;
+    ide::Lens { range: TextRange::new(at, end), item, whole, ..lens }
+}
+
+/// The lenses above a form: run it or, while it is `running` for so many seconds, stop it; what it becomes;
+/// what it costs.
+pub fn lenses(
+    snapshot: &Snapshot,
+    lens: &ide::Lens,
+    running: Option<(ItemId, u64)>,
+    costs: &Costs,
+) -> Vec<lsp::CodeLens> {
     let range = snapshot.lines.lsp_range(lens.range);
     let document = json!({ "uri": snapshot.uri });
-    let whole = snapshot.lines.lsp_range(snapshot.db.whole(lens.item).range);
+    let whole = snapshot.lines.lsp_range(lens.whole);
     let ready = |title: &str, command: &str, argument: Value| lsp::CodeLens {
         range,
         command: Some(lsp::Command {
@@ -224,13 +329,18 @@ pub fn lenses(snapshot: &Snapshot, lens: &ide::Lens) -> Vec<lsp::CodeLens> {
         }),
         data: None,
     };
+    let shown = snapshot.options.lenses;
     let mut all = Vec::new();
-    match &lens.kind {
-        ide::LensKind::Expression | ide::LensKind::Variable => {
+    match (&lens.kind, running) {
+        (_, Some((item, seconds))) if shown.run && item == lens.item => {
+            let title = format!("■ Stop · {seconds} s");
+            all.push(ready(&title, "nesl.stop", json!({ "textDocument": document })));
+        }
+        (ide::LensKind::Expression | ide::LensKind::Variable, _) if shown.run => {
             let argument = json!({ "textDocument": document, "range": whole });
             all.push(ready("▶ Run", "nesl.run", argument));
         }
-        ide::LensKind::Function { name, params, examples } => {
+        (ide::LensKind::Function { name, params, examples }, _) if shown.run => {
             let end = lsp::Position::new(whole.end.line, u32::MAX);
             let position = snapshot.lines.position(snapshot.lines.offset(end));
             if snapshot.options.ask_arguments {
@@ -246,26 +356,65 @@ pub fn lenses(snapshot: &Snapshot, lens: &ide::Lens) -> Vec<lsp::CodeLens> {
                 all.push(ready("▶ Run its example", "nesl.run", argument));
             }
         }
+        _ => {}
     }
-    if snapshot.options.preview {
+    if is_plain(lens) {
+        return all;
+    }
+    if snapshot.options.preview && shown.ir && lens.parallel {
         // What it becomes takes a while to know: only when somebody looks at it.
-        let data = Unresolved { uri: snapshot.uri.clone(), item: lens.item.0 };
+        let data = Unresolved { file: snapshot.file.0, item: lens.item.0, nth: all.len() };
         all.push(lsp::CodeLens { range, command: None, data: serde_json::to_value(data).ok() });
     }
-    let argument = json!({ "textDocument": document, "position": range.start });
-    all.push(ready("Cost", "nesl.cost", argument));
+    if shown.cost {
+        let argument = json!({ "textDocument": document, "position": range.start });
+        let known = costs.of(snapshot, lens.item);
+        let title = known.map_or_else(|| "Cost".to_owned(), |known| shorten(&known, COST_CHARS));
+        all.push(ready(&title, "nesl.cost", argument));
+    }
     all
 }
 
-/// The lens that tells what a form becomes.
-pub fn resolved(snapshot: &Snapshot, mut lens: lsp::CodeLens, item: u64) -> lsp::CodeLens {
+/// A lens with its command: one that is told by the form, or the one that tells what the form becomes.
+pub fn resolved(
+    snapshot: &Snapshot,
+    given: lsp::CodeLens,
+    (item, nth): (ItemId, usize),
+    titles: &Titles,
+    costs: &Costs,
+) -> lsp::CodeLens {
+    let at = snapshot.lines.offset(given.range.start);
+    let own = ide::lens_at(&snapshot.db, snapshot.file, at);
+    let ready = own.and_then(|own| lenses(snapshot, &own, None, costs).into_iter().nth(nth));
+    match ready {
+        Some(ready) if ready.command.is_some() => lsp::CodeLens { range: given.range, ..ready },
+        _ => compiled(snapshot, given, item, titles),
+    }
+}
+
+/// The lens that tells what a form becomes. While the form is broken it tells what it was.
+fn compiled(
+    snapshot: &Snapshot,
+    mut lens: lsp::CodeLens,
+    item: ItemId,
+    titles: &Titles,
+) -> lsp::CodeLens {
     let precision = snapshot.options.precision.core();
-    let summary = explain::headline(&snapshot.db, ItemId(item), precision);
+    let launches = explain::launches(&snapshot.db, item, precision);
+    let mut known = titles.0.lock().unwrap_or_else(PoisonError::into_inner);
+    let title = match launches {
+        Some(launches) => {
+            let title = format!("IR: {launches}");
+            known.insert(item, title.clone());
+            title
+        }
+        None => known.get(&item).cloned().unwrap_or_else(|| "IR".to_owned()),
+    };
     let argument = json!({
         "textDocument": { "uri": snapshot.uri }, "position": lens.range.start, "stage": "fused",
     });
     lens.command = Some(lsp::Command {
-        title: summary.map_or_else(|| "IR".to_owned(), |summary| format!("IR: {summary}")),
+        title,
         command: "nesl.showIr".to_owned(),
         arguments: Some(vec![argument]),
     });

@@ -134,8 +134,9 @@ OPTIONS = {
 async def client(request, lsp_client: LanguageClient):
     lsp_client.feature("nesl/values")(lambda params: None)
     lsp_client.feature("nesl/status")(lambda params: None)
-    for refresh in (t.WORKSPACE_INLAY_HINT_REFRESH, t.WORKSPACE_CODE_LENS_REFRESH):
-        lsp_client.feature(refresh)(lambda _: None)
+    for asked in (t.WORKSPACE_INLAY_HINT_REFRESH, t.WORKSPACE_CODE_LENS_REFRESH,
+                  t.CLIENT_REGISTER_CAPABILITY):
+        lsp_client.feature(asked)(lambda _: None)
     await lsp_client.initialize_session(
         t.InitializeParams(
             capabilities=client_capabilities(request.param),

@@ -84,7 +84,8 @@ async def test_hints(editor, uri):
     everything = t.Range(t.Position(0, 0), t.Position(99, 0))
     hints = await editor.client.text_document_inlay_hint_async(
         t.InlayHintParams(document(uri), everything))
-    labels = [h.label for h in hints]
+    labels = [h.label if isinstance(h.label, str) else "".join(part.value for part in h.label)
+              for h in hints]
     assert any("[float]" in label for label in labels)
     assert any("launch" in label for label in labels)
 

@@ -124,6 +124,14 @@ pub fn segments(
     Err(why.unwrap_or_else(|| "there are no small values that this can be shown on".to_owned()))
 }
 
+/// Returns a call of the function at a cursor with generated arguments, if there are any that it
+/// takes.
+pub(super) fn generated(cursor: &Cursor<'_>, precision: Precision) -> Option<String> {
+    let examples = example::of(cursor, precision).ok()?;
+    let mut subjects = examples.into_iter().map(|example| example.subject);
+    subjects.find(|subject| !subject.contains('…'))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

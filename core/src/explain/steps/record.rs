@@ -12,6 +12,7 @@ use super::example::Example;
 use super::{BUDGET_NS, SegmentStep, names};
 use crate::db::Cursor;
 use crate::db::{Database, FileId};
+use crate::explain::origin::Origins;
 use crate::explain::summary::{Summariser, unspecialised_name};
 use crate::flat::interp::{self, ExecutedStep, Frame, Limits, Watch};
 use crate::flat::{self, Block, Function, Let, Op, Program, SpaceId, SpaceKind, Step, Version};
@@ -62,7 +63,7 @@ pub(super) fn steps(
     if !parallel {
         return Ok(Vec::new());
     }
-    let mut steps = condense(steps);
+    let mut steps = merged(cursor, condense(steps));
     if steps.len() > MAX_STEPS {
         let left = steps.len() - MAX_STEPS;
         let last = steps.pop();
@@ -73,6 +74,35 @@ pub(super) fn steps(
         }));
     }
     Ok(steps)
+}
+
+/// Returns the steps with those of a function that was inlined as one, and without steps that show what
+/// the step before shows.
+fn merged(cursor: &Cursor<'_>, steps: Vec<SegmentStep>) -> Vec<SegmentStep> {
+    let origins = Origins::new(cursor.db, cursor.item);
+    let mut all: Vec<SegmentStep> = Vec::new();
+    for step in steps {
+        let call = step.source.and_then(|source| origins.call_at(source));
+        let Some(last) = all.last_mut() else {
+            all.push(step);
+            continue;
+        };
+        let same_picture = last.output.is_some() && last.output == step.output;
+        let same_call = call.is_some() && last.source == step.source;
+        if !same_picture && !same_call {
+            all.push(step);
+            continue;
+        }
+        if let (true, Some(call)) = (same_call, call) {
+            last.title = format!("`{call}`");
+        }
+        last.code = format!("{}\n{}", last.code, step.code);
+        // What a step inside has computed is no input of the whole.
+        if same_call && step.output.is_some() {
+            last.output = step.output;
+        }
+    }
+    all
 }
 
 /// The names, layouts, code and uses of the values of a function.
@@ -224,15 +254,14 @@ impl<'a> Recorder<'a> {
             // A condition that holds or not for all: the branch not taken is not shown.
             SpaceKind::Filter { of, .. } if is_single(frame, *of) => return,
             SpaceKind::Filter { flag, is, .. } => {
-                let name = summariser.quoted_name(*flag);
-                let title = match (name.starts_with('`'), is) {
-                    (true, true) => format!("filter: the elements where {name}"),
-                    (true, false) => format!("filter: the elements where not {name}"),
+                let not = if *is { "" } else { "not " };
+                let title = match summariser.named(*flag) {
+                    Some(name) => format!("filter: the elements where {not}`{name}`"),
                     // The compiler has added the condition: the source has no text for it.
-                    (false, _) => format!(
-                        "filter: the elements whose flag is {}",
-                        if *is { "T" } else { "F" }
-                    ),
+                    None => {
+                        let flag = if *is { "T" } else { "F" };
+                        format!("filter: the elements whose flag is {flag}")
+                    }
                 };
                 (title, Some(*flag))
             }

@@ -1,8 +1,9 @@
 //! Code that a program leaves implicit, written out: a function's type, the sequence of `{… : a}`.
 
 use super::{Action, preserves};
-use crate::base::{TextRange, TextSize};
-use crate::db::Cursor;
+use crate::base::{Severity, TextRange, TextSize};
+use crate::db::{Cursor, forms};
+use crate::explain::takes_functions;
 use crate::ide::Edit;
 use crate::syntax::Kind;
 use crate::syntax::ast::{Expr, ItemKind, Pat};
@@ -26,6 +27,43 @@ pub(super) fn annotation(cursor: &Cursor<'_>, range: TextRange, all: &mut Vec<Ac
         text: format!(" : {ty}"),
     };
     offer(cursor, format!("Write its type: `{ty}`"), vec![edit], all);
+}
+
+/// The number of functions whose types are written at once.
+const MAX_FUNCTIONS: usize = 500;
+
+/// Offers to write the inferred types of all functions of a file, where the head of one is selected.
+pub(super) fn annotations(cursor: &Cursor<'_>, range: TextRange, all: &mut Vec<Action>) {
+    let head = |cursor: &Cursor<'_>| -> Option<TextRange> {
+        let ItemKind::Function(function) = &cursor.ast.kind else { return None };
+        let body = function.body.filter(|_| function.annotation.is_none())?;
+        let start = cursor.range(cursor.ast.span).start();
+        Some(TextRange::new(start, cursor.range(cursor.ast.expr_spans[body]).start()))
+    };
+    let inside = |head: TextRange| head.contains_range(range) && range.end() < head.end();
+    if !head(cursor).is_some_and(inside) {
+        return;
+    }
+    let edits = forms(cursor.db, cursor.file, None).filter_map(|(_, other)| {
+        head(&other)?;
+        let ItemKind::Function(function) = &other.ast.kind else { return None };
+        let Signature::Function { scheme, .. } = &**other.db.signature(other.item) else {
+            return None;
+        };
+        if other.db.diagnostics(other.item).iter().any(|d| d.severity == Severity::Error)
+            || takes_functions(&scheme.ty)
+        {
+            return None;
+        }
+        let at = behind_parameters(&other, function.name.span.end)? + other.start;
+        let text = format!(" : {}", print_scheme(scheme));
+        Some(Edit { file: other.file, range: TextRange::empty(at), text })
+    });
+    let edits: Vec<Edit> = edits.take(MAX_FUNCTIONS).collect();
+    if edits.len() > 1 {
+        let title = format!("Write the types of all {} functions", edits.len());
+        all.push(Action::refactor(title, edits));
+    }
 }
 
 /// The end of the parameters of a function, which begin at a token.
@@ -98,6 +136,20 @@ mod tests {
         );
         lacks("function g(x) = $0x + 1;", "Write its type: `int -> int`");
         lacks("function $0g(x) : int -> int = x + 1;", "Write its type: `int -> int`");
+    }
+
+    #[test]
+    fn point_25_the_types_of_all_functions() {
+        check(
+            "function $0g(x) = x + 1;\nfunction h(x) : int -> int = x;\nfunction k(x) = g(x);",
+            "Write the types of all 2 functions",
+            "function g(x) : int -> int = x + 1;\nfunction h(x) : int -> int = x;\n\
+             function k(x) : int -> int = g(x);",
+        );
+        lacks(
+            "function g(x) = $0x + 1;\nfunction k(x) = g(x);",
+            "Write the types of all 2 functions",
+        );
     }
 
     #[test]

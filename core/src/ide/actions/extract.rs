@@ -1,32 +1,18 @@
-//! The selected expression as a variable.
+//! The selected expression as a variable, or as a function.
 
-use super::{Action, bare, errors, fresh};
-use crate::base::{TextRange, TextSize, with_stack};
-use crate::db::Cursor;
+use super::{Action, ActionKind, bare, errors, fresh};
+use crate::base::{Span, TextRange, TextSize, with_stack};
+use crate::db::{Cursor, forms};
 use crate::ide::Edit;
+use crate::names::Resolution;
 use crate::syntax::Kind;
 use crate::syntax::ast::{Expr, ExprId, Item, ItemKind};
 
 /// `let value = selection in …` around the smallest part that is evaluated whenever the selection
 /// is, and sees the same variables: a branch, a body, a bound value.
 pub(super) fn variable(cursor: &Cursor<'_>, selection: TextRange, all: &mut Vec<Action>) {
-    let Some(range) = trimmed(cursor, selection) else { return };
-    let Some((id, whole)) = cursor.expr_covering(range) else { return };
-    let (inner, parens) = bare(cursor, id);
-    // The parentheses of a call belong to the call, those of a tuple to the tuple.
-    let of_call = cursor.parsed.tokens[whole.start as usize].kind == Kind::CallParen;
-    let of_tuple = matches!(cursor.ast.exprs[id], Expr::Pair(..));
-    let span = if parens && cursor.range(inner) == range { inner } else { whole };
-    if (span == whole && of_call && parens) || (span == inner && of_tuple) {
-        return;
-    }
-    let trivial = matches!(
-        cursor.ast.exprs[id],
-        Expr::Missing | Expr::Name(_) | Expr::Quote(_) | Expr::Int(_) | Expr::Bool(_)
-    );
-    if cursor.range(span) != range || trivial {
-        return;
-    }
+    let Some((id, span)) = selected(cursor, selection) else { return };
+    let range = cursor.range(span);
     let Some(area) = area_of(cursor.ast, id).filter(|area| *area != id) else { return };
     let name = fresh(cursor, &["value", "part"], &[]);
     let start = cursor.range(cursor.ast.expr_spans[area]).start();
@@ -41,8 +27,68 @@ pub(super) fn variable(cursor: &Cursor<'_>, selection: TextRange, all: &mut Vec<
     };
     if errors(cursor, Some(&edits)).0 <= errors(cursor, None).0 {
         let title = "Extract into a `let`".to_owned();
-        all.push(Action::refactor(title, edits));
+        let kind = ActionKind::Extract;
+        all.push(Action { title, kind, edits, fixes: None, preferred: false });
     }
+}
+
+/// A new function above the form, whose parameters are the variables that the selection uses.
+pub(super) fn function(cursor: &Cursor<'_>, selection: TextRange, all: &mut Vec<Action>) {
+    let Some((id, span)) = selected(cursor, selection) else { return };
+    let Some(form) = cursor.extent() else { return };
+    let whole = cursor.ast.expr_spans[id];
+    let inside = |other: Span| whole.start <= other.start && other.end <= whole.end;
+    let names = cursor.db.names(cursor.item);
+    let mut params: Vec<String> = Vec::new();
+    for (expr, resolution) in names.values.iter() {
+        let here = inside(cursor.ast.expr_spans[expr]);
+        let outside = match resolution {
+            Resolution::Local(pat) => !inside(cursor.ast.pat_spans[*pat]),
+            Resolution::Optional(_) => true,
+            _ => false,
+        };
+        if let (true, true, Expr::Name(name)) = (here, outside, &cursor.ast.exprs[expr])
+            && !params.iter().any(|known| known.eq_ignore_ascii_case(name.as_written()))
+        {
+            params.push(name.as_written().to_owned());
+        }
+    }
+    if params.is_empty() {
+        return;
+    }
+    let known: Vec<String> = forms(cursor.db, cursor.file, None)
+        .flat_map(|(form, _)| form.names.iter().map(|n| n.folded().to_owned()).collect::<Vec<_>>())
+        .collect();
+    let known: Vec<&str> = known.iter().map(String::as_str).collect();
+    let name = fresh(cursor, &["part", "step"], &known);
+    let params = params.join(", ");
+    let file = cursor.file;
+    let text = format!("function {name}({params}) =\n  {};\n\n", cursor.text(span));
+    let edits = vec![
+        Edit { file, range: TextRange::empty(form.start()), text },
+        Edit { file, range: cursor.range(span), text: format!("{name}({params})") },
+    ];
+    let title = "Extract into a function".to_owned();
+    all.push(Action { title, kind: ActionKind::Extract, edits, fixes: None, preferred: false });
+}
+
+/// The selected expression, if the selection is one that is worth a name, and its tokens.
+fn selected(cursor: &Cursor<'_>, selection: TextRange) -> Option<(ExprId, Span)> {
+    let range = trimmed(cursor, selection)?;
+    let (id, whole) = cursor.expr_covering(range)?;
+    let (inner, parens) = bare(cursor, id);
+    // The parentheses of a call belong to the call, those of a tuple to the tuple.
+    let of_call = cursor.parsed.tokens[whole.start as usize].kind == Kind::CallParen;
+    let of_tuple = matches!(cursor.ast.exprs[id], Expr::Pair(..));
+    let span = if parens && cursor.range(inner) == range { inner } else { whole };
+    if (span == whole && of_call && parens) || (span == inner && of_tuple) {
+        return None;
+    }
+    let trivial = matches!(
+        cursor.ast.exprs[id],
+        Expr::Missing | Expr::Name(_) | Expr::Quote(_) | Expr::Int(_) | Expr::Bool(_)
+    );
+    (cursor.range(span) == range && !trivial).then_some((id, span))
 }
 
 /// A selection without the blanks at its ends.
@@ -108,6 +154,16 @@ mod tests {
             TITLE,
             "x = let value = 3; b = let part = #[1] in value + part; c = 4 in b + c;",
         );
+    }
+
+    #[test]
+    fn point_25_a_selection_becomes_a_function() {
+        check(
+            "function g(v, n) = {$0sqrt(x * n)$0 : x in v};",
+            "Extract into a function",
+            "function part(x, n) =\n  sqrt(x * n);\n\nfunction g(v, n) = {part(x, n) : x in v};",
+        );
+        lacks("x = 1 + $02 * 3$0;", "Extract into a function");
     }
 
     #[test]

@@ -5,13 +5,15 @@
 //! | `quick_fix` | fixes that depend on types: `eql` for `==`, `float(…)` around an int, … |
 //! | `expand` | writes what is implicit: the type of a function, the sequence of `{… : a}` |
 //! | `recursion` | replaces a recursion over a sequence by an apply-to-each |
-//! | `extract` | extracts the selection into a variable |
+//! | `extract` | extracts the selection into a variable or a function |
+//! | `inline` | replaces a variable by its value |
 //!
 //! An action that changes a form is tried before it is offered: the form is inferred with its new
 //! text, and must not get worse.
 
 mod expand;
 mod extract;
+mod inline;
 mod quick_fix;
 mod recursion;
 
@@ -80,7 +82,10 @@ pub fn actions(db: &Database, file: FileId, range: TextRange) -> Vec<Action> {
         expand::annotation(&cursor, range, &mut all);
         expand::sequence(&cursor, range, &mut all);
         recursion::as_each(&cursor, &mut all);
+        expand::annotations(&cursor, range, &mut all);
         extract::variable(&cursor, range, &mut all);
+        extract::function(&cursor, range, &mut all);
+        inline::variable(&cursor, range, &mut all);
     }
     all
 }

@@ -2,13 +2,20 @@
 
 import type { Position, Range, SourceLine } from '../protocol';
 
-/** The lines whose source is the smallest one around a position. */
+/**
+ * The lines whose source is the smallest one around a position. Where that has several lines, as on
+ * the name of `less = …` the whole `let` has, what begins on the line of the position is meant.
+ */
 export function linesAt(lines: readonly SourceLine[], at: Position): number[] {
   const around = lines.filter(({ source }) => before(source.start, at) && before(at, source.end));
   const smallest = around.reduce<Range | undefined>(
     (best, { source }) => (best === undefined || inside(source, best) ? source : best),
     undefined,
   );
+  if (smallest === undefined || smallest.start.line < smallest.end.line) {
+    const here = lines.filter(({ source }) => source.start.line === at.line && source.end.line === at.line);
+    if (here.length > 0) return here.map(({ line }) => line);
+  }
   if (smallest === undefined) return [];
   return around.filter(({ source }) => same(source, smallest)).map(({ line }) => line);
 }

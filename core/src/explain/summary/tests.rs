@@ -1,0 +1,112 @@
+//! What summaries say of programs that students write.
+
+use super::*;
+use crate::ide::fixture::Fixture;
+use expect_test::{Expect, expect};
+
+/// The sentence and the lines of the form at the cursor.
+fn check(text: &str, expected: Expect) {
+    let f = Fixture::new(text);
+    let (item, _) = f.db.item_at(f.file, f.cursor()).expect("a form");
+    let summary = summary(&f.db, item, Precision::Bits64).expect("a program");
+    let mut out = summary.sentence() + "\n";
+    for line in &summary.lines {
+        out.push_str(&format!("{}- {}\n", "  ".repeat(line.depth as usize), line.text));
+    }
+    expected.assert_eq(&out);
+}
+
+#[test]
+fn point_10_a_sequential_recursion_says_so() {
+    for text in [
+        "$0function fact(n) = if n == 0 then 1 else n * fact(n - 1);",
+        "$0function is_even(n) = if n == 0 then t else is_odd(n - 1);\n\
+         function is_odd(n) = if n == 0 then f else is_even(n - 1);",
+    ] {
+        let f = Fixture::new(text);
+        let (item, _) = f.db.item_at(f.file, f.cursor()).expect("a form");
+        let summary = summary(&f.db, item, Precision::Bits64).expect("a program");
+        assert!(summary.sentence().starts_with("**Sequential:** one call after the other"));
+    }
+}
+
+#[test]
+fn point_11_recursion_in_the_words_of_the_program() {
+    check(
+        "$0function quicksort(a) = if #a < 2 then a else\n\
+         let pivot = a[#a / 2];\n\
+         less = {x in a | x < pivot};\n\
+         equal = {x in a | x == pivot};\n\
+         more = {x in a | x > pivot};\n\
+         sides = {quicksort(side) : side in [less, more]}\n\
+         in sides[0] ++ equal ++ sides[1];",
+        expect![[r#"
+            **Per level of recursion: 7 launches**
+            - test `#a < 2`
+            - `pivot`: `a[#a / 2]`
+            - `less`, `equal`, `more`: one pass over `a`: filter `x < pivot`, filter `x == pivot`, filter `x > pivot`
+            - `sides`: put `[less, more]` side by side
+            - `sides`: `{quicksort(side) : side in [less, more]}`, at run time one of:
+              - many, or little work in each: 1 launch, a thread for each of `[less, more]` computes it
+              - few, with much work in each: all of them at once, level by level
+            - `sides[0]`
+            - `sides[1]`, `sides[0] ++ equal` (concatenate two sequences)
+            - `sides[0] ++ equal ++ sides[1]` (concatenate two sequences)
+        "#]],
+    );
+}
+
+#[test]
+fn point_11_versions_and_inlined_functions() {
+    check(
+        "m = [[1.0, 2.0], [3.0]];\n$0{sum(r) / float(#r) : r in m};",
+        expect![[r#"
+        **Parallel: 2 launches**
+        - `{sum(r) / float(#r) : r in m}`, at run time one of:
+          - many, or little work in each: 1 launch, a thread for each of `m` computes it
+          - few, with much work in each: 2 launches
+            - one pass over the elements of every `r`: their sum
+            - one pass over `m`: `sum(r) / float(#r)`
+    "#]],
+    );
+    check(
+        "$0function nearest(p, cs) = min_index({abs(p - c) : c in cs});",
+        expect![[r#"
+        **Parallel: 4 launches**
+        - one pass over `cs`: `min_index({abs(p - c) : c in cs})`
+        - `min_index({abs(p - c) : c in cs})`: 3 launches
+    "#]],
+    );
+}
+
+/// What no reader of a program knows: names of the compiler.
+#[test]
+fn point_11_no_name_of_the_compiler_in_any_example() {
+    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../examples");
+    let files =
+        std::fs::read_dir(folder).expect("the examples").map(|file| file.expect("a file").path());
+    let mut checked = 0;
+    for path in files.filter(|path| path.extension().is_some_and(|end| end == "nesl")) {
+        let text = std::fs::read_to_string(&path).expect("a program");
+        let f = Fixture::new(&text);
+        for form in &f.db.outline(f.file).forms {
+            let Ok(summary) = summary(&f.db, form.id(), Precision::Bits64) else { continue };
+            for line in &summary.lines {
+                let words = line.text.split(|c: char| !c.is_alphanumeric() && c != '_');
+                let is_var = |word: &str| {
+                    let number = word.strip_prefix('v').unwrap_or("");
+                    !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit())
+                };
+                let known = |word: &str| text.contains(word);
+                assert!(
+                    !words.clone().any(|word| is_var(word) && !known(word)),
+                    "{}: {}",
+                    path.display(),
+                    line.text
+                );
+            }
+            checked += 1;
+        }
+    }
+    assert!(checked > 126, "{checked}");
+}

@@ -1,0 +1,101 @@
+//! What is shown in a text: hovers, lenses, hints, completions, in the terms of LSP.
+
+use crate::convert::{self, typing};
+use crate::cost::Costs;
+use crate::kept::Kept;
+use crate::options::Values;
+use crate::paths;
+use crate::remembered::Facts;
+use crate::run::Runs;
+use crate::world::Snapshot;
+use nesl_core::base::{TextRange, TextSize};
+use nesl_core::ide;
+use tower_lsp_server::ls_types::{CodeLens, CompletionList, Hover, HoverContents, InlayHint};
+
+/// A list of more completions than this is marked incomplete: the client asks again after the next key press.
+const MAX_COMPLETE_LIST: usize = 100;
+
+/// In a document with more forms than this, lenses are told when they are seen: there may be thousands.
+const MANY_FORMS: usize = 400;
+
+/// The hover of a selection, or of the place of an empty one.
+pub fn hover(s: &Snapshot, selection: TextRange, costs: &Costs) -> Option<Hover> {
+    let hover = ide::hover(&s.db, s.file, selection, s.options.precision.core())?;
+    let mut text = hover.markdown();
+    let (item, _) = s.db.item_at(s.file, selection.start())?;
+    if let (Some(_), Some(cost)) = (&hover.summary, costs.of(s, item)) {
+        text.push_str(&format!("\n\n**Measured:** {cost}"));
+    }
+    Some(Hover {
+        contents: HoverContents::Markup(convert::markdown(text)),
+        range: Some(s.lines.lsp_range(hover.range)),
+    })
+}
+
+/// The lenses of a document. Those of a form that is broken are the ones that it had before.
+pub fn lenses(
+    s: &Snapshot,
+    facts: &Facts,
+    kept: &Kept<ide::Lens>,
+    runs: &Runs,
+    costs: &Costs,
+) -> Vec<CodeLens> {
+    if !s.options.lenses.any() {
+        return Vec::new();
+    }
+    let whole = TextRange::up_to(TextSize::of(&*s.lines.text));
+    let (new, broken) = facts.with(&s.uri, |all| {
+        let new = all.lenses(&s.db, s.file).into_iter();
+        (new, all.broken(&s.db, s.file))
+    });
+    let new = new.map(|lens| (lens.range.start(), lens)).collect();
+    let all = kept.with_last(&s.uri, &s.lines.text, whole, &broken, |at| form_at(s, at), new);
+    let running = runs.running(&s.uri);
+    let many = all.len() > MANY_FORMS;
+    let all = all.into_iter().map(|(at, lens)| typing::moved(s, lens, at));
+    if many && running.is_none() {
+        return all.flat_map(|lens| typing::unresolved(s, &lens)).collect();
+    }
+    all.flat_map(|lens| typing::lenses(s, &lens, running, costs)).collect()
+}
+
+/// The hints of a part of a document, values of runs among them. Those of a form that is broken are the ones
+/// that it had before.
+pub fn hints(
+    s: &Snapshot,
+    range: TextRange,
+    kept: &Kept<InlayHint>,
+    runs: &Runs,
+) -> Vec<InlayHint> {
+    let (hints, precision) = (s.options.hints, s.options.precision.core());
+    let wanted = ide::HintOptions { types: hints.types, parallelism: hints.parallelism };
+    let all = ide::inlay_hints(&s.db, s.file, range, wanted, precision).into_iter();
+    let new = all.map(|hint| (hint.at, typing::inlay_hint(s, hint))).collect();
+    let broken = ide::broken_forms(&s.db, s.file, range);
+    let all =
+        kept.with_last(&s.uri, &s.lines.text, range, &broken, |at| form_at(s, at), new).into_iter();
+    let mut hints: Vec<_> =
+        all.map(|(at, hint)| InlayHint { position: s.lines.position(at), ..hint }).collect();
+    if s.options.values == Values::Hints {
+        hints.extend(runs.hints(s, range));
+    }
+    hints
+}
+
+/// The completions at a byte.
+pub fn completions(s: &Snapshot, at: TextSize) -> CompletionList {
+    if let Some(items) = paths::completions(s, at) {
+        return CompletionList { is_incomplete: false, items };
+    }
+    let all = ide::completions(&s.db, s.file, at);
+    // Of very many only the best are there: with another letter there may be others.
+    let is_incomplete = all.len() >= MAX_COMPLETE_LIST;
+    let all = all.into_iter().enumerate();
+    let items = all.map(|(i, one)| typing::completion(s, one, i)).collect();
+    CompletionList { is_incomplete, items }
+}
+
+/// The range of the form at a byte.
+fn form_at(s: &Snapshot, at: TextSize) -> Option<TextRange> {
+    Some(s.db.whole(s.db.item_at(s.file, at)?.0).range)
+}
