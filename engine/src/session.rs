@@ -336,7 +336,7 @@ impl Session {
     /// that is not possible; then the device is kept.
     pub fn release_device(&self) -> Result<(), String> {
         let released = self.runtime().map_or(Ok(()), Runtime::release_device);
-        released.map_err(|failure| run::words(&failure))
+        released.map_err(|failure| crate::resident::words(&failure))
     }
 
     /// Records the times of kernels in a profile from now on; without one, no more. Values stay where
