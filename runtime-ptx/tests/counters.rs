@@ -291,8 +291,8 @@ fn straight_line_arithmetic() {
     measured.check("black-scholes", n, 40.0, 1.2 * operations as f64);
 }
 
-/// What the instructions of newer devices save. The results are the same, and so are the bytes but for
-/// the parameters that each warp reads.
+/// The instructions of newer devices save others. The results are the same, and so are the bytes but
+/// for the parameters that each warp reads.
 #[test]
 fn newer_devices() {
     let session = simulator();

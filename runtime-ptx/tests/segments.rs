@@ -184,7 +184,7 @@ fn kinds() -> Vec<(&'static str, Vec<usize>)> {
     ]
 }
 
-/// What a way costs: bytes, and instructions of threads and of warps, for each element or segment; the
+/// Prints the costs of a way: bytes, and instructions of threads and of warps, for each element or segment; the
 /// share of active lanes; the most elements that a thread adds, one after the other.
 fn report(kind: &str, way: &str, counters: &KernelCounters, size: usize, longest: usize) -> f64 {
     let per = |x: u64| x as f64 / size as f64;

@@ -39,14 +39,14 @@ const COUNT: usize = 0;
 const FIRST: usize = 4;
 const LAST: usize = 8;
 
-/// What a warp knows of no results: the number of them, and numbers that are the first and the last
-/// one of whatever follows.
+/// The summary of no results: their number, and the numbers of segments that lie behind the first and
+/// before the last one of whatever follows.
 const NOTHING: [i32; 3] = [0, i32::MAX, -1];
 
 /// The size of that, in bytes.
 const SUMMARY_BYTES: usize = 16;
 
-/// What a warp finds out about the results of its chunk.
+/// The summary of the results of a warp's chunk: how many they are, and of which segments.
 enum Summary {
     /// Each lane counts its own, and finds their first and last number; the warp reduces that.
     Lanes([Reg; 3]),

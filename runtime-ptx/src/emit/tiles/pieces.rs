@@ -9,7 +9,7 @@
 //! chunk of several         8 rows, each scanned over the warp
 //! ```
 //!
-//! Which of both it is depends on the lengths of the segments alone, so that a float result has the
+//! The lengths of the segments alone decide which of both is executed, so that a float result has the
 //! same bits in each run.
 
 use super::Tile;

@@ -109,7 +109,7 @@ pub struct Marked {
     own: Reg,
 }
 
-/// What is known of a chunk before its elements are looked at one by one.
+/// The facts about a chunk that are known before its elements are looked at one by one.
 pub struct Piece {
     /// A predicate, the same for all lanes: true if all elements are of one segment.
     pub is_whole: Reg,
