@@ -3,11 +3,14 @@
 //! Every method takes what it needs from the world before it awaits anything; reading is done in
 //! threads of their own ([`mod@crate::reading`]).
 
+mod large_answers;
+
 use crate::convert::colors::{self, Sent};
 use crate::convert::{structure, typing};
 use crate::cost::{self, Costs};
 use crate::diagnostics::{self, Known, publish};
 use crate::kept::Kept;
+use crate::large::Large;
 use crate::layouts::Layouts;
 use crate::options::{Options, RuntimeChoice};
 use crate::preview::{self, Views};
@@ -46,6 +49,7 @@ pub struct Backend {
     costs: Arc<Costs>,
     layouts: Arc<Layouts>,
     facts: Arc<Facts>,
+    large: Arc<Large>,
     /// The lenses and hints last shown.
     lenses: Arc<Kept<ide::Lens>>,
     hints: Arc<Kept<InlayHint>>,
@@ -62,6 +66,7 @@ impl Backend {
         executable: PathBuf,
         stages: Stages,
         runtimes: Vec<RuntimeChoice>,
+        large: Arc<Large>,
     ) -> Backend {
         let world = Arc::new(Mutex::new(World::default()));
         let costs = Arc::<Costs>::default();
@@ -83,6 +88,7 @@ impl Backend {
             costs,
             layouts: Arc::default(),
             facts: Arc::default(),
+            large,
             lenses: Arc::default(),
             hints: Arc::default(),
             titles: Arc::default(),

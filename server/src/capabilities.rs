@@ -93,7 +93,7 @@ fn programs() -> Vec<FileOperationFilter> {
     ]
 }
 
-/// What the server wants to be told of files that change on the disk.
+/// The registration for files that change on the disk.
 pub fn watched() -> Registration {
     let watchers = [PROGRAMS].map(|glob| FileSystemWatcher {
         glob_pattern: GlobPattern::String(glob.to_owned()),

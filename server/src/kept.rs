@@ -1,4 +1,4 @@
-//! What is shown between the lines while the text is broken: what was there before.
+//! The lenses and hints of a text that is broken: those that were there before.
 //!
 //! A form that does not parse has no lenses and no hints. If those that it had went away, the text
 //! below would jump up while somebody types, and down again. So the last ones stay, each at the place
@@ -65,7 +65,7 @@ impl<T: Clone> Kept<T> {
     }
 }
 
-/// Where the places of an old text are in a new one: what lies before the first difference stays, what
+/// The map from the places of an old text to those of a new one: what lies before the first difference stays, what
 /// lies behind the last moves along.
 struct Moved {
     head: usize,

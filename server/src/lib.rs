@@ -25,6 +25,7 @@
 //! | [`run`], [`cost`] | running documents and measuring forms, in processes of their own |
 //! | [`library`] | the library's texts, for those who jump there |
 //! | [`options`], [`protocol`] | options of clients; messages beyond LSP |
+//! | [`large`] | answers that are written as text at once |
 //! | [`wire`], [`parent`] | messages as bytes; the client's process |
 
 pub mod backend;
@@ -34,6 +35,7 @@ pub mod convert;
 pub mod cost;
 pub mod diagnostics;
 pub mod kept;
+pub mod large;
 pub mod layouts;
 pub mod library;
 pub mod lines;
@@ -54,8 +56,10 @@ pub mod workspace;
 pub mod world;
 
 use backend::Backend;
+use large::Large;
 use nesl_core::pipeline::Stages;
 use std::path::PathBuf;
+use std::sync::Arc;
 use tokio::sync::Mutex;
 use tower_lsp_server::{LspService, Server};
 
@@ -78,17 +82,23 @@ pub fn serve(
         .enable_all()
         .build()?;
     let ended = runtime.block_on(async {
-        let (service, socket) =
-            LspService::build(|client| Backend::new(client, executable, stages, runtimes))
-                .custom_method("nesl/stages", Backend::stages)
-                .custom_method("nesl/ir", Backend::ir)
-                .custom_method("nesl/segments", Backend::segments)
-                .custom_method("nesl/run", Backend::run)
-                .custom_method("nesl/stop", Backend::stop)
-                .custom_method("nesl/cost", Backend::cost)
-                .custom_method("nesl/library", Backend::library)
-                .custom_method("nesl/hover", Backend::hover_of_selection)
-                .finish();
+        let large = Arc::<Large>::default();
+        let (service, socket) = LspService::build(|client| {
+            Backend::new(client, executable, stages, runtimes, large.clone())
+        })
+        .custom_method("nesl/stages", Backend::stages)
+        .custom_method("nesl/ir", Backend::ir)
+        .custom_method("nesl/segments", Backend::segments)
+        .custom_method("nesl/run", Backend::run)
+        .custom_method("nesl/stop", Backend::stop)
+        .custom_method("nesl/cost", Backend::cost)
+        .custom_method("nesl/library", Backend::library)
+        .custom_method("nesl/hover", Backend::hover_of_selection)
+        .custom_method("nesl/large/tokens", Backend::large_tokens)
+        .custom_method("nesl/large/tokensDelta", Backend::large_tokens_delta)
+        .custom_method("nesl/large/outline", Backend::large_outline)
+        .custom_method("nesl/large/lenses", Backend::large_lenses)
+        .finish();
         let (to_dispatcher, dispatcher_in) = tokio::io::duplex(PIPE_BYTES);
         let (dispatcher_out, from_dispatcher) = tokio::io::duplex(PIPE_BYTES);
         let output = Mutex::new(tokio::io::stdout());
@@ -98,7 +108,7 @@ pub fn serve(
             .serve(service);
         let reading = wire::incoming(tokio::io::stdin(), to_dispatcher, &output);
         let (ended, (), ()) =
-            tokio::join!(reading, dispatched, wire::outgoing(from_dispatcher, &output));
+            tokio::join!(reading, dispatched, wire::outgoing(from_dispatcher, &output, &large));
         ended
     });
     if let Some(why) = &ended.broken {

@@ -5,7 +5,7 @@ use serde::{Deserialize, Deserializer};
 use serde_json::Value;
 
 /// The options; one that is missing or has a value of the wrong type has its default.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
 pub struct Options {
     /// The runtime that programs run on; the program's default if none is known.
@@ -41,11 +41,11 @@ pub struct Options {
 #[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq)]
 #[serde(from = "LensesGiven")]
 pub struct Lenses {
-    /// What runs a form, and stops it.
+    /// The lens that runs a form, and stops it.
     pub run: bool,
-    /// What shows the compiled form.
+    /// The lens that shows the compiled form.
     pub ir: bool,
-    /// What measures work and depth.
+    /// The lens that measures work and depth.
     pub cost: bool,
 }
 
@@ -124,22 +124,6 @@ pub struct Hints {
     pub types: bool,
     /// Hints at lines that run in parallel.
     pub parallelism: bool,
-}
-
-impl Default for Options {
-    fn default() -> Options {
-        Options {
-            runtime: None,
-            precision: Precision::default(),
-            values: Values::default(),
-            lenses: Lenses::default(),
-            preview: false,
-            ask_arguments: false,
-            library: false,
-            hints: Hints::default(),
-            pull: false,
-        }
-    }
 }
 
 impl Default for Hints {

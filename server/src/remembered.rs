@@ -1,4 +1,4 @@
-//! What is known of the forms of each document, for what is asked after each key.
+//! The facts about the forms of each document, from which requests after each key are answered.
 
 use nesl_core::ide::Remembered;
 use rustc_hash::FxHashMap;

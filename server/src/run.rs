@@ -43,7 +43,7 @@ const KEPT_OUTPUT_BYTES: usize = 64 * 1024;
 /// The interval in which values are collected to be sent together.
 const VALUES_INTERVAL: Duration = Duration::from_millis(30);
 /// The time after which a form that is still running says so.
-const LONG: Duration = Duration::from_millis(400);
+const LONG_TIME: Duration = Duration::from_millis(400);
 /// The interval in which the time of a long run is told.
 const TICK: Duration = Duration::from_secs(1);
 
@@ -199,7 +199,7 @@ impl Runs {
     pub fn running(&self, uri: &Uri) -> Option<(ItemId, u64)> {
         let runs = self.runs();
         let run = runs.get(uri).filter(|run| run.state == RunState::Running)?;
-        let long = run.last.elapsed() >= LONG;
+        let long = run.last.elapsed() >= LONG_TIME;
         long.then_some(())?;
         Some((run.current()?.item()?, run.last.elapsed().as_secs()))
     }
@@ -305,7 +305,7 @@ impl Runs {
         self.tell(uri).await;
         let mut told = tokio::time::Instant::now();
         let mut untold = false;
-        let mut wait = LONG;
+        let mut wait = LONG_TIME;
         loop {
             let interval = if untold { VALUES_INTERVAL } else { wait };
             let line = match tokio::time::timeout_at(told + interval, lines.next_line()).await {
@@ -332,7 +332,7 @@ impl Runs {
                     return;
                 }
                 untold = true;
-                wait = LONG;
+                wait = LONG_TIME;
             }
         }
     }
@@ -410,7 +410,7 @@ impl Runs {
         }
     }
 
-    /// What a client is told of the values of a document, and whether there are errors among them.
+    /// Returns what a client is told of the values of a document, and whether there are errors among them.
     fn shown(&self, snapshot: &Snapshot) -> Option<(ValuesParams, bool)> {
         let mut runs = self.runs();
         let run = runs.get_mut(&snapshot.uri)?;
@@ -436,7 +436,7 @@ fn append(output: &mut String, text: &str) {
 fn values(snapshot: &Snapshot, run: &Run) -> Vec<ValueShown> {
     let mut freshness = Freshness::new(snapshot);
     let mut all: Vec<ValueShown> = Vec::with_capacity(run.values.len() + 1);
-    let long = run.last.elapsed() >= LONG;
+    let long = run.last.elapsed() >= LONG_TIME;
     let current = match run.state {
         RunState::Running if long => run.current(),
         RunState::Stopped => run.current(),

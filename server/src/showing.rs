@@ -1,4 +1,4 @@
-//! What is shown in a text: hovers, lenses, hints, completions, in the terms of LSP.
+//! The things that are shown in a text: hovers, lenses, hints, completions, in the terms of LSP.
 
 use crate::convert::{self, typing};
 use crate::cost::Costs;

@@ -5,6 +5,7 @@
 //! beginning of the next message cannot be found, because a header is malformed, the connection is
 //! of no use any more; it ends with the reason.
 
+use crate::large::{self, Large};
 use std::io;
 use tokio::io::{
     AsyncBufRead, AsyncBufReadExt, AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt, BufReader,
@@ -17,7 +18,7 @@ const MAX_MESSAGE_BYTES: u64 = 1 << 30;
 /// The largest line of a header, in bytes.
 const MAX_HEADER_LINE_BYTES: u64 = 4096;
 
-/// How a client ended the connection.
+/// The end of a connection.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Ended {
     /// The client said anything at all.
@@ -92,7 +93,7 @@ async fn send<W: AsyncWrite + Unpin>(output: &Mutex<W>, body: &[u8]) -> io::Resu
     output.flush().await
 }
 
-/// What is done with a message of the client.
+/// The verdict on a message of the client.
 enum Checked {
     /// It is dispatched, in these words; the method, if it has one.
     Good(Vec<u8>, String),
@@ -124,6 +125,12 @@ fn checked(body: Vec<u8>) -> Checked {
             bare = bare.id(id);
         }
         let body = serde_json::to_vec(&bare.finish()).unwrap_or(body);
+        return Checked::Good(body, method.into_owned());
+    }
+    let large = large::REQUESTS.iter().find(|(name, _)| *name == method);
+    if let (Some((_, name)), Some(id)) = (large, &id) {
+        let renamed = Request::build(*name).id(id.clone()).params(params.unwrap_or_default());
+        let body = serde_json::to_vec(&renamed.finish()).unwrap_or(body);
         return Checked::Good(body, method.into_owned());
     }
     Checked::Good(body, method.into_owned())
@@ -172,14 +179,15 @@ where
     }
 }
 
-/// Hands the dispatcher's messages to the client.
+/// Hands the dispatcher's messages to the client; `large` has the answers that it has tokens for.
 pub async fn outgoing<R: AsyncRead + Unpin, W: AsyncWrite + Unpin>(
     dispatcher: R,
     output: &Mutex<W>,
+    large: &Large,
 ) {
     let mut dispatcher = BufReader::with_capacity(64 << 10, dispatcher);
     while let Ok(Some(body)) = message(&mut dispatcher).await {
-        if send(output, &body).await.is_err() {
+        if send(output, &large.filled(body)).await.is_err() {
             return;
         }
     }
@@ -189,7 +197,7 @@ pub async fn outgoing<R: AsyncRead + Unpin, W: AsyncWrite + Unpin>(
 mod tests {
     use super::*;
 
-    /// What the dispatcher is handed, what the client is answered, and how it ends.
+    /// Returns what the dispatcher is handed, what the client is answered, and how it ends.
     async fn serve(input: &[u8]) -> (String, String, Ended) {
         let (mut handed, output) = (Vec::new(), Mutex::new(Vec::new()));
         let ended = incoming(input, &mut handed, &output).await;

@@ -1,4 +1,4 @@
-//! What a kernel does, in words: its index space, and its operations by their source text.
+//! The description of a kernel in words: its index space, and its operations by their source text.
 
 use super::origin::NAME_CHARS;
 use super::summary::Summariser;

@@ -13,7 +13,7 @@ use crate::db::{Cursor, Database, FileId, Form};
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
 
-/// What is known of the forms of a file.
+/// The facts about the forms of a file.
 #[derive(Default)]
 pub struct Remembered {
     problems: Problems,

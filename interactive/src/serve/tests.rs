@@ -75,6 +75,7 @@ impl Client {
             options: Options::default(),
             display: Style { html: false },
             extra: &[],
+            idle: None,
         })
         .expect("the direct interpreter is everywhere");
         let ((requests, input), (output, answers)) = (pipe(), pipe());

@@ -1,6 +1,6 @@
 //! The program that a run is given, and the places that its values belong to.
 
-use super::value::{Anchor, Fault, Value};
+use super::value::{Anchor, Fault, Texts, Value};
 use crate::child::{add_form, definitions_above};
 use crate::lines::Lines;
 use crate::protocol::RunParams;
@@ -20,14 +20,14 @@ const KEPT_CHARS: usize = 4_000;
 
 /// The text to be run, and the places that its values belong to.
 pub struct Plan {
-    /// The program.
+    /// The program, as NESL.
     pub text: String,
     /// The forms whose values are wanted.
     wanted: Vec<Wanted>,
     /// An expression that is not in the document.
     beyond: Option<Beyond>,
     /// The texts of the forms that the program consists of, as they are run.
-    pub texts: Arc<FxHashMap<ItemId, Arc<str>>>,
+    pub texts: Texts,
     /// The lines of the document, of which `above` lines of other cells come first in `text`.
     lines: Arc<Lines>,
     above: u32,
@@ -257,7 +257,7 @@ fn texts(snapshot: &Snapshot) -> FxHashMap<ItemId, Arc<str>> {
     texts
 }
 
-fn of_form(form: &Form, texts: &Arc<FxHashMap<ItemId, Arc<str>>>) -> Option<Value> {
+fn of_form(form: &Form, texts: &Texts) -> Option<Value> {
     let value = form.value.clone().unwrap_or_else(|| "…".to_owned());
     let mut kept: String = value.chars().take(KEPT_CHARS).collect();
     if kept.len() < value.len() {
@@ -272,7 +272,7 @@ fn of_form(form: &Form, texts: &Arc<FxHashMap<ItemId, Arc<str>>>) -> Option<Valu
     })
 }
 
-fn of_problem(problem: &Problem, texts: &Arc<FxHashMap<ItemId, Arc<str>>>) -> Value {
+fn of_problem(problem: &Problem, texts: &Texts) -> Value {
     let mut detail = problem.message.clone();
     for hint in &problem.hints {
         detail.push_str(&format!("\n\n*{}*", hint.text));

@@ -7,6 +7,9 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use std::sync::Arc;
 use tower_lsp_server::ls_types as lsp;
 
+/// The texts of the forms of a program.
+pub type Texts = Arc<FxHashMap<ItemId, Arc<str>>>;
+
 /// The value of a form, or the error that it ended with.
 #[derive(Clone)]
 pub struct Value {
@@ -27,7 +30,7 @@ pub struct Value {
     /// A later run has begun to compute it again.
     pub outdated: bool,
     /// The forms of the program that it was computed by.
-    pub texts: Arc<FxHashMap<ItemId, Arc<str>>>,
+    pub texts: Texts,
 }
 
 /// The place of a value.
@@ -42,19 +45,19 @@ pub enum Anchor {
 /// The place of an error in a form.
 #[derive(Clone)]
 pub struct Fault {
-    /// The form.
+    /// The form in which it happened.
     pub item: ItemId,
     /// The text that it had.
     pub text: Arc<str>,
     /// The range in its text, without the blanks before it.
     pub range: TextRange,
-    /// What is wrong.
+    /// The message that says what is wrong.
     pub message: String,
 }
 
 impl Value {
     /// A value without a place and a text.
-    pub fn nowhere(texts: Arc<FxHashMap<ItemId, Arc<str>>>) -> Value {
+    pub fn nowhere(texts: Texts) -> Value {
         Value {
             anchor: Anchor::Position(lsp::Position::default()),
             text: String::new(),
@@ -120,11 +123,14 @@ impl Fault {
     }
 }
 
+/// A program; which of its forms are known to be stale or fresh; whether any form has changed.
+type Compared = (Texts, FxHashMap<ItemId, bool>, bool);
+
 /// Finds out which values are stale: those of forms that refer to definitions which were changed since.
 pub struct Freshness<'a> {
     snapshot: &'a Snapshot,
     /// For each program that values were computed by, what is known of its forms.
-    known: Vec<(Arc<FxHashMap<ItemId, Arc<str>>>, FxHashMap<ItemId, bool>, bool)>,
+    known: Vec<Compared>,
 }
 
 impl Freshness<'_> {

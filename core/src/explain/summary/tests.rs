@@ -1,4 +1,4 @@
-//! What summaries say of programs that students write.
+//! Tests of summaries, on programs that students write.
 
 use super::*;
 use crate::ide::fixture::Fixture;
@@ -79,7 +79,7 @@ fn point_11_versions_and_inlined_functions() {
     );
 }
 
-/// What no reader of a program knows: names of the compiler.
+/// The summaries of the examples have no names that only the compiler knows.
 #[test]
 fn point_11_no_name_of_the_compiler_in_any_example() {
     let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../examples");

@@ -324,29 +324,12 @@ fn flattening_is_drawn() {
                  data     2 1 0  1 2 0  1 0 2
                  the same data, the same lengths
 
-            2. take the length, which each segment stores
+            2. `take(r, 1)`
                v2: int in s1 = length(v10)
-               r : [[int]] = [[2, 1, 0], [1, 2, 0], [1, 0, 2]]
-                 lengths  ─────────3─────────
-                          ──3──  ──3──  ──3──
-                 data     2 1 0  1 2 0  1 0 2
-               → inside take(r, 1) : [int] = [3, 3, 3]
-                 lengths  ──3──
-                 data     3 3 3
-
-            3. compare, negate, compare, and
                v3: bool in s1 = le(1, v2)
                v4: int in s1 = neg(v2)
                v5: bool in s1 = ge(1, v4)
                v6: bool in s1 = and(v3, v5)
-               inside take(r, 1) : [int] = [3, 3, 3]
-                 lengths  ──3──
-                 data     3 3 3
-               → inside take(r, 1) : [bool] = [T, T, T]
-                 lengths  ──3──
-                 data     T T T
-
-            4. take a part: no data moves
                v8: [int] in s1 = subseq(v10, 0, 1)
                r : [[int]] = [[2, 1, 0], [1, 2, 0], [1, 0, 2]]
                  lengths  ─────────3─────────
@@ -356,7 +339,7 @@ fn flattening_is_drawn() {
                  data     2 1 0 1 2 0 1 0 2
                  lengths  1     1     1
 
-            5. collect the elements into a sequence
+            3. collect the elements into a sequence
                v9: [[int]] in s0 = collect v8 from s1
                take(r, 1) : [[int]] = [[2], [1], [1]]
                  data     2 1 0 1 2 0 1 0 2
