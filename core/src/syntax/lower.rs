@@ -244,7 +244,7 @@ impl<'a> Lower<'a> {
             (Some(Kind::LParen | Kind::CallParen), Some(Kind::Colon)) if function => report.hint(
                 "types are written after the parameters: `function g(x, y) : int, int -> int = …`",
             ),
-            (Some(Kind::LParen | Kind::CallParen | Kind::LBracket), Some(Kind::Semi)) => {
+            (Some(Kind::LParen | Kind::CallParen), Some(Kind::Semi)) => {
                 let at = self.range(Span::new(index, index + 1));
                 report.fix("write `,`", at, ",")
             }
