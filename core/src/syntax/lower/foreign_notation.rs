@@ -148,10 +148,11 @@ impl Lower<'_> {
             }));
         }
         let (a, b) = (self.node_text(fun).to_owned(), self.node_text(arg).to_owned());
-        if number && left.end() == right.start() {
-            if let Some(report) = self.odd_number(whole, &a, &b, arg) {
-                return Some(report);
-            }
+        if number
+            && left.end() == right.start()
+            && let Some(report) = self.odd_number(whole, &a, &b, arg)
+        {
+            return Some(report);
         }
         // A line that begins with a binding is reported where it is known to be one.
         if self.breaks_before(arg.start) {
