@@ -78,7 +78,7 @@ fn f5_the_old_plot_library_draws_a_picture() {
     assert_eq!(
         lines,
         [
-            "fn : [(int, int)] -> bool",
+            "fn : [(a, a)] -> bool :: (a in number)",
             "fn : [(a, a)] -> bound_box(a) :: (a in number)",
             "T : bool",
             "pictures: 1",
@@ -130,7 +130,7 @@ fn f8_load_takes_an_expression() {
          load dir ++ \"seven\";
          seven_(0);
          load(dir ++ \"seven\", print := t);
-         load 3 + 4;
+         load (3 + 4);
          load dirr ++ \"x\";");
     assert_eq!(lines[2], "7 : int");
     assert_eq!(lines[3], "fn : a -> int :: (a in any)");

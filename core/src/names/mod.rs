@@ -284,7 +284,8 @@ impl Resolver<'_> {
             return;
         }
         let at = self.loc(self.item.expr_spans[left]);
-        let message = format!("`{name}` is undefined: `->` reads elements, it does not make a function");
+        let message =
+            format!("`{name}` is undefined: `->` reads elements, it does not make a function");
         let report = Diagnostic::error(DiagnosticKind::Name, at, message);
         self.names.diagnostics.push(report.fix("write `=>`", self.loc(op_span), "=>"));
         self.unknown.insert(name.clone());

@@ -200,13 +200,7 @@ pub(super) const ROWS: &[PrimRow] = &[
         "Rounds to the nearest int, halves away from zero; an error where there is none.",
         "round(-2.6) → -3",
     ),
-    scalar(
-        "_real",
-        "a -> float :: (a in number)",
-        ScalarOp::ToFloat,
-        "A number as a float.",
-        "",
-    ),
+    scalar("_real", "a -> float :: (a in number)", ScalarOp::ToFloat, "A number as a float.", ""),
     scalar(
         "float",
         "int -> float",

@@ -79,9 +79,7 @@ impl Streams {
     pub(super) fn reads_input(&self, op: HostOp, args: &[Value]) -> bool {
         match op {
             HostOp::ReadChar | HostOp::ReadLine | HostOp::ReadWord => args[0].int() == 0,
-            HostOp::ReadStreamObject => {
-                super::operations::spread::<_, 2>(args)[1].int() == 0
-            }
+            HostOp::ReadStreamObject => super::operations::spread::<_, 2>(args)[1].int() == 0,
             HostOp::ReadText => super::operations::spread::<_, 3>(args)[2].int() == 0,
             _ => false,
         }

@@ -293,10 +293,9 @@ fn not_here(verb: &str) -> (String, &'static str) {
             "starts the editor of NESL 3.1's environment",
             "open the file in an editor, and `load` it again",
         ),
-        "get" => (
-            "fetches what `&=` computed on another machine",
-            "write `x = …`, which computes here",
-        ),
+        "get" => {
+            ("fetches what `&=` computed on another machine", "write `x = …`, which computes here")
+        }
         "shell" => (
             "starts the shell of NESL 3.1's environment",
             "`shell_command(command, input)` runs a command of the system",

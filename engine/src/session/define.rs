@@ -84,9 +84,8 @@ impl Session {
             }
             if name.folded() != "it" {
                 let at = place(self.db.whole(item));
-                let message = format!(
-                    "Redefining `{name}` with a new type. Old calls will not be modified"
-                );
+                let message =
+                    format!("Redefining `{name}` with a new type. Old calls will not be modified");
                 sink(Event::Diagnostic(
                     Diagnostic::warning(DiagnosticKind::Name, at, message)
                         .label(place(self.db.whole(old)), "the definition that earlier forms keep"),

@@ -70,7 +70,8 @@ impl Session {
         let (function, args) = calls.under_way.get(own.map_or(0, |own| own + 1))?;
         let row = &program.functions[function.0 as usize];
         let name = row.name.split('@').next().unwrap_or(&row.name);
-        if row.library { numbers(name, args) } else { None }
+        let lengths = failure.fault.to_string().contains("ength");
+        if row.library { numbers(name, args, lengths) } else { None }
     }
 
     /// Runs a program without effects on the direct interpreter until it fails; returns the failure
@@ -108,8 +109,9 @@ impl Session {
     }
 }
 
-/// Returns the numbers that a check of a function of the library is about.
-fn numbers(name: &str, args: &[Value]) -> Option<String> {
+/// Returns the numbers that a check of a function of the library is about, the lengths of its
+/// arguments if `about_lengths`.
+fn numbers(name: &str, args: &[Value], about_lengths: bool) -> Option<String> {
     let length = |value: &Value| match value {
         Value::Sequence(sequence) => Some(sequence.len()),
         _ => None,
@@ -125,11 +127,13 @@ fn numbers(name: &str, args: &[Value]) -> Option<String> {
             Some(format!("row 0 has {first} elements, row {at} has {other}"))
         }
         ("index" | "dist", [.., Value::Int(n)]) if *n < 0 => Some(format!("the length is {n}")),
+        _ if !about_lengths => None,
         _ => {
             let lengths: Vec<String> =
                 args.iter().filter_map(length).map(|n| n.to_string()).collect();
             let (last, others) = lengths.split_last()?;
-            (!others.is_empty()).then(|| format!("the lengths are {} and {last}", others.join(", ")))
+            (!others.is_empty())
+                .then(|| format!("the lengths are {} and {last}", others.join(", ")))
         }
     }
 }

@@ -4,8 +4,8 @@
 use super::Session;
 use nesl_core::base::{ItemId, Name};
 use nesl_core::names::Resolution;
-use nesl_core::syntax::ast::{ItemKind, Pat};
 use nesl_core::syntax::Kind;
+use nesl_core::syntax::ast::{ItemKind, Pat};
 
 impl Session {
     /// Remembers the names that a failed form would have given a new meaning.

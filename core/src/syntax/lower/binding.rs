@@ -28,7 +28,8 @@ impl Lower<'_> {
             if !equals.present() {
                 let word = self.token_text(pat.start).to_lowercase();
                 let name = self.token_text(pat.start).to_owned();
-                let named = pat.kind == Kind::NameRef && self.token_kind(equals.start) == Some(Kind::Name);
+                let named =
+                    pat.kind == Kind::NameRef && self.token_kind(equals.start) == Some(Kind::Name);
                 let report = if named && ["mut", "rec", "var", "const"].contains(&word.as_str()) {
                     let at = self.node_range(pat);
                     let whole = at.cover(self.insert_at(equals.start));
@@ -183,7 +184,8 @@ impl Lower<'_> {
         let words = line[from..].trim_start_matches(['-', '#', ' ']);
         let range =
             TextRange::new(((start + from) as u32).into(), ((start + line.len()) as u32).into());
-        ((words.contains(' ') || from == 0) && !line.contains('%')).then(|| (range, words.to_owned()))
+        ((words.contains(' ') || from == 0) && !line.contains('%'))
+            .then(|| (range, words.to_owned()))
     }
 
     /// Lowers a part of a `let` binding that is not its value itself.

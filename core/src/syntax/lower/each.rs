@@ -203,9 +203,11 @@ impl Lower<'_> {
         }
         let comma = sequence.end;
         let at = self.range(Span::new(comma, comma + 1));
-        let report = self
-            .error(at, "a condition is written after `|`, not after `,`")
-            .fix("write `|`", at, " |");
+        let report = self.error(at, "a condition is written after `|`, not after `,`").fix(
+            "write `|`",
+            at,
+            " |",
+        );
         self.report(report);
         Some(self.expr(sequence))
     }

@@ -388,11 +388,14 @@ impl Lower<'_> {
 
     fn conditional(&mut self, node: &Node) -> Expr {
         let [c, then, a, otherwise, b] = &node.kids[..] else { return Expr::Missing };
+        let before = self.diagnostics.len();
         let cond = self.needed(c, "the condition after `if`");
         if !c.present() {
             return Expr::Missing;
         }
         if !then.present() {
+            // What is wrong with the condition follows from the missing word.
+            self.diagnostics.truncate(before);
             let report = self
                 .expected("`then`", then.start)
                 .label(self.range(Span::new(node.start, node.start + 1)), "of this `if`")

@@ -66,7 +66,8 @@ impl Lower<'_> {
         let first = rest.chars().next().filter(|c| round(*c))?;
         let line = rest.lines().next().unwrap_or(rest);
         let inside = &line[first.len_utf8()..];
-        let report = self.error(token.range, format!("`{first}` is not the quotation mark of NESL"));
+        let report =
+            self.error(token.range, format!("`{first}` is not the quotation mark of NESL"));
         Some(match inside.find(round) {
             Some(end) => {
                 let last = inside[end..].chars().next().map_or(0, char::len_utf8);
@@ -147,10 +148,11 @@ impl Lower<'_> {
             }));
         }
         let (a, b) = (self.node_text(fun).to_owned(), self.node_text(arg).to_owned());
-        if number && left.end() == right.start() {
-            if let Some(report) = self.odd_number(whole, &a, &b, arg) {
-                return Some(report);
-            }
+        if number
+            && left.end() == right.start()
+            && let Some(report) = self.odd_number(whole, &a, &b, arg)
+        {
+            return Some(report);
         }
         // A line that begins with a binding is reported where it is known to be one.
         if self.breaks_before(arg.start) {
@@ -162,17 +164,16 @@ impl Lower<'_> {
         let between = TextRange::empty(left.end());
         let (short_a, short_b) = (shortened(&a), shortened(&b));
         if number && !listed {
-            let report = self.error(whole, format!("there is nothing between {short_a} and {short_b}"));
+            let report =
+                self.error(whole, format!("there is nothing between {short_a} and {short_b}"));
             return Some(report.fix("to multiply, write `*`", between, " *"));
         }
         // What follows the `=` of a binding was not meant to be an argument.
         if self.token_kind(arg.end) == Some(Kind::Equals) {
             return None;
         }
-        let report = self.error(
-            whole,
-            format!("expected an operator or `,` between {short_a} and {short_b}"),
-        );
+        let report = self
+            .error(whole, format!("expected an operator or `,` between {short_a} and {short_b}"));
         Some(if listed {
             report.fix("add `,`", between, ",")
         } else if sequence && arg.kind == Kind::Paren {
@@ -316,7 +317,8 @@ impl Lower<'_> {
             }
             _ => return None,
         };
-        let report = self.error(at, format!("`{written}` changes a variable, which never changes here"));
+        let report =
+            self.error(at, format!("`{written}` changes a variable, which never changes here"));
         Some(report.hint(format!("define it anew, as in `{variable} = {changed}`")))
     }
 
@@ -377,11 +379,14 @@ impl Lower<'_> {
             next,
             Some(Kind::Name | Kind::TrueKw | Kind::FalseKw | Kind::TimeKw | Kind::ReservedKw)
         );
-        let indexed = next == Some(Kind::LBracket) && self.token_kind(first + 2) == Some(Kind::RBracket);
+        let indexed =
+            next == Some(Kind::LBracket) && self.token_kind(first + 2) == Some(Kind::RBracket);
         let opens = matches!(next, Some(Kind::LParen | Kind::CallParen));
         let wrong = left_over || !self.diagnostics.is_empty();
-        let called =
-            matches!(self.token_kind(first + 2), Some(Kind::LParen | Kind::CallParen | Kind::Colon));
+        let called = matches!(
+            self.token_kind(first + 2),
+            Some(Kind::LParen | Kind::CallParen | Kind::Colon)
+        );
         let at = self.range(Span::new(first, first + 1));
         let report = match word.as_str() {
             "import" | "include" | "using" | "require" | "from" | "open" | "package" | "module"

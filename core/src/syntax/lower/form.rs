@@ -67,10 +67,12 @@ impl Lower<'_> {
                             .hint("names consist of the letters a to z, digits and `_`"),
                         ".." => report.hint("write `[1:5]`, which ends before 5"),
                         "!" => report.hint("write `not(x)` to negate; Lisp is not available"),
-                        "&" if self.assigns(token.range) => {
-                            self.error(token.range, "`&=` computes on another machine, which is not available here")
-                                .fix("write `=`", token.range, "")
-                        }
+                        "&" if self.assigns(token.range) => self
+                            .error(
+                                token.range,
+                                "`&=` computes on another machine, which is not available here",
+                            )
+                            .fix("write `=`", token.range, ""),
                         "&" => report.fix("write `and`", token.range, "and"),
                         "." => self.lone_dot(token),
                         "?" => report.hint("write `if c then a else b`"),
@@ -179,7 +181,10 @@ impl Lower<'_> {
 
     fn expression(&mut self, node: &Node) -> ItemKind {
         let value = self.expr(&node.kids[0]);
-        if self.statement(node.kids.len() > 1) || self.other_language(node.kids.len() > 1) || self.exprs[value] == Expr::Missing {
+        if self.statement(node.kids.len() > 1)
+            || self.other_language(node.kids.len() > 1)
+            || self.exprs[value] == Expr::Missing
+        {
             return ItemKind::Missing;
         }
         ItemKind::Expr(value)
@@ -244,7 +249,10 @@ impl Lower<'_> {
             return ItemKind::Missing;
         };
         let Some(name) = self.defined_name(name, "function") else { return ItemKind::Missing };
-        if !params.present() && equals.present() && self.token_kind(equals.end + 1) == Some(Kind::CallParen) {
+        if !params.present()
+            && equals.present()
+            && self.token_kind(equals.end + 1) == Some(Kind::CallParen)
+        {
             // `function y = g(x)`.
             let at = self.range(Span::new(params.start, equals.end));
             let report = self

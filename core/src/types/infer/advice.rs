@@ -179,10 +179,18 @@ impl Misfit<'_, '_> {
         {
             return Advice::hint(format!("for each row: `{{{written}(row) : row in …}}`"));
         }
-        let sorts = matches!(name, "sort" | "rank" | "rank_down" | "max_val" | "min_val" | "max_index" | "min_index" | "median");
-        if sorts
-            && let [Ty::Sequence(element)] = &self.types[..]
-        {
+        let sorts = matches!(
+            name,
+            "sort"
+                | "rank"
+                | "rank_down"
+                | "max_val"
+                | "min_val"
+                | "max_index"
+                | "min_index"
+                | "median"
+        );
+        if sorts && let [Ty::Sequence(element)] = &self.types[..] {
             match self.infer.unifier.shallow(element) {
                 Ty::Sequence(inner) if self.infer.unifier.shallow(&inner) == Ty::Char => {
                     return Advice::hint(

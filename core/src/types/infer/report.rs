@@ -186,17 +186,26 @@ impl Infer<'_> {
             Ty::Int | Ty::Float => report.hint("to multiply, write `*`"),
             Ty::Sequence(_) => match &body.member.item.exprs[arg] {
                 Expr::Range { stride: None, .. } => {
-                    report.message = format!("{what} is {}: a part of it is not written `a[s:e]`", article(&shown));
+                    report.message = format!(
+                        "{what} is {}: a part of it is not written `a[s:e]`",
+                        article(&shown)
+                    );
                     report.labels.clear();
                     report.hint("`subseq(a, s, e)` has the elements from index s up to, not including, e; `take(a, n)` the first n, `drop(a, n)` all but these")
                 }
                 Expr::Range { .. } => {
-                    report.message = format!("{what} is {}: a part of it is not written `a[s:e:d]`", article(&shown));
+                    report.message = format!(
+                        "{what} is {}: a part of it is not written `a[s:e:d]`",
+                        article(&shown)
+                    );
                     report.labels.clear();
                     report.hint("`a -> [s:e:d]` has the elements at these indices; `even_elts(a)` has every other one")
                 }
                 Expr::Sequence(indices) if indices.len() == 2 => {
-                    report.message = format!("{what} is {}: an element is not written `a[i, j]`", article(&shown));
+                    report.message = format!(
+                        "{what} is {}: an element is not written `a[i, j]`",
+                        article(&shown)
+                    );
                     report.labels.clear();
                     report.hint("an element of a nested sequence is `a[i][j]`; the elements at several indices are `a -> [i, j]`")
                 }
