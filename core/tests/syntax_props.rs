@@ -4,6 +4,7 @@
 
 mod programs;
 
+use nesl_core::base::Severity;
 use nesl_core::syntax::ast::{Item, ItemKind};
 use nesl_core::syntax::{
     Kind, RawKind, SyntaxNode, dump_ast, format, is_complete, lex, parse_item, split,
@@ -20,7 +21,7 @@ fn items(text: &str) -> (Vec<Arc<Item>>, bool) {
     for item in split(text) {
         if item.kind != RawKind::Blank {
             let parsed = parse_item(&text[item.range]);
-            fine &= parsed.diagnostics.is_empty();
+            fine &= !parsed.diagnostics.iter().any(|d| d.severity == Severity::Error);
             all.push(parsed.ast);
         }
     }

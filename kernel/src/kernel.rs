@@ -24,6 +24,7 @@ use jupyter_protocol::{
 use nesl_interactive::worker::Worker;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
+use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::runtime::Handle;
@@ -46,8 +47,11 @@ pub struct Kernel {
     pub windows: Windows,
     /// The number of interrupts so far.
     pub interrupts: Arc<AtomicU64>,
-    /// While the reply of a cell that has failed waits: the cells that have arrived since.
-    pub settling: Mutex<Option<Vec<Request>>>,
+    /// The number of cells that have arrived.
+    pub arrivals: AtomicU64,
+    /// While the reply of a cell that has failed waits: the cells that are to be refused after it, by the
+    /// order in which they arrived.
+    pub settling: Mutex<Option<BTreeMap<u64, Request>>>,
     /// Runs what is to be done later.
     pub tasks: Handle,
     /// Told when the kernel is to end.
@@ -93,6 +97,7 @@ impl Kernel {
             history: Mutex::default(),
             windows: Windows::default(),
             interrupts: Arc::default(),
+            arrivals: AtomicU64::new(0),
             settling: Mutex::default(),
             tasks,
             ending: Notify::new(),

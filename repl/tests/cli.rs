@@ -680,7 +680,8 @@ fn measuring_and_checking_draw_nothing() {
 
 #[test]
 fn programs_have_arguments() {
-    let folder = Folder::new(&[("sum.nesl", "#!/usr/bin/env nesl\narguments(0);\n#arguments(1);\n")]);
+    let folder =
+        Folder::new(&[("sum.nesl", "#!/usr/bin/env nesl\narguments(0);\n#arguments(1);\n")]);
     for arguments in [&["run", "sum.nesl", "--", "5", "-x y"][..], &["sum.nesl", "5", "-x y"]] {
         let ran = folder.nesl(arguments).code(0);
         ran.out(expect![[r#"
@@ -723,7 +724,7 @@ fn files_are_loaded_from_the_folder_of_the_file_that_loads_them() {
     assert_eq!(ran.out, "it = 2 : int\n");
     std::fs::write(folder.path().join("sub/c.nesl"), "load \"d\";").expect("saved");
     folder.nesl(&["run", "sub/c.nesl"]).code(1).err(expect![[r#"
-        Name error: there is no file `d`: looked for `sub/d.nesl`, `sub/d`, `d.nesl`, `d`
+        Runtime error: there is no file `d`: looked for `sub/d.nesl`, `sub/d`, `d.nesl`, `d`
            ╭─[ sub/c.nesl:1:1 ]
            │
          1 │ load "d";

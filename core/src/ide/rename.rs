@@ -172,8 +172,12 @@ mod tests {
 
     #[test]
     fn point_14_no_name_of_the_library_is_taken() {
-        check("function $0dbl(x) = x + x;", "sum", "`sum` is a name of the library already");
-        check("$0total = 1;", "wordify", "`wordify` is a name of the library already");
+        check(
+            "function $0dbl(x) = x + x;",
+            "plus_scan",
+            "`plus_scan` is a name of the library already",
+        );
+        check("$0total = 1;", "linify", "`linify` is a name of the library already");
         // Inside a form such a name hides the library's.
         check("function g($0x) = x;", "sum", "function g(sum) = sum;");
         check("$0total = 1;", "nan", "nan = 1;");

@@ -48,7 +48,7 @@ pub trait Scope {
 
 /// The reason for which a name has no meaning here.
 pub struct Absent {
-    /// The message.
+    /// The message of the error.
     pub why: String,
     /// A location to show with it.
     pub place: Option<Loc>,

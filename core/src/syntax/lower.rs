@@ -45,6 +45,8 @@ struct Lower<'a> {
     diagnostics: Vec<Report>,
     /// Reports that are no errors; they explain none.
     warnings: Vec<Report>,
+    /// Tokens among which there is no `where`: nested operands are not searched again.
+    without_where: Span,
     /// The number of parts so far of the type that is being lowered.
     type_parts: usize,
     /// Tokens before which a bracket should have been closed; other errors there are consequences.
@@ -64,6 +66,7 @@ impl<'a> Lower<'a> {
             pat_spans: ArenaMap::default(),
             diagnostics: Vec::new(),
             warnings: Vec::new(),
+            without_where: Span::default(),
             type_parts: 0,
             unclosed: Vec::new(),
             in_let: false,

@@ -199,7 +199,8 @@ fn each(tape: &mut Tape<'_>, depth: usize) -> String {
     for _ in 0..=tape.below(3) {
         bindings.push(match tape.below(3) {
             0 => tape.of(&["a", "b", "long_name"]).to_owned(),
-            _ => format!("{} in {}", pattern(tape, 2), expr(tape, depth)),
+            // A tuple is no sequence: `x in xs, x > 1` is taken for a condition.
+            _ => format!("{} in {}", pattern(tape, 2), operand(tape, depth)),
         });
     }
     let bindings = bindings.join("; ");

@@ -54,6 +54,8 @@ impl Default for Asked {
 struct Run {
     kernel: Arc<Kernel>,
     request: Request,
+    /// The number of cells that arrived before.
+    arrival: u64,
     cell: Arc<Mutex<Cell>>,
     stop_on_error: bool,
     /// The end of the cell, and the content of its reply.
@@ -68,8 +70,9 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 
 /// Puts a cell into the queue of those to be run.
 pub fn execute(kernel: &Arc<Kernel>, request: Request) {
+    let arrival = kernel.arrivals.fetch_add(1, Ordering::SeqCst);
     if let Some(waiting) = &mut *lock(&kernel.settling) {
-        waiting.push(request);
+        waiting.insert(arrival, request);
         return;
     }
     let asked: Asked = match request.content() {
@@ -83,6 +86,7 @@ pub fn execute(kernel: &Arc<Kernel>, request: Request) {
     let run = Arc::new(Run {
         kernel: kernel.clone(),
         request,
+        arrival,
         cell: Arc::new(Mutex::new(cell)),
         stop_on_error: asked.stop_on_error,
         ended: Mutex::new(None),
@@ -227,19 +231,20 @@ impl Run {
                     tokio::time::sleep(FAILURE_SETTLES).await;
                     let waiting = lock(&kernel.settling).take().unwrap_or_default();
                     reply(&kernel, &request, content);
-                    waiting.iter().for_each(|request| abort(&kernel, request));
+                    waiting.values().for_each(|request| abort(&kernel, request));
                 });
             }
             // The reply of the cell that has failed comes first.
             Outcome::Aborted => match &mut *lock(&kernel.settling) {
-                Some(waiting) => waiting.push(request),
+                // Others that came later may be there already.
+                Some(waiting) => drop(waiting.insert(self.arrival, request)),
                 None => abort(&kernel, &request),
             },
             _ => {
                 let waiting = lock(&kernel.settling).take().unwrap_or_default();
                 reply(&kernel, &request, content);
                 // It has failed, and yet it ended well: it asked for the end of the session.
-                waiting.into_iter().for_each(|request| execute(&kernel, request));
+                waiting.into_values().for_each(|request| execute(&kernel, request));
             }
         }
     }

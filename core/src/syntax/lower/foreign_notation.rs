@@ -129,7 +129,11 @@ impl Lower<'_> {
         let text = fun.kind == Kind::Literal
             && matches!(self.token_kind(fun.start), Some(Kind::Text | Kind::Char));
         let sequence = matches!(fun.kind, Kind::List | Kind::Range | Kind::Empty | Kind::Each);
-        if !(number || text || sequence) || !arg.present() {
+        // A string that is called is an error of types.
+        let called = text
+            && arg.kind == Kind::Paren
+            && self.node_range(fun).end() == self.node_range(arg).start();
+        if !(number || text || sequence) || called || !arg.present() {
             return None;
         }
         let word = self.token_text(arg.start).to_lowercase();
@@ -277,7 +281,15 @@ impl Lower<'_> {
     /// Makes the report of an `=` that something before it explains: `x += 1`, `y + 1 where y = 2`.
     pub(super) fn explained_sign(&mut self, node: &Node) -> Option<Report> {
         let left = &node.kids[0];
-        let clause = (left.start..left.end).find(|i| self.token_text(*i) == "where");
+        let known = self.without_where;
+        let clause = if known.start <= left.start && left.end <= known.end {
+            None
+        } else {
+            (left.start..left.end).find(|i| self.token_text(*i) == "where")
+        };
+        if clause.is_none() {
+            self.without_where = Span::new(left.start, left.end);
+        }
         if let Some(clause) = clause.filter(|clause| *clause > 0) {
             let at = self.range(Span::new(clause, clause + 1));
             let report = self.error(at, "there is no `where`");

@@ -365,16 +365,14 @@ fn flattening_is_drawn() {
         &mut state,
         ":flatten nothing",
         expect![[r#"
-        Name error: `nothing` is undefined
-           ╭─[ expression:1:1 ]
-           │
-         1 │ nothing;
-           │ ┬──────
-           │ ╰──────── here
-           │
-           │ Help: did you mean `string`?
-        ───╯
-    "#]],
+            Name error: `nothing` is undefined
+               ╭─[ expression:1:1 ]
+               │
+             1 │ nothing;
+               │ ┬──────
+               │ ╰──────── here
+            ───╯
+        "#]],
     );
     let html = html(&mut state, ":flatten {sum(r) : r in m}");
     assert!(html.contains("<svg") && html.contains("Boxes are the flat data"), "{html}");
