@@ -61,6 +61,11 @@ impl ResidentValue {
         ResidentValue(Rc::new(Copies { ty, value: OnceCell::new(), resident }))
     }
 
+    /// Returns true if both share their copies.
+    pub(crate) fn is_same(&self, other: &ResidentValue) -> bool {
+        Rc::ptr_eq(&self.0, &other.0)
+    }
+
     /// Returns the type of the value.
     pub(crate) fn ty(&self) -> &Ty {
         &self.0.ty

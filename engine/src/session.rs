@@ -393,6 +393,7 @@ impl Session {
         self.progress.end();
         self.last = Some(Before::all(file));
         self.again = false;
+        self.end_undo();
         self.publish(Before::all(file));
         summary
     }

@@ -49,6 +49,7 @@ impl Session {
             return Err(message.unwrap_or_else(|| format!("`{name}` cannot be defined")));
         };
         self.values.insert((form.id(), Name::new(name)), lazy::Value::Computed(value));
+        self.end_undo();
         Ok(())
     }
 

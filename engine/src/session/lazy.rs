@@ -47,6 +47,17 @@ pub(super) struct Deferred {
 }
 
 impl Value {
+    /// Returns true if both are the same value, not only equal ones.
+    pub(super) fn is_same(&self, other: &Value) -> bool {
+        match (self, other) {
+            (Value::Computed(one), Value::Computed(other)) => one.is_same(other),
+            (Value::Deferred(one), Value::Deferred(other)) => Rc::ptr_eq(one, other),
+            (Value::Computed(_), Value::Deferred(_)) | (Value::Deferred(_), Value::Computed(_)) => {
+                false
+            }
+        }
+    }
+
     /// Returns the value if it was computed.
     pub(super) fn computed(&self) -> Option<&ResidentValue> {
         match self {

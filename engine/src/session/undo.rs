@@ -2,13 +2,16 @@
 //!
 //! The session keeps its state when the first form of an entry is about to change it: maps from names to
 //! values, which are shared. To take the entry back its forms are disabled, as those that failed are, and the maps
-//! are put back. Values that the entry has replaced live until the next one that changes something, but not
-//! when memory is short.
+//! are put back. Values that the entry has replaced live until the next one that changes something, unless
+//! they are large: running a cell again frees what it replaces.
 
 use super::{Session, lazy};
 use nesl_core::base::{ItemId, Name};
 use nesl_core::db::{Before, FileId};
 use rustc_hash::{FxHashMap, FxHashSet};
+
+/// The size in bytes up to which replaced values are kept.
+const MAX_KEPT_BYTES: u64 = 16 << 20;
 
 /// The state of a session before an entry.
 pub(super) struct Past {
@@ -59,6 +62,22 @@ impl Session {
         });
     }
 
+    /// Ends an entry: what it has replaced is forgotten if it is large.
+    pub(super) fn end_undo(&mut self) {
+        let Some(past) = &self.undo.past else { return };
+        let replaced = past
+            .values
+            .iter()
+            .filter(|(key, before)| self.values.get(*key).is_none_or(|now| !now.is_same(before)));
+        let bytes = |value: &lazy::Value| {
+            let value = value.computed()?;
+            Some(value.host_bytes().unwrap_or(0) + value.runtime_bytes().unwrap_or(0))
+        };
+        if replaced.filter_map(|(_, before)| bytes(before)).sum::<u64>() > MAX_KEPT_BYTES {
+            self.undo.past = None;
+        }
+    }
+
     /// Forgets what could be taken back: its forms are about to be forgotten.
     pub(super) fn forget_past(&mut self) {
         self.undo.past = None;
@@ -71,8 +90,8 @@ impl Session {
     }
 
     /// Takes back the last entry that changed a definition or a value. Returns the names that it defined;
-    /// `None` if there is no such entry, it was taken back already, or memory was too short to keep what was
-    /// there before.
+    /// `None` if there is no such entry, it was taken back already, or what was there before was too large to
+    /// keep.
     pub fn undo(&mut self) -> Option<Vec<String>> {
         let past = self.undo.past.take()?;
         let mut names = Vec::new();

@@ -85,7 +85,7 @@ class NotebookTests(unittest.TestCase):
 
     def test_progress_is_gone_in_the_end(self):
         wait = 'shell_command("sleep 1.2", "")'
-        self.run_cells(f"{wait};", f':type 1\na = print_string("one"); b = {wait};', "function f(x) = x;")
+        self.run_cells(f"{wait};", f':type 1\na = print_string("one"); b = {wait};', "function g(x) = x;")
         lines = [output["data"]["text/plain"] for output in self.outputs[0] if "data" in output]
         self.assertEqual(lines, ['"" : [char]'])
         kinds = [output["output_type"] for output in self.outputs[1]]

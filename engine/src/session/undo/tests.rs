@@ -88,3 +88,14 @@ fn entries_after_one_that_was_taken_back_go_on() {
     assert_eq!(enter(&mut session, "(x, f299(1), sum(kept));"), ["(299, 300, 6)"]);
     assert!(enter(&mut session, "f297(1);")[0].contains("f297"));
 }
+
+#[test]
+fn large_values_are_not_kept_for_it() {
+    let mut session = Session::new(Settings { lazy: false, ..Settings::default() });
+    enter(&mut session, "x = dist(1, 3000000);");
+    enter(&mut session, "x = 2;");
+    assert_eq!(session.undo(), None);
+    enter(&mut session, "y = dist(1, 30);");
+    enter(&mut session, "y = 2;");
+    assert_eq!(session.undo(), Some(vec!["y".to_owned()]));
+}

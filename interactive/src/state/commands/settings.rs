@@ -195,8 +195,7 @@ pub(super) static UNDO: Command = Command {
     doc: "The names that the entry defined, `it` among them, are what they were before: other values, functions \
           and types, or undefined. What failed has changed nothing, so it is the entry before it that is \
           taken back. Only one entry can be, and not what it printed, drew or wrote to files, nor settings \
-          and random numbers. While more than half of the memory that arrays may take is in use, nothing is \
-          kept for this.",
+          and random numbers. What an entry has replaced is kept for this if it takes at most 16 MB.",
     run: |state, _| {
         let Some(names) = state.session.undo() else {
             let message = "there is nothing to take back";
