@@ -263,7 +263,7 @@ async def test_point_14_no_name_of_the_library_is_taken(editor: Editor):
     uri = editor.open("function dbl(x) = x + x;\n")
     with pytest.raises(Exception, match="a name of the library"):
         await editor.client.text_document_rename_async(
-            t.RenameParams(**editor.at(uri, "dbl"), new_name="sum"))
+            t.RenameParams(**editor.at(uri, "dbl"), new_name="linify"))
 
 
 @pytest.mark.parametrize("bad", [b'{"a":', b"\xff\xfe\xfd\xfc", b"[1]"])
