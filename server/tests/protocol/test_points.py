@@ -20,6 +20,7 @@ class Raw:
         self.process = subprocess.Popen(
             [binary(), "lsp"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         self.count = 0
+        self.told = []
         folders = folder and [{"uri": folder.as_uri(), "name": "w"}]
         self.capabilities = self.ask("initialize", {
             "processId": os.getpid(), "rootUri": None, "workspaceFolders": folders,
@@ -55,13 +56,16 @@ class Raw:
         number = self.count
         self.send({"id": number, "method": method} | ({} if params is None else {"params": params}))
         while (message := self.read()).get("id") != number or "method" in message:
-            pass
+            # The server may tell something before it answers.
+            self.told.append(message)
         return message
 
     def hear(self, method, wanted=lambda params: True):
-        while (message := self.read()).get("method") != method or not wanted(message["params"]):
-            pass
-        return message["params"]
+        """What the server tells next, or has told since something was heard last."""
+        while True:
+            message = self.told.pop(0) if self.told else self.read()
+            if message.get("method") == method and wanted(message["params"]):
+                return message["params"]
 
     def open(self, path, text):
         uri = path.as_uri()
