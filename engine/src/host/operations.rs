@@ -185,6 +185,11 @@ impl System {
         Ok(Value::text(line))
     }
 
+    /// Returns true for an operation whose value [`System::read_parts`] reads.
+    pub(crate) fn reads_parts(op: HostOp) -> bool {
+        matches!(op, HostOp::ReadCsv | HostOp::ReadNpy)
+    }
+
     /// Reads the value of an operation that reads a file of numbers as parts, for a runtime; `None` if it
     /// is another operation. Fails like [`System::perform`].
     pub(crate) fn read_parts(

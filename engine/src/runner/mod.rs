@@ -105,10 +105,11 @@ impl Runner<'_> {
         program: &Program,
         globals: &[ResidentValue],
     ) -> bool {
-        !worth_compiling(program)
-            || self.interpret_first.is_some()
-                && left_to_interpreter(program)
-                && values_on_host(globals, &*executor.runtime, &executor.limits).is_some()
+        !reads_arrays(program)
+            && (!worth_compiling(program)
+                || self.interpret_first.is_some()
+                    && left_to_interpreter(program)
+                    && values_on_host(globals, &*executor.runtime, &executor.limits).is_some())
     }
 
     /// Runs a program on the direct interpreter.
@@ -247,6 +248,17 @@ impl Runner<'_> {
         let asked = self.options.interrupt.is_some_and(|flag| flag.load(Ordering::Relaxed));
         asked.then_some(FaultCode::Interrupted)
     }
+}
+
+/// Returns true if a program reads files whose values, if they are large, belong on the runtime.
+fn reads_arrays(program: &Program) -> bool {
+    let mut reads = false;
+    for function in &program.functions {
+        function.body.for_each_op(&mut |op| {
+            reads |= matches!(op, Op::Host(op, _) if System::reads_parts(*op));
+        });
+    }
+    reads
 }
 
 /// Returns the value of a program on the host.

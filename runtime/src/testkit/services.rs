@@ -15,7 +15,7 @@ pub(super) fn cases(cases: &mut Vec<Case>) {
     let back: Vec<i64> = long.iter().map(|x| 2999 - x).collect();
     ranks(cases, long.clone(), long, back);
 
-    for (x, text) in [(2.5, "2.5"), (-0.0, "0.0"), (nan, "nan"), (1e-300, "1.0e-300"), (0.1, "0.1")]
+    for (x, text) in [(2.5, "2.5"), (-0.0, "0.0"), (nan, "nan"), (1e-300, "1.0E-300"), (0.1, "0.1")]
     {
         float_text(cases, "float_text", x, text);
     }
