@@ -40,12 +40,11 @@ fn text_named(name: &str) -> Option<&'static str> {
 
 /// A file with this text; it is written once for each version.
 fn written(name: &str, text: &str) -> Option<PathBuf> {
-    let folder = std::env::temp_dir().join(format!("nesl-library-{}", env!("CARGO_PKG_VERSION")));
+    let folder = folder()?;
     let path = folder.join(name);
     if std::fs::read_to_string(&path).is_ok_and(|there| there == text) {
         return Some(path);
     }
-    std::fs::create_dir_all(&folder).ok()?;
     // Another server may be writing it, too: it appears at once or not at all.
     let mut file = tempfile::NamedTempFile::new_in(&folder).ok()?;
     std::io::Write::write_all(&mut file, text.as_bytes()).ok()?;
@@ -54,6 +53,28 @@ fn written(name: &str, text: &str) -> Option<PathBuf> {
     file.as_file().set_permissions(permissions).ok()?;
     file.persist(&path).ok()?;
     Some(path)
+}
+
+/// The folder of the files: one for each user, which nobody else can write to.
+#[cfg(unix)]
+fn folder() -> Option<PathBuf> {
+    use std::os::unix::fs::{DirBuilderExt, MetadataExt};
+    let user = tempfile::tempfile().ok()?.metadata().ok()?.uid();
+    let name = format!("nesl-library-{}-{user}", env!("CARGO_PKG_VERSION"));
+    let folder = std::env::temp_dir().join(name);
+    let mut builder = std::fs::DirBuilder::new();
+    // That it is there already is no failure; whose it is, is looked at.
+    let _ = builder.mode(0o700).create(&folder);
+    let found = std::fs::symlink_metadata(&folder).ok()?;
+    (found.is_dir() && found.uid() == user).then_some(folder)
+}
+
+/// The folder of the files; temporary folders belong to one user here.
+#[cfg(not(unix))]
+fn folder() -> Option<PathBuf> {
+    let folder = std::env::temp_dir().join(format!("nesl-library-{}", env!("CARGO_PKG_VERSION")));
+    std::fs::create_dir_all(&folder).ok()?;
+    Some(folder)
 }
 
 #[cfg(test)]
