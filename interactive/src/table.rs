@@ -1,6 +1,7 @@
 //! Columns of text: numbers flush right, names and types flush left.
 
 use crate::bundle::{Bundle, escaped};
+pub use nesl_core::base::grouped;
 use std::fmt;
 
 /// A table under construction.
@@ -82,19 +83,6 @@ impl fmt::Display for Table {
         }
         Ok(())
     }
-}
-
-/// `1234567` as `1,234,567`.
-pub fn grouped(n: u64) -> String {
-    let digits = n.to_string();
-    let mut out = String::new();
-    for (index, digit) in digits.chars().enumerate() {
-        if index > 0 && (digits.len() - index).is_multiple_of(3) {
-            out.push(',');
-        }
-        out.push(digit);
-    }
-    out
 }
 
 /// A measured number: whole if it is large, with as many decimals as tell something if not.

@@ -3,7 +3,7 @@
 use crate::child::{self, add_form, definitions_above};
 use crate::protocol::CostResult;
 use crate::world::Snapshot;
-use nesl_core::base::{ItemId, shorten};
+use nesl_core::base::{ItemId, grouped, shorten};
 use nesl_core::db::Cursor;
 use nesl_core::explain::{self, subject};
 use nesl_core::syntax::RawKind;
@@ -160,16 +160,4 @@ fn why_not(printed: &str) -> String {
 fn describe(work: u64, depth: u64) -> String {
     let parallelism = work as f64 / depth.max(1) as f64;
     format!("work {}, depth {}, parallelism {parallelism:.1}", grouped(work), grouped(depth))
-}
-
-fn grouped(number: u64) -> String {
-    let digits = number.to_string();
-    let mut out = String::new();
-    for (i, digit) in digits.chars().enumerate() {
-        if i > 0 && (digits.len() - i).is_multiple_of(3) {
-            out.push(',');
-        }
-        out.push(digit);
-    }
-    out
 }

@@ -5,14 +5,17 @@
 //! | `name` | identifiers, which ignore case |
 //! | `location` | source locations as spans of tokens |
 //! | `diagnostic` | errors and warnings as data |
+//! | `grouped` | numbers with their digits in groups |
 //! | `shorten` | texts in one line of limited length |
 
 mod diagnostic;
+mod grouped;
 mod location;
 mod name;
 mod shorten;
 
 pub use diagnostic::{Diagnostic, DiagnosticKind, Hint, Label, Severity};
+pub use grouped::grouped;
 pub use location::{ItemId, Loc, Span, TextRange, TextSize};
 pub use name::Name;
 pub use nesl_runtime::stack::with_stack;

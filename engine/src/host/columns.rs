@@ -59,6 +59,12 @@ pub(crate) enum PartError {
     Runtime(Failure),
 }
 
+impl From<String> for PartError {
+    fn from(message: String) -> PartError {
+        PartError::Reader(message)
+    }
+}
+
 impl Array {
     /// Makes an array of bytes in the machine's order.
     pub(super) fn of_bytes(ty: kir::Ty, bytes: Vec<u8>) -> Array {
@@ -74,7 +80,8 @@ impl Array {
     }
 
     /// Gives away the bytes of each piece, in order, and forgets it.
-    fn drain(self, take: &mut dyn FnMut(&[u8]) -> Result<(), PartError>) -> Result<(), PartError> {
+    /// Fails with what is wrong with the file, or as `take` does.
+    fn drain<E: From<String>>(self, take: &mut dyn FnMut(&[u8]) -> Result<(), E>) -> Result<(), E> {
         for piece in self.pieces {
             match piece {
                 Piece::Bytes(bytes) => take(&bytes)?,
@@ -85,15 +92,15 @@ impl Array {
                     let mut done = 0;
                     while done < bytes {
                         let count = (step as u64).min(bytes - done) as usize;
-                        source.read_exact_at(at + done, &mut raw[..count]).map_err(|e| {
-                            PartError::Reader(format!("{name}: {}", super::file::reason(&e)))
-                        })?;
+                        source
+                            .read_exact_at(at + done, &mut raw[..count])
+                            .map_err(|e| format!("{name}: {}", super::file::reason(&e)))?;
                         match &convert {
                             None => take(&raw[..count])?,
                             Some(convert) => {
                                 converted.clear();
                                 convert(&raw[..count], &mut converted)
-                                    .map_err(|e| PartError::Reader(format!("{name}: {e}")))?;
+                                    .map_err(|e| format!("{name}: {e}"))?;
                                 take(&converted)?;
                             }
                         }
@@ -128,7 +135,7 @@ pub(crate) fn to_runtime(parts: Vec<Part>, runtime: &dyn Runtime) -> Result<Vec<
                 array.drain(&mut |bytes| {
                     runtime.write(&buffer, at, bytes).map_err(PartError::Runtime)?;
                     at += bytes.len() / ty.size();
-                    Ok(())
+                    Ok::<(), PartError>(())
                 })?;
                 Arg::Array(buffer, 0)
             }
@@ -137,12 +144,8 @@ pub(crate) fn to_runtime(parts: Vec<Part>, runtime: &dyn Runtime) -> Result<Vec<
     Ok(args)
 }
 
-/// Returns the value on the host.
-pub(crate) fn to_value(
-    parts: Vec<Part>,
-    ty: &Ty,
-    precision: Precision,
-) -> Result<Value, PartError> {
+/// Returns the value on the host. Fails with what is wrong with a file.
+pub(crate) fn to_value(parts: Vec<Part>, ty: &Ty, precision: Precision) -> Result<Value, String> {
     let mut host_parts = Vec::with_capacity(parts.len());
     for part in parts {
         host_parts.push(match part {
@@ -152,7 +155,7 @@ pub(crate) fn to_value(
                 let mut all = Vec::with_capacity(array.length * ty.size());
                 array.drain(&mut |bytes| {
                     all.extend_from_slice(bytes);
-                    Ok(())
+                    Ok::<(), String>(())
                 })?;
                 HostPart::Array(ty, all)
             }

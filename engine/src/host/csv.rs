@@ -21,7 +21,7 @@
 mod chunk;
 mod read;
 
-use super::columns::{self, PartError};
+use super::columns;
 use super::scan::{expected, float, float_text, int};
 use super::source::Source;
 use csv::{QuoteStyle, WriterBuilder};
@@ -91,10 +91,7 @@ pub fn read(text: &[u8], name: &str, row: &Ty, precision: Precision) -> Result<V
 fn value(table: &Table<'_>) -> Result<Value, String> {
     let parts = read_parts(table)?;
     let ty = Ty::sequence(table.row.clone());
-    columns::to_value(parts, &ty, table.precision).map_err(|error| match error {
-        PartError::Reader(message) => message,
-        PartError::Runtime(failure) => bug!("memory of the host failed: {failure:?}"),
-    })
+    columns::to_value(parts, &ty, table.precision)
 }
 
 /// A table of rows; `rows_ty` is the type of the sequence. The header is a line as it is to be

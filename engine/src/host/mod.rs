@@ -60,8 +60,8 @@ pub struct System {
     interrupt: Interrupt,
     seed: u64,
     precision: Precision,
-    /// The number of threads that read a file, and of bytes that its values may take.
-    threads: usize,
+    /// The number of threads that read a file, one for each core without one, and of bytes that its values may take.
+    threads: Option<usize>,
     memory: u64,
     arguments: Vec<String>,
     started: Instant,
@@ -77,7 +77,7 @@ impl System {
             interrupt: Interrupt::default(),
             seed,
             precision: Precision::Bits64,
-            threads: cores(),
+            threads: None,
             memory: u64::MAX,
             arguments: Vec::new(),
             started: Instant::now(),
@@ -124,7 +124,7 @@ impl System {
     /// Sets the number of threads that read a file, one for each core without one, and the number of
     /// bytes that its values may take.
     pub fn set_limits(&mut self, threads: Option<usize>, memory: u64) {
-        self.threads = threads.unwrap_or_else(cores).max(1);
+        self.threads = threads;
         self.memory = memory;
     }
 
@@ -190,10 +190,6 @@ impl Drop for System {
     fn drop(&mut self) {
         self.flush();
     }
-}
-
-fn cores() -> usize {
-    std::thread::available_parallelism().map_or(1, usize::from)
 }
 
 /// The floats of a sequence of floats.

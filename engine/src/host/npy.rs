@@ -10,7 +10,7 @@
 
 mod header;
 
-use super::columns::{self, Array, Convert, Part, PartError, Piece, count};
+use super::columns::{self, Array, Convert, Part, Piece, count};
 use super::csv::shown;
 use super::source::Source;
 use header::{Header, Kind};
@@ -29,10 +29,7 @@ const MAX_EMPTY_ROWS: usize = 1 << 20;
 /// The array of a file in memory, as a value of a type. `name` is the file's, for messages.
 pub fn read(bytes: &[u8], name: &str, ty: &Ty, precision: Precision) -> Result<Value, String> {
     let parts = read_parts(Source::Bytes(bytes.to_vec()), name, ty, precision)?;
-    columns::to_value(parts, ty, precision).map_err(|error| match error {
-        PartError::Reader(message) => message,
-        PartError::Runtime(failure) => bug!("memory of the host failed: {failure:?}"),
-    })
+    columns::to_value(parts, ty, precision)
 }
 
 /// The array of a file, as the parts of a value of a type. The elements stay in the file until they

@@ -1,6 +1,6 @@
 //! The operations of the outside world, one by one: arguments out of values, results into values.
 
-use super::columns::{self, Part, PartError};
+use super::columns::{self, Part};
 use super::source::Source;
 use super::{System, csv, file, floats, list, matrix_market, npy, object, picture, process, text};
 use nesl_core::interp::{Sequence, Value};
@@ -10,6 +10,7 @@ use nesl_runtime::bug;
 use nesl_runtime::bug::OrBug;
 use nesl_runtime::fault::{Fault, FaultCode};
 use std::sync::Arc;
+use std::thread::available_parallelism;
 
 impl System {
     /// Performs an operation on arguments of the given types, with a result of type `result`.
@@ -211,10 +212,7 @@ impl System {
 
     /// Returns the value of parts.
     fn value_of(&self, parts: Vec<Part>, ty: &Ty) -> Result<Value, String> {
-        columns::to_value(parts, ty, self.precision).map_err(|error| match error {
-            PartError::Reader(message) => message,
-            PartError::Runtime(failure) => bug!("memory of the host failed: {failure:?}"),
-        })
+        columns::to_value(parts, ty, self.precision)
     }
 
     fn csv_parts(&mut self, args: &[Value], types: &[Ty]) -> Result<Vec<Part>, String> {
@@ -230,7 +228,7 @@ impl System {
             names: &names,
             separator: separator.as_char().or_bug("a separator is a char"),
             precision: self.precision,
-            threads: self.threads,
+            threads: self.threads.unwrap_or_else(|| available_parallelism().map_or(1, usize::from)),
             part_bytes: csv::PART_BYTES,
             memory: self.memory,
             stop: &|| self.interrupt.wished(),

@@ -7,6 +7,7 @@
 use super::Session;
 use super::run::options;
 use crate::resident::ResidentValue;
+use nesl_core::base::grouped;
 use nesl_core::interp::{self, Failure, Host, Observer, Sequence, Value};
 use nesl_core::ir::{self, FunId, Op, Var};
 use nesl_runtime::fault::FaultCode;
@@ -43,7 +44,7 @@ impl Session {
         let shown: Vec<String> =
             own.into_iter().rev().map(|call| calls.shown(call, self.settings.precision)).collect();
         (!shown.is_empty()).then(|| {
-            let depth = grouped(max_depth);
+            let depth = grouped(max_depth as u64);
             let calls = shown.join(", ");
             (failure, format!("after {depth} calls within each other, the last were {calls}"))
         })
@@ -203,17 +204,4 @@ fn brief(value: &Value, precision: Precision) -> String {
             format!("[{}]", shown.join(", "))
         }
     }
-}
-
-/// Returns a number with its digits in groups of three: `10,000`.
-fn grouped(n: usize) -> String {
-    let digits = n.to_string();
-    let mut out = String::new();
-    for (i, digit) in digits.chars().enumerate() {
-        if i > 0 && (digits.len() - i).is_multiple_of(3) {
-            out.push(',');
-        }
-        out.push(digit);
-    }
-    out
 }
