@@ -2,16 +2,18 @@
 //! number.
 //!
 //! ```text
+//! few elements         each is compared with all others
 //! few different ones   a table for each piece of the sequence, all of them put together, and then
 //!                      each element looks its group up by the number that its piece gave it
-//! many                 hashes and places sorted by radix: those that are equal are neighbours
+//! many                 into buckets by hash, and a table for each bucket
 //! ```
 //!
-//! Tables are quicker while they fit the cache, whatever the order of the elements; how many groups
-//! there are is found out by making them. Elements are ints, or texts, which are compared wherever
+//! Tables of pieces are quicker while they fit the cache, whatever the order of the elements; how many
+//! groups there are is found out by making them. Elements are ints, or texts, which are compared wherever
 //! their hashes are the same.
 
-use super::sort::{Team, crowds};
+use super::sort::Team;
+use super::sort::radix::{Buckets, Shared, with_scratch};
 use super::text::{self, Texts};
 use crate::fault::FaultCode;
 use std::mem::MaybeUninit;
@@ -21,6 +23,18 @@ use std::sync::{Mutex, PoisonError};
 
 /// The most groups in a table: with all its parts it fits the cache of a core, about.
 const MAX_PARTITION_GROUPS: usize = 1 << 16;
+
+/// Up to so many elements are compared with each other, without a table.
+const MAX_COMPARED_ELEMENTS: usize = 16;
+
+/// The number of elements that a bucket should hold: their table fits the cache of a core.
+const BUCKET_ELEMENTS: usize = 1 << 13;
+
+/// A bucket's table has room for so many groups to begin with.
+const FEW_GROUPS: usize = 1 << 12;
+
+/// The most buckets, as a power of two: each is a place in memory that is written to in turn.
+const MAX_BUCKET_BITS: u32 = 11;
 
 /// Pieces for each thread: the machine may be busy with something else, too, but each begins with
 /// an empty table.
@@ -45,14 +59,21 @@ pub trait Elements: Sync {
     fn key(&self, place: usize) -> Self::Key;
     /// A hash, the same for equal elements.
     fn hash(key: &Self::Key) -> u64;
+    /// True if a hash is the element itself, and equal elements are those of the same hash.
+    const CHEAP: bool;
     /// Returns true if two elements of the same hash are equal.
     fn same(a: &Self::Key, b: &Self::Key) -> bool;
+    /// Returns true if the elements at two places, which have the same hash, are equal.
+    fn equal(&self, a: usize, b: usize) -> bool {
+        Self::same(&self.key(a), &self.key(b))
+    }
 }
 
 macro_rules! ints {
     ($($int:ty)+) => {$(
         impl Elements for [$int] {
             type Key = $int;
+            const CHEAP: bool = true;
 
             #[inline]
             fn count(&self) -> usize {
@@ -82,6 +103,7 @@ ints! { i64 i32 }
 
 impl<'a> Elements for Texts<'a> {
     type Key = (u64, &'a [u8]);
+    const CHEAP: bool = false;
 
     fn count(&self) -> usize {
         self.len()
@@ -101,6 +123,11 @@ impl<'a> Elements for Texts<'a> {
     #[inline]
     fn same(a: &(u64, &'a [u8]), b: &(u64, &'a [u8])) -> bool {
         text::same(a.1, b.1)
+    }
+
+    #[inline]
+    fn equal(&self, a: usize, b: usize) -> bool {
+        text::same(self.get(a), self.get(b))
     }
 }
 
@@ -138,12 +165,16 @@ fn groups_within<E: Elements + ?Sized>(
 ) -> Result<(), FaultCode> {
     let count = elements.count();
     assert!(found.last.len() == count && found.count.len() == count, "as much room as elements");
+    if count <= MAX_COMPARED_ELEMENTS && most > 0 {
+        by_comparing(elements, found);
+        return Ok(());
+    }
     match tables(most, elements, found.last, team)? {
         Some(tables) => {
             resolve::<E>(tables, found, team);
             Ok(())
         }
-        None => by_sorting(elements, found, team),
+        None => by_buckets(elements, found, team),
     }
 }
 
@@ -222,9 +253,7 @@ impl<E: Elements + ?Sized> Table<E> {
 
     #[inline]
     fn place(&self, hash: u64) -> usize {
-        // Both halves of the product depend on all bits.
-        let product = u128::from(hash ^ 0x9e37_79b9_7f4a_7c15) * 0xd6e8_feb8_6659_fd93;
-        ((product as u64 ^ (product >> 64) as u64) >> self.shift) as usize
+        (scramble(hash) >> self.shift) as usize
     }
 
     #[cold]
@@ -358,52 +387,177 @@ fn split<'o>(room: &'o mut [MaybeUninit<i64>], pieces: &[Range<usize>]) -> Vec<P
     parts
 }
 
-/// Neighbours after sorting the hashes.
-fn by_sorting<E: Elements + ?Sized>(
+/// A hash and a place, and later what is found out about the element at that place.
+#[derive(Clone, Copy)]
+struct Slip {
+    hash: u64,
+    place: usize,
+}
+
+/// What is known of the elements of a bucket that are equal.
+#[derive(Clone, Copy)]
+struct Known {
+    hash: u64,
+    last: usize,
+    count: usize,
+}
+
+/// The tables of one bucket, used again for the next.
+#[derive(Default)]
+struct Scratch {
+    /// A group's number and 1, or 0: at the place that a hash leads to, or behind it.
+    slots: Vec<u32>,
+    groups: Vec<Known>,
+}
+
+/// Into buckets by hash on all threads, then a table for each bucket, which fits the cache; what was
+/// found out goes back the way that the elements came, so that all of memory is read and written in
+/// order.
+fn by_buckets<E: Elements + ?Sized>(
     elements: &E,
     found: Found<'_>,
     team: &dyn Team,
 ) -> Result<(), FaultCode> {
-    let bytes = (elements.count() * size_of::<i64>()) as u64;
+    let count = elements.count();
+    // Where a hash is more than a look at an element, it is computed once.
+    let bytes = if E::CHEAP { 0 } else { (count * size_of::<u64>()) as u64 };
     if !team.reserve(bytes) {
         return Err(FaultCode::OutOfMemory);
     }
-    let pieces = pieces(elements.count(), team);
-    let mut hashes = vec![MaybeUninit::uninit(); elements.count()];
-    let room = split(&mut hashes, &pieces);
-    team.each(pieces.len(), &|take| {
-        while let Some(at) = take() {
-            let mut room = room[at].lock().unwrap_or_else(PoisonError::into_inner);
-            for (hash, place) in room.iter_mut().zip(pieces[at].clone()) {
-                hash.write(E::hash(&elements.key(place)) as i64);
+    let hashes = if E::CHEAP { Vec::new() } else { hashes(elements, team) };
+    let hash = |place: usize| if E::CHEAP { E::hash(&elements.key(place)) } else { hashes[place] };
+    let bits = (count / BUCKET_ELEMENTS).next_power_of_two().ilog2().clamp(4, MAX_BUCKET_BITS);
+    let bucket = |hash: u64| (scramble(hash) >> (u64::BITS - bits)) as usize;
+    let load_buckets = |places: Range<usize>| places.map(|place| bucket(hash(place)));
+    let load = |places: Range<usize>| {
+        places.map(|place| {
+            let hash = hash(place);
+            (bucket(hash), Slip { hash, place })
+        })
+    };
+    let (last, counts) =
+        (Shared(found.last.as_mut_ptr().cast::<i64>()), Shared(found.count.as_mut_ptr().cast()));
+    let done = with_scratch::<Slip>(count, team, |slips| {
+        let buckets = Buckets::count(count, 1 << bits, team, load_buckets)?;
+        // SAFETY: the hashes are the same each time, and there is room for a slip for each element.
+        unsafe { buckets.fill(slips, team, &load) }?;
+        let work = |scratch: &mut Scratch, _, slips: &mut [Slip]| {
+            group_bucket(elements, scratch, bits, slips);
+        };
+        // SAFETY: the buckets were filled.
+        unsafe { buckets.each(slips, team, &work) }?;
+        let write = |place: usize, slip: Slip| {
+            // SAFETY: each place is written once, and both parts have as many as there are elements.
+            unsafe {
+                *last.at(place) = slip.hash as i64;
+                *counts.at(place) = slip.place as i64;
             }
-        }
-    });
-    drop(room);
-    // SAFETY: all were written.
-    let hashes = unsafe { std::mem::transmute::<&[MaybeUninit<i64>], &[i64]>(&hashes[..]) };
-    let done = crowds(hashes, team, [found.last, found.count], &|places, out| {
-        // Hardly ever more than one group.
-        let mut groups: Vec<(E::Key, [i64; 2])> = Vec::new();
-        let mut numbers = Vec::new();
-        for place in places.iter() {
-            let key = elements.key(place);
-            let known = groups.iter().position(|(other, _)| E::same(other, &key));
-            let number = known.unwrap_or_else(|| {
-                groups.push((key, [0, 0]));
-                groups.len() - 1
-            });
-            // They were sorted stably.
-            groups[number].1[0] = place as i64;
-            groups[number].1[1] += 1;
-            numbers.push(number);
-        }
-        for (place, number) in places.iter().zip(numbers) {
-            out(place, groups[number].1);
-        }
+        };
+        // SAFETY: the buckets were filled, and the hashes are the same each time.
+        unsafe { buckets.gather(slips, team, &load_buckets, &write) }
     });
     team.release(bytes);
     done
+}
+
+/// The hashes of all elements.
+fn hashes<E: Elements + ?Sized>(elements: &E, team: &dyn Team) -> Vec<u64> {
+    let pieces = pieces(elements.count(), team);
+    let mut hashes = vec![0; elements.count()];
+    let to = Shared(hashes.as_mut_ptr());
+    team.each(pieces.len(), &|take| {
+        while let Some(at) = take() {
+            for place in pieces[at].clone() {
+                // SAFETY: the place is in bounds, and no other piece has it.
+                unsafe { *to.at(place) = E::hash(&elements.key(place)) };
+            }
+        }
+    });
+    hashes
+}
+
+/// Finds the groups of a bucket, whose slips are in the order of the elements. Each slip becomes the
+/// place of the last equal element and the number of equal elements.
+fn group_bucket<E: Elements + ?Sized>(
+    elements: &E,
+    scratch: &mut Scratch,
+    bits: u32,
+    slips: &mut [Slip],
+) {
+    let Scratch { slots, groups } = scratch;
+    // At least half of the slots stay empty.
+    let few = slips.len().min(FEW_GROUPS);
+    let mut mask = (2 * few).next_power_of_two() - 1;
+    slots.clear();
+    slots.resize(mask + 1, 0);
+    groups.clear();
+    // The highest bits of a hash led to the bucket.
+    let first = |hash: u64, mask: usize| (scramble(hash) << bits >> 32) as usize & mask;
+    for slip in slips.iter_mut() {
+        let mut at = first(slip.hash, mask);
+        let number = loop {
+            let slot = slots[at] as usize;
+            if slot == 0 {
+                slots[at] = groups.len() as u32 + 1;
+                groups.push(Known { hash: slip.hash, last: 0, count: 0 });
+                break groups.len() - 1;
+            }
+            let known = &groups[slot - 1];
+            if known.hash == slip.hash && (E::CHEAP || elements.equal(known.last, slip.place)) {
+                break slot - 1;
+            }
+            at = (at + 1) & mask;
+        };
+        groups[number].last = slip.place;
+        groups[number].count += 1;
+        slip.hash = number as u64;
+        if 2 * groups.len() > mask + 1 {
+            mask = 2 * mask + 1;
+            slots.clear();
+            slots.resize(mask + 1, 0);
+            for (known, number) in groups.iter().zip(1..) {
+                let mut at = first(known.hash, mask);
+                while slots[at] != 0 {
+                    at = (at + 1) & mask;
+                }
+                slots[at] = number;
+            }
+        }
+    }
+    for slip in slips {
+        let known = &groups[slip.hash as usize];
+        *slip = Slip { hash: known.last as u64, place: known.count };
+    }
+}
+
+/// Spreads a hash over all bits, the highest first.
+#[inline]
+fn scramble(hash: u64) -> u64 {
+    // Both halves of the product depend on all bits.
+    let product = u128::from(hash ^ 0x9e37_79b9_7f4a_7c15) * 0xd6e8_feb8_6659_fd93;
+    product as u64 ^ (product >> 64) as u64
+}
+
+/// Compares each element with all others.
+fn by_comparing<E: Elements + ?Sized>(elements: &E, found: Found<'_>) {
+    let count = elements.count();
+    for place in (0..count).rev() {
+        let key = elements.key(place);
+        let equal = |other: &usize| {
+            let other = elements.key(*other);
+            E::hash(&other) == E::hash(&key) && E::same(&other, &key)
+        };
+        // Those behind have their answers.
+        let (last, known) = match (place + 1..count).find(equal) {
+            // SAFETY: it was written, being behind.
+            Some(other) => unsafe {
+                (found.last[other].assume_init(), found.count[other].assume_init())
+            },
+            None => (place as i64, 1 + (0..place).filter(equal).count() as i64),
+        };
+        found.last[place].write(last);
+        found.count[place].write(known);
+    }
 }
 
 #[cfg(test)]
@@ -438,7 +592,7 @@ mod tests {
     }
 
     #[test]
-    fn ints_are_grouped_by_tables_and_by_sorting() {
+    fn ints_are_grouped_by_tables_and_by_buckets() {
         ints(&[]);
         ints(&[7]);
         ints(&[3, 1, 3, i64::MIN, i64::MAX, 1, 3]);
@@ -448,6 +602,9 @@ mod tests {
         ints(&(0..70_000).map(|i| random(i) % 30).collect::<Vec<i64>>());
         ints(&(0..50_000).map(random).collect::<Vec<i64>>());
         ints(&(0..50_000).map(|i| i / 7).collect::<Vec<i64>>());
+        // One element is half of all: its bucket is much larger than the others.
+        ints(&(0..200_000).map(|i| if i % 2 == 0 { 5 } else { random(i) }).collect::<Vec<i64>>());
+        ints(&(0..200_000).map(|i| i % 50_000).collect::<Vec<i64>>());
     }
 
     #[test]
@@ -477,7 +634,7 @@ mod tests {
         let stop = AtomicBool::new(true);
         let (mut last, mut count) = (Vec::new(), Vec::new());
         let done =
-            groups_into(&[1i64, 2, 1][..], &mut last, &mut count, &CallingThread(Some(&stop)));
+            groups_into(&[1i64; 100][..], &mut last, &mut count, &CallingThread(Some(&stop)));
         assert_eq!(done, Err(FaultCode::Interrupted));
     }
 }

@@ -28,7 +28,7 @@ use words::{Placed, Plain, Word};
 
 mod digits;
 mod input;
-mod radix;
+pub(super) mod radix;
 mod words;
 
 pub use words::Key;
@@ -200,61 +200,6 @@ pub fn rank<T: Key>(
         radix::with_scratch(keys.len(), team, |scratch| unsafe {
             radix::sort(scratch, buckets, team, &load, &done)
         })
-    }
-}
-
-/// Finds crowds of keys that have the same word: `each` is given the places of a crowd, which
-/// ascend, and what writes to a place in each of the two parts of the output.
-///
-/// # Errors
-/// If there is too little memory, or the team was told to stop.
-///
-/// # Panics
-/// If there is not as much room as there are keys.
-pub(super) fn crowds<T: Key>(
-    keys: &[T],
-    team: &dyn Team,
-    out: [&mut [MaybeUninit<i64>]; 2],
-    each: &(dyn Fn(Crowd<'_>, Write<'_>) + Sync),
-) -> Result<(), FaultCode> {
-    assert!(out.iter().all(|out| out.len() == keys.len()), "as much room as keys");
-    let Some(input) = Input::new(keys, Order::Up, team) else { return Ok(()) };
-    let digits = input.digits();
-    let out = out.map(|out| radix::Shared(out.as_mut_ptr().cast::<i64>()));
-    let load = |range: Range<usize>| {
-        keys[range.clone()].iter().zip(range).map(|(key, at)| {
-            let word = input.word(*key);
-            (digits.of(word), Placed { word: word.wide(), at })
-        })
-    };
-    let done = |_, words: &mut [Placed]| {
-        for crowd in words.chunk_by(|a, b| a.word == b.word) {
-            each(Crowd(crowd), &mut |place, found| {
-                assert!(place < keys.len(), "a place is one of a key");
-                for (out, found) in out.iter().zip(found) {
-                    // SAFETY: it is in bounds, and in one word: no other thread writes there.
-                    unsafe { *out.at(place) = found };
-                }
-            });
-        }
-    };
-    // SAFETY: what is loaded depends on the keys only.
-    radix::with_scratch(keys.len(), team, |scratch| unsafe {
-        radix::sort(scratch, digits.buckets(), team, &load, &done)
-    })
-}
-
-/// Writes to a place in each of two parts of an output.
-pub(super) type Write<'w> = &'w mut dyn FnMut(usize, [i64; 2]);
-
-/// Keys that have the same word.
-#[derive(Clone, Copy)]
-pub(super) struct Crowd<'a>(&'a [Placed]);
-
-impl<'a> Crowd<'a> {
-    /// Their places, ascending.
-    pub fn iter(self) -> impl Iterator<Item = usize> + 'a {
-        self.0.iter().map(|placed| placed.at)
     }
 }
 

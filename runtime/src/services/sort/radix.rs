@@ -57,7 +57,7 @@ pub fn pieces(count: usize, team: &dyn Team) -> Vec<Range<usize>> {
 }
 
 /// Room for so many words.
-pub fn with_scratch<W: Word>(
+pub fn with_scratch<W: Copy>(
     count: usize,
     team: &dyn Team,
     work: impl FnOnce(&mut [MaybeUninit<W>]) -> Result<(), FaultCode>,
@@ -98,65 +98,152 @@ pub unsafe fn sort<W: Word, I: Iterator<Item = (usize, W)>>(
         done(0, words);
         return Ok(());
     }
-    let pieces = pieces(count, team);
-    let places: Vec<Mutex<Vec<usize>>> = pieces.iter().map(|_| Mutex::default()).collect();
-    team.each(pieces.len(), &|take| {
-        while let Some(at) = take() {
-            let mut counts = vec![0; buckets];
-            for (bucket, _) in load(pieces[at].clone()) {
-                counts[bucket] += 1;
-            }
-            *places[at].lock().unwrap_or_else(PoisonError::into_inner) = counts;
-            if team.stopped() {
-                break;
-            }
-        }
-    });
-    poll(team)?;
-    let mut places: Vec<Vec<usize>> = places
-        .into_iter()
-        .map(|counts| counts.into_inner().unwrap_or_else(PoisonError::into_inner))
-        .collect();
-    let mut starts = Vec::with_capacity(buckets + 1);
-    let mut start = 0;
-    for bucket in 0..buckets {
-        starts.push(start);
-        for counts in &mut places {
-            start += std::mem::replace(&mut counts[bucket], start);
-        }
-    }
-    starts.push(start);
-    let places: Vec<Mutex<Vec<usize>>> = places.into_iter().map(Mutex::new).collect();
-    let to = Shared(words.as_mut_ptr().cast::<W>());
-    team.each(pieces.len(), &|take| {
-        while let Some(at) = take() {
-            let mut places = places[at].lock().unwrap_or_else(PoisonError::into_inner);
-            for (bucket, word) in load(pieces[at].clone()) {
-                let place = &mut places[bucket];
-                // SAFETY: counted above, for this piece alone.
-                unsafe { to.at(*place).write(word) };
-                *place += 1;
-            }
-            if team.stopped() {
-                break;
-            }
-        }
-    });
-    poll(team)?;
-    team.each(buckets, &|take| {
-        let mut buffers = Buffers::default();
-        while let Some(bucket) = take() {
-            let (start, end) = (starts[bucket], starts[bucket + 1]);
-            // SAFETY: the words of a bucket were all written, and only one thread takes it.
-            let words = unsafe { std::slice::from_raw_parts_mut(to.at(start), end - start) };
+    let buckets =
+        Buckets::count(count, buckets, team, |range| load(range).map(|(bucket, _)| bucket))?;
+    // SAFETY: `load` gives the same as when the words of the buckets were counted.
+    unsafe { buckets.fill(words, team, load) }?;
+    // SAFETY: they were filled.
+    unsafe {
+        buckets.each(words, team, &|buffers: &mut Buffers<W>, start, words| {
             buffers.sort(words);
             done(start, words);
-            if team.stopped() {
-                break;
+        })
+    }
+}
+
+/// The places of buckets in an array, and of what each piece of the input puts into them: what is
+/// in a bucket stays in the order of the input.
+pub struct Buckets {
+    pieces: Vec<Range<usize>>,
+    /// For each piece, the place of its first word in each bucket.
+    places: Vec<Vec<usize>>,
+    /// The place of the first word of each bucket, and the number of words.
+    starts: Vec<usize>,
+}
+
+impl Buckets {
+    /// Counts what goes to each bucket: `load` gives the buckets of some places.
+    pub fn count<I: Iterator<Item = usize>>(
+        count: usize,
+        buckets: usize,
+        team: &dyn Team,
+        load: impl Fn(Range<usize>) -> I + Sync,
+    ) -> Result<Buckets, FaultCode> {
+        let pieces = pieces(count, team);
+        let places: Vec<Mutex<Vec<usize>>> = pieces.iter().map(|_| Mutex::default()).collect();
+        team.each(pieces.len(), &|take| {
+            while let Some(at) = take() {
+                let mut counts = vec![0; buckets];
+                for bucket in load(pieces[at].clone()) {
+                    counts[bucket] += 1;
+                }
+                *places[at].lock().unwrap_or_else(PoisonError::into_inner) = counts;
+                if team.stopped() {
+                    break;
+                }
+            }
+        });
+        poll(team)?;
+        let mut places: Vec<Vec<usize>> = places
+            .into_iter()
+            .map(|counts| counts.into_inner().unwrap_or_else(PoisonError::into_inner))
+            .collect();
+        let mut starts = Vec::with_capacity(buckets + 1);
+        let mut start = 0;
+        for bucket in 0..buckets {
+            starts.push(start);
+            for counts in &mut places {
+                start += std::mem::replace(&mut counts[bucket], start);
             }
         }
-    });
-    poll(team)
+        starts.push(start);
+        Ok(Buckets { pieces, places, starts })
+    }
+
+    /// Puts words into their buckets.
+    ///
+    /// # Safety
+    /// `load` gives for the places of the input the buckets that were counted, and there is room for
+    /// as many words.
+    pub unsafe fn fill<W: Copy + Send, I: Iterator<Item = (usize, W)>>(
+        &self,
+        words: &mut [MaybeUninit<W>],
+        team: &dyn Team,
+        load: &(impl Fn(Range<usize>) -> I + Sync),
+    ) -> Result<(), FaultCode> {
+        let to = Shared(words.as_mut_ptr().cast::<W>());
+        team.each(self.pieces.len(), &|take| {
+            while let Some(at) = take() {
+                let mut places = self.places[at].clone();
+                for (bucket, word) in load(self.pieces[at].clone()) {
+                    let place = &mut places[bucket];
+                    // SAFETY: counted for this piece alone.
+                    unsafe { to.at(*place).write(word) };
+                    *place += 1;
+                }
+                if team.stopped() {
+                    break;
+                }
+            }
+        });
+        poll(team)
+    }
+
+    /// Gives each bucket with the place where it begins to `work`, and with what a thread keeps from
+    /// one to the next.
+    ///
+    /// # Safety
+    /// The buckets were filled.
+    pub unsafe fn each<W: Copy + Send, S: Default>(
+        &self,
+        words: &mut [MaybeUninit<W>],
+        team: &dyn Team,
+        work: &(impl Fn(&mut S, usize, &mut [W]) + Sync),
+    ) -> Result<(), FaultCode> {
+        let to = Shared(words.as_mut_ptr().cast::<W>());
+        team.each(self.starts.len() - 1, &|take| {
+            let mut kept = S::default();
+            while let Some(bucket) = take() {
+                let (start, end) = (self.starts[bucket], self.starts[bucket + 1]);
+                // SAFETY: the words of a bucket were all written, and only one thread takes it.
+                let words = unsafe { std::slice::from_raw_parts_mut(to.at(start), end - start) };
+                work(&mut kept, start, words);
+                if team.stopped() {
+                    break;
+                }
+            }
+        });
+        poll(team)
+    }
+
+    /// Reads the words in the order of the input: `write` is told the place in the input, and given the
+    /// word that is in the bucket where [`Buckets::fill`] put that of the place.
+    ///
+    /// # Safety
+    /// The buckets were filled, and `load` gives the buckets that were counted.
+    pub unsafe fn gather<W: Copy + Sync, I: Iterator<Item = usize>>(
+        &self,
+        words: &[MaybeUninit<W>],
+        team: &dyn Team,
+        load: &(impl Fn(Range<usize>) -> I + Sync),
+        write: &(impl Fn(usize, W) + Sync),
+    ) -> Result<(), FaultCode> {
+        team.each(self.pieces.len(), &|take| {
+            while let Some(at) = take() {
+                let mut places = self.places[at].clone();
+                for (bucket, from) in load(self.pieces[at].clone()).zip(self.pieces[at].clone()) {
+                    let place = &mut places[bucket];
+                    // SAFETY: the place was counted for this piece, and filled.
+                    write(from, unsafe { words.get_unchecked(*place).assume_init() });
+                    *place += 1;
+                }
+                if team.stopped() {
+                    break;
+                }
+            }
+        });
+        poll(team)
+    }
 }
 
 /// Fails if the team was told to stop.
