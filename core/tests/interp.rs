@@ -667,7 +667,7 @@ fn costs() {
         ("v1: [int] = scan_max(v0)", (9, 1), 3),
         ("v1: [int] = rank_up(v0)", (24, 1), 3),
         ("v1: [int] = permute(v0, v0)", (9, 1), 1),
-        ("v1: int = split_key(1, 2)", (0, 0), 0),
+        ("v1: int = split_key(1, 2, 3)", (0, 0), 0),
         ("v1: [int] = call \"costed\"(v0, 5)", (1 + 8 + 1 + 2, 1), 3),
         // Four additions in parallel have depth one, and the nest adds one.
         ("v1: [int] = each v2: int in v0 {\nv3: int = add(v2, 1)\nv3\n}", (8, 2), 2),

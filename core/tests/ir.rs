@@ -175,15 +175,15 @@ fn depth_is_no_obstacle() {
 fn keys_are_threaded_where_numbers_are_drawn() {
     let mut program = well_formed(
         r#"main "main"
-        fn "die"(v0: [int]) -> int library charge length 0 { v1: int = rand(0, 6) v1 }
+        fn "die"(v0: [int]) -> int library charge length 0 { v1: int = rand(0, 0, 0, 6) v1 }
         fn "pure"(v0: int) -> int { v1: int = add(v0, 1) v1 }
         fn "main"() -> [int] {
           v0: [int] = list(1, 2)
           v1: int = call "die"(v0)
           v2: int = call "pure"(v1)
-          v3: [int] = each v4: int in v0 { v5: int = rand(0, v4) v5 }
+          v3: [int] = each v4: int in v0 { v5: int = rand(0, 0, 0, v4) v5 }
           v6: [int] = each v7: int in v0 { v7 }
-          v8: int = if true { v9: int = rand(0, 2) v9 } else { v10: int = rand(0, 3) v10 }
+          v8: int = if true { v9: int = rand(0, 0, 0, 2) v9 } else { v10: int = rand(0, 0, 0, 3) v10 }
           v3
         }"#,
     );

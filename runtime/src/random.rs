@@ -1,16 +1,20 @@
 //! The counter-based random numbers: one seed determines every number, whatever the order.
 //!
-//! There is no state. A *key* names a place in the running program; a program is given one key
-//! and everything inside it gets its own by [`split`], as a tree: position in the function,
-//! instance of the nest, call. A draw is a function of the session's seed and a key only, so
-//! work items may run in any order, on any device, in any number of threads.
+//! There is no state. A *key* names a call or a nest in the running program; a program is given one
+//! key, and calls and nests inside it get their own by [`split`], as a tree. Inside a nest the
+//! iterations share its key and are told apart by their *index*; what is drawn or split in one
+//! iteration is told apart by its *number* in the text. A draw is a function of the session's seed,
+//! a key, an index and a number, and costs one call of the generator. Work items may run in any
+//! order, on any device, in any number of threads.
 //!
-//! The function is Philox4x32-10 (Salmon, Moraes, Dror, Shaw: *Parallel random numbers: as easy
+//! The generator is Philox2x64-10 (Salmon, Moraes, Dror, Shaw: *Parallel random numbers: as easy
 //! as 1, 2, 3*, SC 2011). It was chosen over mixing in the manner of SplitMix because a key tree
 //! needs what a block cipher promises (related keys and consecutive counters give unrelated
-//! blocks, tested by its authors against BigCrush) and because it uses 32-bit multiplications
-//! only, which a GPU does natively. `split` and draws use different counters, so a key's children
-//! say nothing about the number drawn with it.
+//! blocks, tested by its authors against BigCrush), and over the variant of four words of 32 bits
+//! because it takes half as many multiplications for the 128 bits of a draw.
+//!
+//! Splits and draws use different counters, so a key's children say nothing about the numbers drawn
+//! with it. The seed is mixed into the key: equal keys under two seeds are as different as two keys.
 //!
 //! At 32 bits keys are cut to 32 bits as every int is. The tree stays sound; among 2¹⁶ keys two
 //! are then likely to be equal, which is how often two 32-bit random numbers are equal anyway.
@@ -18,37 +22,64 @@
 use crate::fault::FaultCode;
 use crate::precision::Precision;
 
-/// The purpose of a block: the third word of its counter.
-#[derive(Clone, Copy)]
-enum Purpose {
-    Split = 1,
-    Draw = 2,
+/// What is drawn from: a key, the index of an iteration, and the number of a draw in its text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Source {
+    /// The key of the nest or call.
+    pub key: i64,
+    /// The index of the iteration in the nest; 0 outside of nests.
+    pub index: i64,
+    /// The number of the draw, call or nest in the text; not negative.
+    pub number: i64,
 }
 
-/// The key of the `i`-th child of a key.
-pub fn split(key: i64, i: i64) -> i64 {
-    block(key as u64, i as u64, Purpose::Split) as i64
+/// The key of a call or nest inside an iteration.
+pub fn split(source: Source) -> i64 {
+    // The words of draws are never negative.
+    philox(source.key as u64, [source.index as u64, !source.number as u64])[1] as i64
 }
 
-/// A uniform int in `[0, bound)` drawn with `key`; faults unless `bound > 0`.
-pub fn draw_int(seed: u64, key: i64, bound: i64, precision: Precision) -> Result<i64, FaultCode> {
+/// A uniform int in `[0, bound)`; faults unless `bound > 0`.
+pub fn draw_int(
+    seed: u64,
+    source: Source,
+    bound: i64,
+    precision: Precision,
+) -> Result<i64, FaultCode> {
     if bound <= 0 {
         return Err(FaultCode::RandBound);
     }
-    Ok(precision.wrap(uniform_int(bits(seed, key), bound)))
+    Ok(precision.wrap(uniform_int(draw(seed, source), bound)))
 }
 
-/// A uniform float in `[0, bound)` drawn with `key`; faults unless `bound > 0` and finite.
-pub fn draw_float(seed: u64, key: i64, bound: f64, precision: Precision) -> Result<f64, FaultCode> {
+/// A uniform float in `[0, bound)`; faults unless `bound > 0` and finite.
+pub fn draw_float(
+    seed: u64,
+    source: Source,
+    bound: f64,
+    precision: Precision,
+) -> Result<f64, FaultCode> {
     if !(bound > 0.0 && bound.is_finite()) {
         return Err(FaultCode::RandBound);
     }
-    Ok(uniform_float(bits(seed, key), bound, precision))
+    Ok(uniform_float(draw(seed, source), bound, precision))
 }
 
-/// 128 random bits for a seed and a key.
-pub fn bits(seed: u64, key: i64) -> u128 {
-    block(seed, key as u64, Purpose::Draw)
+/// The 128 random bits of a draw.
+fn draw(seed: u64, source: Source) -> u128 {
+    let key = source.key as u64 ^ mixed_seed(seed);
+    let [low, high] = philox(key, [source.index as u64, source.number as u64]);
+    u128::from(high) << 64 | u128::from(low)
+}
+
+/// What a seed changes keys by.
+pub fn mixed_seed(seed: u64) -> u64 {
+    finalise(seed.wrapping_add(GOLDEN))
+}
+
+/// 128 random bits for a seed and a number, for tests that need some.
+pub fn bits(seed: u64, number: i64) -> u128 {
+    draw(seed, Source { key: 0, index: number, number: 0 })
 }
 
 /// An int in `[0, bound)` from 128 random bits, as `bits * bound / 2¹²⁸`: no int is likelier than
@@ -80,7 +111,7 @@ pub fn uniform_float(bits: u128, bound: f64, precision: Precision) -> f64 {
 pub fn mix(a: i64, b: i64) -> i64 {
     // The finaliser of SplitMix64, applied to one operand and then to both: each is a bijection
     // in which every input bit flips every output bit with probability one half.
-    let b = finalise((b as u64).wrapping_add(0x9e37_79b9_7f4a_7c15));
+    let b = finalise((b as u64).wrapping_add(GOLDEN));
     finalise((a as u64).wrapping_mul(0xd6e8_feb8_6659_fd93) ^ b.rotate_left(23)) as i64
 }
 
@@ -90,31 +121,22 @@ fn finalise(mut x: u64) -> u64 {
     x ^ (x >> 31)
 }
 
-fn block(key: u64, counter: u64, purpose: Purpose) -> u128 {
-    let words = philox(
-        [key as u32, (key >> 32) as u32],
-        [counter as u32, (counter >> 32) as u32, purpose as u32, 0],
-    );
-    words.iter().rev().fold(0, |sum, word| sum << 32 | u128::from(*word))
-}
+/// The fraction of the golden ratio, in 64 bits: the distance of the keys of Philox's rounds.
+pub const GOLDEN: u64 = 0x9e37_79b9_7f4a_7c15;
 
-/// The generator Philox4x32-10.
-fn philox(mut key: [u32; 2], mut counter: [u32; 4]) -> [u32; 4] {
-    for round in 0..10 {
-        if round > 0 {
-            key[0] = key[0].wrapping_add(0x9e37_79b9);
-            key[1] = key[1].wrapping_add(0xbb67_ae85);
-        }
-        let a = u64::from(counter[0]) * 0xd251_1f53;
-        let b = u64::from(counter[2]) * 0xcd9e_8d57;
-        counter = [
-            (b >> 32) as u32 ^ counter[1] ^ key[0],
-            b as u32,
-            (a >> 32) as u32 ^ counter[3] ^ key[1],
-            a as u32,
-        ];
-    }
-    counter
+/// The multiplier of Philox2x64.
+pub const MULTIPLIER: u64 = 0xd2b7_4407_b1ce_6e93;
+
+/// The number of rounds of Philox.
+pub const ROUNDS: u64 = 10;
+
+/// The generator Philox2x64-10.
+fn philox(key: u64, counter: [u64; 2]) -> [u64; 2] {
+    (0..ROUNDS).fold(counter, |[first, second], round| {
+        let product = u128::from(first) * u128::from(MULTIPLIER);
+        let key = key.wrapping_add(round.wrapping_mul(GOLDEN));
+        [(product >> 64) as u64 ^ key ^ second, product as u64]
+    })
 }
 
 #[cfg(test)]
@@ -125,42 +147,40 @@ mod tests {
     /// The known answers that its authors publish with their implementation (Random123).
     #[test]
     fn philox_gives_the_published_answers() {
-        assert_eq!(philox([0, 0], [0; 4]), [0x6627_e8d5, 0xe169_c58d, 0xbc57_ac4c, 0x9b00_dbd8]);
+        assert_eq!(philox(0, [0; 2]), [0xca00_a045_9843_d731, 0x66c2_4222_c9a8_45b5]);
+        assert_eq!(philox(u64::MAX, [u64::MAX; 2]), [0x65b0_21d6_0cd8_310f, 0x4d02_f322_2f86_df20]);
         assert_eq!(
-            philox([u32::MAX; 2], [u32::MAX; 4]),
-            [0x408f_276d, 0x41c8_3b0e, 0xa20b_c7c6, 0x6d54_51fd]
+            philox(0xa409_3822_299f_31d0, [0x243f_6a88_85a3_08d3, 0x1319_8a2e_0370_7344]),
+            [0x0a5e_742c_2997_341c, 0xb0f8_83d3_8000_de5d]
         );
-        assert_eq!(
-            philox(
-                [0xa409_3822, 0x299f_31d0],
-                [0x243f_6a88, 0x85a3_08d3, 0x1319_8a2e, 0x0370_7344]
-            ),
-            [0xd16c_fe09, 0x94fd_cceb, 0x5001_e420, 0x2412_6ea1]
-        );
+    }
+
+    fn source(key: i64, index: i64, number: i64) -> Source {
+        Source { key, index, number }
     }
 
     /// Programs' results are pinned by these: changing them changes what a seed means.
     #[test]
     fn golden_numbers() {
         let ints: Vec<i64> =
-            (0..8).map(|key| draw_int(0, key, 100, Precision::Bits64).unwrap()).collect();
+            (0..8).map(|i| draw_int(0, source(1, i, 0), 100, Precision::Bits64).unwrap()).collect();
         expect_test::expect![[r#"
             (
                 [
-                    46,
-                    42,
-                    57,
+                    83,
                     67,
-                    86,
-                    86,
-                    89,
-                    85,
+                    12,
+                    90,
+                    42,
+                    81,
+                    79,
+                    8,
                 ],
-                -1113111854248028703,
-                -2754094186855860578,
-                7935632083730034190,
-                0.6646067234137538,
-                0.6646066904067993,
+                -7100163768122001922,
+                1604908305044595830,
+                -6089084268976092825,
+                0.9694244700343742,
+                0.9694244265556335,
                 2034870721714406584,
                 -6762882781974282216,
                 3496360870923246597,
@@ -168,11 +188,11 @@ mod tests {
         "#]]
         .assert_debug_eq(&(
             ints,
-            split(0, 0),
-            split(0, 1),
-            split(split(0, 1), 7),
-            draw_float(42, 1, 1.0, Precision::Bits64).unwrap(),
-            draw_float(42, 1, 1.0, Precision::Bits32).unwrap(),
+            split(source(0, 0, 0)),
+            split(source(0, 0, 1)),
+            split(source(split(source(0, 1, 0)), 7, 0)),
+            draw_float(42, source(1, 2, 3), 1.0, Precision::Bits64).unwrap(),
+            draw_float(42, source(1, 2, 3), 1.0, Precision::Bits32).unwrap(),
             mix(0, 0),
             mix(1, 2),
             mix(2, 1),
@@ -200,8 +220,8 @@ mod tests {
         let mut pairs = vec![0; 100];
         let mut last = 0;
         for i in 0..100_000 {
-            let key = split(split(17, 3), i);
-            let x = draw_int(5, key, 100, Precision::Bits64).unwrap() as usize;
+            let key = split(source(17, 3, 0));
+            let x = draw_int(5, source(key, i, 0), 100, Precision::Bits64).unwrap() as usize;
             singles[x] += 1;
             pairs[(x % 10) * 10 + last] += 1;
             last = x % 10;
@@ -210,12 +230,28 @@ mod tests {
         assert_uniform(&pairs);
     }
 
+    /// Two draws of one iteration, and the draws of two seeds, say nothing about each other.
+    #[test]
+    fn draws_of_an_iteration_and_seeds_are_independent() {
+        let mut pairs = vec![0; 100];
+        let mut seeds = vec![0; 100];
+        for i in 0..100_000 {
+            let draw = |seed, key, number| {
+                draw_int(seed, source(key, i, number), 10, Precision::Bits64).unwrap() as usize
+            };
+            pairs[draw(0, 1, 0) * 10 + draw(0, 1, 1)] += 1;
+            seeds[draw(1, 2, 0) * 10 + draw(2, 1, 0)] += 1;
+        }
+        assert_uniform(&pairs);
+        assert_uniform(&seeds);
+    }
+
     #[test]
     fn keys_of_32_bits_do_as_well() {
         let mut counts = vec![0; 64];
         for i in 0..100_000 {
-            let key = Precision::Bits32.wrap(split(Precision::Bits32.wrap(split(1, 2)), i));
-            counts[draw_int(0, key, 64, Precision::Bits32).unwrap() as usize] += 1;
+            let key = Precision::Bits32.wrap(split(source(1, i, 2)));
+            counts[draw_int(0, source(key, 0, 0), 64, Precision::Bits32).unwrap() as usize] += 1;
         }
         assert_uniform(&counts);
     }
@@ -224,7 +260,7 @@ mod tests {
     fn floats_fill_the_unit_interval() {
         let mut counts = vec![0; 50];
         for key in 0..50_000 {
-            let x = draw_float(9, key, 1.0, Precision::Bits64).unwrap();
+            let x = draw_float(9, source(0, 0, key), 1.0, Precision::Bits64).unwrap();
             counts[(x * 50.0) as usize] += 1;
         }
         assert_uniform(&counts);
@@ -246,10 +282,16 @@ mod tests {
     #[test]
     fn bounds_are_checked() {
         for bound in [0, -1, i64::MIN] {
-            assert_eq!(draw_int(0, 0, bound, Precision::Bits64), Err(FaultCode::RandBound));
+            assert_eq!(
+                draw_int(0, source(0, 0, 0), bound, Precision::Bits64),
+                Err(FaultCode::RandBound)
+            );
         }
         for bound in [0.0, -0.0, -1.0, f64::NAN, f64::INFINITY] {
-            assert_eq!(draw_float(0, 0, bound, Precision::Bits64), Err(FaultCode::RandBound));
+            assert_eq!(
+                draw_float(0, source(0, 0, 0), bound, Precision::Bits64),
+                Err(FaultCode::RandBound)
+            );
         }
     }
 

@@ -10,7 +10,7 @@ mod int;
 use crate::bug;
 use crate::fault::FaultCode;
 use crate::math::Function;
-use crate::random;
+use crate::random::{self, Source};
 
 pub use crate::precision::Precision;
 
@@ -133,10 +133,10 @@ pub enum ScalarOp {
     /// `(int, int) -> int`: a good 64-bit mix of two ints (for `hash`); the same at both
     /// precisions up to truncation.
     Mix,
-    /// `(int key, number bound) -> number`: a uniform number in `[0, bound)` drawn from a key
-    /// (see [`crate::random`]); faults unless `bound > 0`.
+    /// `(int key, int index, int number, number bound) -> number`: a uniform number in `[0, bound)`
+    /// drawn from a [source](crate::random::Source); faults unless `bound > 0`.
     Rand,
-    /// `(int key, int i) -> int`: the key of the i-th child of a key.
+    /// `(int key, int index, int number) -> int`: the key of a call or nest in an iteration.
     Split,
 }
 
@@ -208,7 +208,7 @@ impl Scalar {
 }
 
 /// Applies `op` to `args` at the given precision. `Rand` draws as under seed 0: a session, which
-/// has a seed of its own, calls [`random::draw_int`] and [`random::draw_float`] instead.
+/// has a seed of its own, calls [`draw`] instead.
 ///
 /// Errors: the checks listed on [`ScalarOp`].
 ///
@@ -221,15 +221,39 @@ pub fn eval(op: ScalarOp, args: &[Scalar], precision: Precision) -> Result<Scala
         [Float(a)] => float::unary(op, a, precision),
         [Bool(a)] => Ok(bool_unary(op, a)),
         [Char(a)] => Ok(char_unary(op, a)),
-        [Int(a), Int(b)] if op == ScalarOp::Rand => random::draw_int(0, a, b, precision).map(Int),
         [Int(a), Int(b)] => int::binary(op, a, b, precision),
         [Float(a), Float(b)] => Ok(float::binary(op, a, b, precision)),
         [Bool(a), Bool(b)] => Ok(bool_binary(op, a, b)),
         [Char(a), Char(b)] => Ok(char_binary(op, a, b)),
-        [Int(key), Float(bound)] if op == ScalarOp::Rand => {
-            random::draw_float(0, key, bound, precision).map(Float)
+        [Int(key), Int(index), Int(number)] if op == ScalarOp::Split => {
+            Ok(Int(precision.wrap(random::split(Source { key, index, number }))))
+        }
+        [Int(key), Int(index), Int(number), bound] if op == ScalarOp::Rand => {
+            draw(0, Source { key, index, number }, bound, precision)
         }
         _ => refuse(op, args),
+    }
+}
+
+/// Draws a number below a bound under a seed.
+///
+/// # Errors
+/// Unless the bound is positive and finite.
+///
+/// # Panics
+/// If the bound is not a number: the verifier of the IR excludes that.
+pub fn draw(
+    seed: u64,
+    source: Source,
+    bound: Scalar,
+    precision: Precision,
+) -> Result<Scalar, FaultCode> {
+    match bound {
+        Scalar::Int(bound) => random::draw_int(seed, source, bound, precision).map(Scalar::Int),
+        Scalar::Float(bound) => {
+            random::draw_float(seed, source, bound, precision).map(Scalar::Float)
+        }
+        other => refuse(ScalarOp::Rand, &[other]),
     }
 }
 

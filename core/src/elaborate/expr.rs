@@ -302,8 +302,10 @@ impl<'c> Elaborator<'c> {
             PrimKind::Seq(op) => Op::Seq(op, atoms),
             PrimKind::Host(op) => Op::Host(op, atoms),
             PrimKind::Error => Op::Error(atoms[0]),
-            // `ir::rng_keys` fills in the key.
-            PrimKind::Rand => Op::Scalar(ScalarOp::Rand, vec![Atom::Int(0), atoms[0]]),
+            // `ir::rng_keys` fills in the source.
+            PrimKind::Rand => {
+                Op::Scalar(ScalarOp::Rand, vec![Atom::Int(0), Atom::Int(0), Atom::Int(0), atoms[0]])
+            }
             PrimKind::Check(code) => {
                 // The message follows from the code; only `_check` has a message of its own.
                 Op::Check { cond: atoms[0], code, message: Default::default() }

@@ -1,28 +1,28 @@
-//! Gives each draw of a random number a key of its own.
+//! Gives each draw of a random number a source of its own.
 //!
-//! Elaboration writes a draw with a dummy key, `rand(0, bound)`. This pass gives every draw a key
-//! of its own, so that the generator needs no state and iterations may run in any order:
+//! Elaboration writes a draw with a dummy source, `rand(0, 0, 0, bound)`. This pass gives every draw
+//! a [source](nesl_runtime::random::Source) of its own, so that the generator needs no state and
+//! iterations may run in any order:
 //!
 //! ```text
-//! v1: int = rand(0, 100)                 v7: int = split_key(k, 0)
-//!                                        v1: int = rand(v7, 100)
+//! v1: int = rand(0, 0, 0, 100)           v1: int = rand(k, 0, 0, 100)
 //!
-//! v2: int = call "f"(x)                  v8: int = split_key(k, 1)
+//! v2: int = call "f"(x)                  v8: int = split_key(k, 0, 1)
 //!                                        v2: int = call "f"(v8, x)
 //!
-//! v3: [int] = each v4: int in xs {       v9: int = split_key(k, 2)
-//!   …draws…                              va: int = length(xs)
+//! v3: [int] = each v4: int in xs {       v9: int = split_key(k, 0, 2)
+//!   v5: int = rand(0, 0, 0, v4)          va: int = length(xs)
 //! }                                      vb: [int] = range(0, 1, va)
 //!                                        v3: [int] = each v4: int in xs, vc: int in vb {
-//!                                          vd: int = split_key(v9, vc)
-//!                                          …draws with vd…
+//!                                          v5: int = rand(v9, vc, 3, v4)
 //!                                        }
 //! ```
 //!
 //! where `k` is a new first parameter of every function that draws, directly or through its calls;
-//! `main` gets the key of the execution. The second operand of `split_key` numbers the draws, calls
-//! and nests of a function, or the iterations of a nest, so that no two of them have the same key.
-//! A call gets a key that is split off the caller's, so no two calls have the same key either.
+//! `main` gets the key of the execution. The operands of a draw are the key of the nest or call that
+//! it is in, the index of the iteration, and its number among the draws, calls and nests of the
+//! function, so that no two draws have the same source: each is one call of the generator. Calls and
+//! nests get keys that are split off with such a source, so no two of them have the same key either.
 
 use super::{
     Atom, Block, CostTerm, FunId, Function, FunctionBuilder, Let, Nest, Op, Program, Site, Ty,
@@ -31,7 +31,7 @@ use crate::base::with_stack;
 use crate::prim::SeqOp;
 use nesl_runtime::scalar::ScalarOp;
 
-/// Gives every draw of a program a key of its own. Must be run exactly once.
+/// Gives every draw of a program a source of its own. Must be run exactly once.
 pub fn split_rng_keys(program: &mut Program) {
     let draws = drawing(program);
     for (index, function) in program.functions.iter_mut().enumerate() {
@@ -69,7 +69,8 @@ fn drawing(program: &Program) -> Vec<bool> {
 }
 
 fn rewrite(function: &mut Function, draws: &[bool]) {
-    let mut rewriter = Rewriter { draws, builder: FunctionBuilder::extending(function), splits: 0 };
+    let mut rewriter =
+        Rewriter { draws, builder: FunctionBuilder::extending(function), numbers: 0 };
     let key = rewriter.builder.fresh(Ty::Int);
     function.params.insert(0, (key, Ty::Int));
     // The cost formula names parameters by their numbers, which are now one greater.
@@ -78,64 +79,71 @@ fn rewrite(function: &mut Function, draws: &[bool]) {
             *i += 1;
         }
     }
-    rewriter.block(&mut function.body, Atom::Var(key));
+    rewriter.block(&mut function.body, Place { key: Atom::Var(key), index: Atom::Int(0) });
 }
 
 struct Rewriter<'a> {
     draws: &'a [bool],
     /// Makes fresh variables.
     builder: FunctionBuilder,
-    /// The number of keys split off so far.
-    splits: i64,
+    /// The number of draws, calls and nests so far.
+    numbers: i64,
+}
+
+/// The key of a nest or call, and the index of an iteration.
+#[derive(Clone, Copy)]
+struct Place {
+    key: Atom,
+    index: Atom,
 }
 
 impl Rewriter<'_> {
-    /// Gives each draw, call and nest of a block that needs one a key split off `key`.
-    fn block(&mut self, block: &mut Block, key: Atom) {
+    /// Gives each draw, call and nest of a block a source at `place`, where it needs one.
+    fn block(&mut self, block: &mut Block, place: Place) {
         with_stack(|| {
             for mut binding in std::mem::take(&mut block.lets) {
                 let site = binding.site;
                 let lets = &mut block.lets;
                 match &mut binding.op {
-                    Op::Scalar(ScalarOp::Rand, args) => args[0] = self.next_key(lets, key, site),
+                    Op::Scalar(ScalarOp::Rand, args) => {
+                        args[..3].copy_from_slice(&self.source(place));
+                    }
                     Op::Call(FunId(callee), args) if self.draws[*callee as usize] => {
-                        args.insert(0, self.next_key(lets, key, site));
+                        args.insert(0, self.split(lets, place, site));
                     }
                     Op::Nest(nest) if self.draws_inside(&nest.body) => {
-                        self.nest(nest, lets, key, site);
+                        self.nest(nest, lets, place, site);
                     }
                     Op::Nest(_) => {}
-                    op => op.blocks_mut().for_each(|inner| self.block(inner, key)),
+                    op => op.blocks_mut().for_each(|inner| self.block(inner, place)),
                 }
                 block.lets.push(binding);
             }
         });
     }
 
-    /// Gives every iteration of a nest a key of its own.
-    fn nest(&mut self, nest: &mut Nest, lets: &mut Vec<Let>, key: Atom, site: Site) {
-        let key = self.next_key(lets, key, site);
+    /// Gives a nest a key of its own, and its iterations their indices.
+    fn nest(&mut self, nest: &mut Nest, lets: &mut Vec<Let>, place: Place, site: Site) {
+        let key = self.split(lets, place, site);
         let (.., sequence) = nest.binders[0];
         let length = self.bind(lets, Ty::Int, Op::Seq(SeqOp::Length, vec![sequence]), site);
         let range = Op::Seq(SeqOp::Range, vec![Atom::Int(0), Atom::Int(1), length]);
         let range = self.bind(lets, Ty::sequence(Ty::Int), range, site);
         let index = self.builder.fresh(Ty::Int);
         nest.binders.push((index, Ty::Int, range));
-        let mut split = Vec::new();
-        let key = self.split(&mut split, key, Atom::Var(index), site);
-        self.block(&mut nest.body, key);
-        nest.body.lets.splice(0..0, split);
+        self.block(&mut nest.body, Place { key, index: Atom::Var(index) });
     }
 
-    /// Binds the next key that is split off `key`.
-    fn next_key(&mut self, lets: &mut Vec<Let>, key: Atom, site: Site) -> Atom {
-        let number = Atom::Int(self.splits);
-        self.splits += 1;
-        self.split(lets, key, number, site)
+    /// The next source at a place: key, index and number.
+    fn source(&mut self, place: Place) -> [Atom; 3] {
+        let number = Atom::Int(self.numbers);
+        self.numbers += 1;
+        [place.key, place.index, number]
     }
 
-    fn split(&mut self, lets: &mut Vec<Let>, key: Atom, child: Atom, site: Site) -> Atom {
-        let split = Op::Scalar(ScalarOp::Split, vec![key, child]);
+    /// Binds the next key that is split off at a place.
+    fn split(&mut self, lets: &mut Vec<Let>, place: Place, site: Site) -> Atom {
+        let split = Op::Scalar(ScalarOp::Split, self.source(place).to_vec());
         self.bind(lets, Ty::Int, split, site)
     }
 

@@ -292,14 +292,14 @@ impl Writer<'_> {
             let op = *self.choices.pick(&SCALARS);
             let ty = self.choices.pick(&scalars).clone();
             let types = match op {
-                ScalarOp::Rand => vec![Ty::Int, ty],
+                ScalarOp::Rand => vec![Ty::Int, Ty::Int, Ty::Int, ty],
                 _ if signature::scalar(op, std::slice::from_ref(&ty)).is_ok() => vec![ty],
                 _ => vec![ty.clone(), ty],
             };
             if let Ok(result) = signature::scalar(op, &types) {
                 let mut args = self.operands(&types);
                 if op == ScalarOp::Rand {
-                    args[0] = Atom::Int(0);
+                    args[..3].fill(Atom::Int(0));
                 }
                 self.bind(result, Op::Scalar(op, args));
                 return;

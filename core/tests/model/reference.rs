@@ -10,8 +10,8 @@ use nesl_core::interp::{Sequence, Value};
 use nesl_core::ir::{Atom, Block, FunId, Let, Op, Program, Ty};
 use nesl_core::prim::{HostOp, ReduceOp, SeqOp};
 use nesl_runtime::fault::FaultCode;
-use nesl_runtime::random;
-use nesl_runtime::scalar::{Precision, Scalar, ScalarOp, eval};
+use nesl_runtime::random::Source;
+use nesl_runtime::scalar::{Precision, Scalar, ScalarOp, draw, eval};
 use std::collections::HashMap;
 
 type Env = HashMap<u32, Value>;
@@ -148,14 +148,9 @@ impl Reference<'_> {
         Ok(match &binding.op {
             Op::Copy(_) => args[0].clone(),
             Op::Scalar(ScalarOp::Rand, _) => {
-                let key = args[0].as_int().unwrap();
-                match &args[1] {
-                    Value::Int(n) => Value::Int(random::draw_int(0, key, *n, self.precision)?),
-                    Value::Float(x) => {
-                        Value::Float(random::draw_float(0, key, *x, self.precision)?)
-                    }
-                    other => panic!("{other:?}"),
-                }
+                let int = |at: usize| args[at].as_int().unwrap();
+                let source = Source { key: int(0), index: int(1), number: int(2) };
+                value(draw(0, source, scalar(&args[3]), self.precision)?)
             }
             Op::Scalar(op, _) => {
                 let args: Vec<Scalar> = args.iter().map(scalar).collect();

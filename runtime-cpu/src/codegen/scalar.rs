@@ -49,6 +49,7 @@ impl FunctionEmitter<'_, '_> {
             Binary::Add => self.b.ins().iadd(a, b),
             Binary::Sub => self.b.ins().isub(a, b),
             Binary::Mul => self.b.ins().imul(a, b),
+            Binary::MulHigh => self.b.ins().umulhi(a, b),
             Binary::Div => self.divide(a, b, known),
             Binary::Rem => self.remainder(a, b, known),
             Binary::Min if ty == Ty::U8 => self.b.ins().umin(a, b),

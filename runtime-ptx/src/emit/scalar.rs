@@ -66,6 +66,7 @@ impl Assembly {
             (Binary::Sub, Ty::F64) => "sub.rn.f64",
             (Binary::Mul, Ty::I32) => "mul.lo.s32",
             (Binary::Mul, Ty::I64) => "mul.lo.s64",
+            (Binary::MulHigh, Ty::I64) => "mul.hi.u64",
             (Binary::Mul, Ty::F32) => "mul.rn.f32",
             (Binary::Mul, Ty::F64) => "mul.rn.f64",
             (Binary::Div, Ty::F32) => "div.rn.f32",

@@ -143,7 +143,7 @@ impl Body {
                     Le => return Some(self.bool(x <= y)),
                     Gt => return Some(self.bool(x > y)),
                     Ge => return Some(self.bool(x >= y)),
-                    Div | Rem | And | Or | Xor | Shl | Shr | ShrZero => return None,
+                    MulHigh | Div | Rem | And | Or | Xor | Shl | Shr | ShrZero => return None,
                 };
                 Some(self.i64(number))
             }

@@ -39,7 +39,7 @@ mnemonics! { Unary:
 }
 
 mnemonics! { Binary:
-    Add = "add", Sub = "sub", Mul = "mul", Div = "div", Rem = "rem", Min = "min", Max = "max",
+    Add = "add", Sub = "sub", Mul = "mul", MulHigh = "mul_high", Div = "div", Rem = "rem", Min = "min", Max = "max",
     And = "and", Or = "or", Xor = "xor", Shl = "shl", Shr = "shr", ShrZero = "shr_zero",
     Eq = "eq", Ne = "ne", Lt = "lt", Le = "le", Gt = "gt", Ge = "ge",
 }

@@ -32,6 +32,8 @@ pub enum Binary {
     Sub,
     /// The product; wraps on ints.
     Mul,
+    /// The high word of the product of two `I64` taken without sign, which has two words.
+    MulHigh,
     /// The quotient, truncated on ints; the dividend if the divisor is 0, and the least int
     /// divided by -1 is itself: a program's fault is a [`Check`](super::Op::Check) before it.
     Div,
@@ -118,7 +120,8 @@ impl Binary {
         use Binary::*;
         match self {
             Eq | Ne | Lt | Le | Gt | Ge => true,
-            Add | Sub | Mul | Div | Rem | Min | Max | And | Or | Xor | Shl | Shr | ShrZero => false,
+            Add | Sub | Mul | MulHigh | Div | Rem | Min | Max | And | Or | Xor | Shl | Shr
+            | ShrZero => false,
         }
     }
 }

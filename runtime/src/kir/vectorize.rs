@@ -408,7 +408,7 @@ impl<'a> Analysis<'a> {
     /// Counts an operation of which an operand varies; `of_b` is the uniformity of the second.
     fn count_binary(&mut self, op: Binary, int: bool, of_b: Uniformity) {
         match op {
-            Binary::Div | Binary::Rem if int => self.count_lane_operations(1),
+            Binary::Div | Binary::Rem | Binary::MulHigh if int => self.count_lane_operations(1),
             Binary::Shl | Binary::Shr | Binary::ShrZero if of_b != Uniformity::Uniform => {
                 self.count_lane_operations(1);
             }
@@ -416,6 +416,7 @@ impl<'a> Analysis<'a> {
             Binary::Add
             | Binary::Sub
             | Binary::Mul
+            | Binary::MulHigh
             | Binary::Rem
             | Binary::Min
             | Binary::Max

@@ -65,7 +65,6 @@ pub(super) fn binary(
         ScalarOp::Shl => a << count(b, precision)?,
         ScalarOp::Shr => a >> count(b, precision)?,
         ScalarOp::Mix => random::mix(a, b),
-        ScalarOp::Split => random::split(a, b),
         other => {
             return match compare(other, &a, &b) {
                 Some(truth) => Ok(Scalar::Bool(truth)),

@@ -161,15 +161,19 @@ fn thirty_two_bits_round_after_each_operation() {
 
 #[test]
 fn drawing_goes_through_the_generator() {
+    const SOURCE: random::Source = random::Source { key: 3, index: 4, number: 5 };
     assert_eq!(
-        eval(ScalarOp::Rand, &[Int(3), Int(10)], Bits64),
-        random::draw_int(0, 3, 10, Bits64).map(Int)
+        eval(ScalarOp::Rand, &[Int(3), Int(4), Int(5), Int(10)], Bits64),
+        random::draw_int(0, SOURCE, 10, Bits64).map(Int)
     );
     assert_eq!(
-        eval(ScalarOp::Rand, &[Int(3), Float(2.0)], Bits32),
-        random::draw_float(0, 3, 2.0, Bits32).map(Float)
+        eval(ScalarOp::Rand, &[Int(3), Int(4), Int(5), Float(2.0)], Bits32),
+        random::draw_float(0, SOURCE, 2.0, Bits32).map(Float)
     );
-    assert_eq!(eval(ScalarOp::Rand, &[Int(3), Int(0)], Bits64), Err(FaultCode::RandBound));
+    assert_eq!(
+        eval(ScalarOp::Rand, &[Int(3), Int(4), Int(5), Int(0)], Bits64),
+        Err(FaultCode::RandBound)
+    );
 }
 
 /// The number of floats between two of the same sign.

@@ -231,6 +231,12 @@ pub(super) fn cases(cases: &mut Vec<Case>) {
     floats!(cases, F32S, f32);
     floats!(cases, F64S, f64);
 
+    two(cases, Binary::MulHigh, I64S, |x: i64, y: i64| {
+        // A negative number, taken without sign, is 2⁶⁴ more.
+        let signed = ((i128::from(x) * i128::from(y)) >> 64) as i64;
+        let more = if x < 0 { y } else { 0 };
+        signed.wrapping_add(more).wrapping_add(if y < 0 { x } else { 0 })
+    });
     one(cases, "not", BOOLS, |x: bool| !x);
     two(cases, Binary::And, BOOLS, |x, y| x && y);
     two(cases, Binary::Or, BOOLS, |x, y| x || y);

@@ -5,8 +5,7 @@ use super::super::value::Value;
 use super::{LocatedFault, Machine, window};
 use crate::ir::{Atom, Function, Ty};
 use nesl_runtime::bug;
-use nesl_runtime::fault::FaultCode;
-use nesl_runtime::random;
+use nesl_runtime::random::{self, Source};
 use nesl_runtime::scalar::{self, Scalar, ScalarOp};
 use std::rc::Rc;
 
@@ -21,9 +20,16 @@ impl Machine<'_, '_> {
         }
         let result = match *args {
             [a] => scalar::eval(op, &[self.operand(a)], precision),
-            [key, bound] if op == ScalarOp::Rand => self.draw(key, bound),
             [a, b] => scalar::eval(op, &[self.operand(a), self.operand(b)], precision),
-            _ => bug!("{op:?} has one or two operands, not {}", args.len()),
+            [key, index, number, bound] if op == ScalarOp::Rand => {
+                let seed = self.host.seed();
+                scalar::draw(seed, self.source(key, index, number), self.operand(bound), precision)
+            }
+            [key, index, number] if op == ScalarOp::Split => {
+                let key = random::split(self.source(key, index, number));
+                Ok(Scalar::Int(precision.wrap(key)))
+            }
+            _ => bug!("{op:?} does not have {} operands", args.len()),
         };
         Ok(match result? {
             Scalar::Int(x) => Value::Int(x),
@@ -33,18 +39,10 @@ impl Machine<'_, '_> {
         })
     }
 
-    /// Draws a random number below a bound; it depends on the seed and the key alone.
-    fn draw(&self, key: Atom, bound: Atom) -> Result<Scalar, FaultCode> {
-        let seed = self.host.seed();
-        let key = self.atom(key).int();
-        let precision = self.limits.precision;
-        match self.operand(bound) {
-            Scalar::Int(bound) => random::draw_int(seed, key, bound, precision).map(Scalar::Int),
-            Scalar::Float(bound) => {
-                random::draw_float(seed, key, bound, precision).map(Scalar::Float)
-            }
-            other => bug!("the bound of a random number is a number, not {other:?}"),
-        }
+    /// The source of a draw or a split.
+    fn source(&self, key: Atom, index: Atom, number: Atom) -> Source {
+        let [key, index, number] = [key, index, number].map(|atom| self.atom(atom).int());
+        Source { key, index, number }
     }
 
     /// The value of an operand.

@@ -9,6 +9,7 @@ use crate::prim::SeqOp;
 use crate::thresholds::Thresholds;
 use nesl_runtime::bug;
 use nesl_runtime::kir::{self, Body, Function, FunctionId, Literal, Value};
+use nesl_runtime::random::mixed_seed;
 use nesl_runtime::scalar::{Precision, ScalarOp};
 use nesl_runtime::violation;
 use rustc_hash::FxHashMap;
@@ -17,8 +18,6 @@ use std::cell::RefCell;
 /// A kir function that generated code calls and that no function of the program corresponds to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(in crate::lower) enum Helper {
-    /// Random bits: Philox4x32-10.
-    Philox,
     /// An int in decimal.
     IntText,
     /// A mathematical function.
@@ -269,9 +268,9 @@ impl<'a> FunctionLowering<'a> {
         }
     }
 
-    /// Returns the seed of the random numbers.
-    pub(super) fn seed(&mut self) -> Value {
-        let seed = self.shared.borrow().seed;
+    /// Returns what the seed of the random numbers changes keys by.
+    pub(super) fn mixed_seed(&mut self) -> Value {
+        let seed = mixed_seed(self.shared.borrow().seed);
         self.body.i64(seed as i64)
     }
 

@@ -1,23 +1,24 @@
 //! Random numbers and hashes: [`nesl_runtime::random`] as kir.
-//!
-//! Philox is long, so it is a function that generated code calls, made when a program needs it.
 
-use super::function::{FunctionLowering, Helper};
+use super::function::FunctionLowering;
 use crate::ir::Site;
 use nesl_runtime::fault::FaultCode;
-use nesl_runtime::kir::{Binary, Body, Function, FunctionBuilder, Literal, Ty, Value, ValueTy};
-
-const WORD: ValueTy = ValueTy::Scalar(Ty::I64);
+use nesl_runtime::kir::{Binary, Body, Literal, Ty, Value};
+use nesl_runtime::random::{GOLDEN, MULTIPLIER, ROUNDS};
 
 impl FunctionLowering<'_> {
-    /// Returns the key of a child: `split` of a key and the child's number.
-    pub(super) fn split(&mut self, key: Value, child: Value) -> Value {
-        let bits = self.random_bits(key, child, 1);
-        self.body.convert(self.int_ty(), bits[1])
+    /// Lowers `split_key`: the key of a call or nest, from a source.
+    pub(super) fn split(&mut self, source: &[Value]) -> Value {
+        let [key, index, number] = self.words(source);
+        let ones = self.body.i64(-1);
+        let number = self.body.binary(Binary::Xor, number, ones);
+        let [_, high] = philox(&mut self.body, key, [index, number]);
+        self.body.convert(self.int_ty(), high)
     }
 
-    /// Lowers `rand`: a uniform number in `[0, bound)` drawn with a key.
-    pub(super) fn rand(&mut self, key: Value, bound: Value, site: Site) -> Value {
+    /// Lowers `rand`: a uniform number in `[0, bound)`, drawn from a source.
+    pub(super) fn rand(&mut self, args: &[Value], site: Site) -> Value {
+        let bound = args[3];
         let ty = self.body.element(bound);
         let zero = self.body.literal(Literal::zero(ty));
         let positive = self.body.binary(Binary::Gt, bound, zero);
@@ -28,14 +29,16 @@ impl FunctionLowering<'_> {
             fine = self.body.binary(Binary::And, positive, finite);
         }
         self.check(fine, FaultCode::RandBound, site);
-        let seed = self.seed();
-        let bits = self.random_bits(seed, key, 2);
+        let [key, index, number] = self.words(&args[..3]);
+        let seed = self.mixed_seed();
+        let key = self.body.binary(Binary::Xor, key, seed);
+        let [low, high] = philox(&mut self.body, key, [index, number]);
         match ty {
-            Ty::F64 => self.uniform(bits[0], bound, 11, -53, Ty::I64),
-            Ty::F32 => self.uniform(bits[0], bound, 40, -24, Ty::I32),
+            Ty::F64 => self.uniform(high, bound, 11, -53, Ty::I64),
+            Ty::F32 => self.uniform(high, bound, 40, -24, Ty::I32),
             Ty::I32 | Ty::I64 | Ty::Bool | Ty::U8 => {
                 let wide = self.body.convert(Ty::I64, bound);
-                let number = uniform_int(&mut self.body, bits[0], bits[1], wide);
+                let number = uniform_int(&mut self.body, high, low, wide);
                 self.body.convert(ty, number)
             }
         }
@@ -59,20 +62,16 @@ impl FunctionLowering<'_> {
         self.body.select(below, product, limit)
     }
 
-    /// Returns 128 random bits, the high word first.
-    fn random_bits(&mut self, key: Value, counter: Value, purpose: i64) -> Vec<Value> {
-        let key = self.body.convert(Ty::I64, key);
-        let counter = self.body.convert(Ty::I64, counter);
-        let purpose = self.body.i64(purpose);
-        let function = self.helper(Helper::Philox, philox);
-        self.body.call(function, vec![key, counter, purpose], &[WORD, WORD])
+    /// The words of a source: key, index and number.
+    fn words(&mut self, source: &[Value]) -> [Value; 3] {
+        [0, 1, 2].map(|at| self.body.convert(Ty::I64, source[at]))
     }
 
     /// Lowers `mix`: a hash of two ints.
     pub(super) fn mix(&mut self, a: Value, b: Value) -> Value {
         let (a, b) = (self.body.convert(Ty::I64, a), self.body.convert(Ty::I64, b));
         let body = &mut self.body;
-        let step = body.i64(0x9e37_79b9_7f4a_7c15_u64 as i64);
+        let step = body.i64(GOLDEN as i64);
         let b = body.binary(Binary::Add, b, step);
         let b = finalise(body, b);
         let factor = body.i64(0xd6e8_feb8_6659_fd93_u64 as i64);
@@ -103,8 +102,8 @@ fn finalise(body: &mut Body, mut x: Value) -> Value {
 /// Returns `bits · bound / 2¹²⁸` of 128 bits in two words: a uniform int below the bound.
 fn uniform_int(body: &mut Body, high: Value, low: Value, bound: Value) -> Value {
     // high · bound + (low · bound >> 64), shifted by 64: the carry of the low words counts.
-    let carry = high_product(body, low, bound);
-    let top = high_product(body, high, bound);
+    let carry = body.binary(Binary::MulHigh, low, bound);
+    let top = body.binary(Binary::MulHigh, high, bound);
     let bottom = body.binary(Binary::Mul, high, bound);
     let sum = body.binary(Binary::Add, bottom, carry);
     // It overflowed if the sum is below an operand, both taken without sign.
@@ -116,64 +115,20 @@ fn uniform_int(body: &mut Body, high: Value, low: Value, bound: Value) -> Value 
     body.binary(Binary::Add, top, over)
 }
 
-/// Returns the high word of the product of two unsigned words.
-fn high_product(body: &mut Body, a: Value, b: Value) -> Value {
-    let half = body.i64(32);
-    let mask = body.i64(0xffff_ffff);
-    let (ah, al) = (body.binary(Binary::ShrZero, a, half), body.binary(Binary::And, a, mask));
-    let (bh, bl) = (body.binary(Binary::ShrZero, b, half), body.binary(Binary::And, b, mask));
-    let low = body.binary(Binary::Mul, al, bl);
-    let cross = body.binary(Binary::Mul, ah, bl);
-    let other = body.binary(Binary::Mul, al, bh);
-    let high = body.binary(Binary::Mul, ah, bh);
-    let carry = body.binary(Binary::ShrZero, low, half);
-    let cross = body.binary(Binary::Add, cross, carry);
-    let cross_low = body.binary(Binary::And, cross, mask);
-    let middle = body.binary(Binary::Add, other, cross_low);
-    let cross = body.binary(Binary::ShrZero, cross, half);
-    let middle = body.binary(Binary::ShrZero, middle, half);
-    let high = body.binary(Binary::Add, high, cross);
-    body.binary(Binary::Add, high, middle)
-}
-
-/// Returns the helper for Philox4x32-10 (Salmon et al., *Parallel random numbers: as easy as 1, 2,
-/// 3*, SC 2011) of a key, a counter and a purpose: `(high, low)`.
-fn philox(name: &str) -> Function {
-    let mut function = FunctionBuilder::new(name);
-    let params: Vec<Value> = (0..3).map(|_| function.param(WORD)).collect();
-    let body = &mut function.body;
-    let mask = body.i64(0xffff_ffff);
-    let half = body.i64(32);
-    let low = |body: &mut Body, x| body.binary(Binary::And, x, mask);
-    let high = |body: &mut Body, x| body.binary(Binary::ShrZero, x, half);
-    let mut key = [low(body, params[0]), high(body, params[0])];
-    let zero = body.i64(0);
-    let mut counter = [low(body, params[1]), high(body, params[1]), params[2], zero];
-    for round in 0..10 {
+/// Returns the low and the high word of the block of Philox2x64-10 (Salmon et al., *Parallel random
+/// numbers: as easy as 1, 2, 3*, SC 2011) for a key and a counter.
+fn philox(body: &mut Body, mut key: Value, counter: [Value; 2]) -> [Value; 2] {
+    let (step, factor) = (body.i64(GOLDEN as i64), body.i64(MULTIPLIER as i64));
+    let [mut first, mut second] = counter;
+    for round in 0..ROUNDS {
         if round > 0 {
-            for (key, step) in key.iter_mut().zip([0x9e37_79b9, 0xbb67_ae85]) {
-                let step = body.i64(step);
-                *key = body.binary(Binary::Add, *key, step);
-                *key = low(body, *key);
-            }
+            key = body.binary(Binary::Add, key, step);
         }
-        let (first, second) = (body.i64(0xd251_1f53), body.i64(0xcd9e_8d57));
-        let a = body.binary(Binary::Mul, counter[0], first);
-        let b = body.binary(Binary::Mul, counter[2], second);
-        let (a_high, b_high) = (high(body, a), high(body, b));
-        let left = body.binary(Binary::Xor, b_high, counter[1]);
-        let right = body.binary(Binary::Xor, a_high, counter[3]);
-        counter = [
-            body.binary(Binary::Xor, left, key[0]),
-            low(body, b),
-            body.binary(Binary::Xor, right, key[1]),
-            low(body, a),
-        ];
+        let high = body.binary(Binary::MulHigh, first, factor);
+        let low = body.binary(Binary::Mul, first, factor);
+        let mixed = body.binary(Binary::Xor, high, key);
+        first = body.binary(Binary::Xor, mixed, second);
+        second = low;
     }
-    let word = |body: &mut Body, high, low| {
-        let high = body.binary(Binary::Shl, high, half);
-        body.binary(Binary::Or, high, low)
-    };
-    let result = vec![word(body, counter[3], counter[2]), word(body, counter[1], counter[0])];
-    function.finish(result)
+    [first, second]
 }

@@ -77,8 +77,8 @@ impl FunctionLowering<'_> {
             }
             ScalarOp::FloatBits => self.float_bits(a),
             ScalarOp::Mix => self.mix(a, second()),
-            ScalarOp::Split => self.split(a, second()),
-            ScalarOp::Rand => self.rand(a, second(), site),
+            ScalarOp::Split => self.split(args),
+            ScalarOp::Rand => self.rand(args, site),
         }
     }
 

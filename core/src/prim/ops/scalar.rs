@@ -112,6 +112,6 @@ scalar_operations! {
     IntToChar "int_to_char":  (int) -> char,                     Domain,      Scalar,  "convert";
     FloatBits "float_bits":   (float) -> int,                    Never,       Scalar,  "mix bits";
     Mix       "mix":          (int, int) -> int,                 Never,       Scalar,  "mix bits";
-    Rand      "rand":         (int, number) -> number,           Domain,      Scalar,  "draw a random number";
-    Split     "split_key":    (int, int) -> int,                 Never,       Scalar,  "split a random key";
+    Rand      "rand":         (int, int, int, number) -> number, Domain,      Scalar,  "draw a random number";
+    Split     "split_key":    (int, int, int) -> int,            Never,       Scalar,  "split a random key";
 }

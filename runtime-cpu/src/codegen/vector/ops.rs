@@ -256,7 +256,7 @@ impl<'a> VectorEmitter<'_, 'a, '_> {
         }
         let int = ty.is_int();
         match op {
-            Binary::Div | Binary::Rem if int => {
+            Binary::Div | Binary::Rem | Binary::MulHigh if int => {
                 let each = |c: &mut super::super::emitter::FunctionEmitter<'a, '_>,
                             s: &[ir::Value]| {
                     c.binary(op, ty, s[0], s[1], known)
@@ -334,6 +334,7 @@ impl<'a> VectorEmitter<'_, 'a, '_> {
                 Binary::Add
                 | Binary::Sub
                 | Binary::Mul
+                | Binary::MulHigh
                 | Binary::Div
                 | Binary::Rem
                 | Binary::Min

@@ -48,6 +48,7 @@ pub fn binary(op: Binary, a: Literal, b: Literal) -> Literal {
                 Binary::Add => $make(x.wrapping_add(y)),
                 Binary::Sub => $make(x.wrapping_sub(y)),
                 Binary::Mul => $make(x.wrapping_mul(y)),
+                Binary::MulHigh => undefined(op.mnemonic(), a),
                 Binary::Div => $make(if y == 0 { x } else { x.wrapping_div(y) }),
                 Binary::Rem => $make(if y == 0 { 0 } else { x.wrapping_rem(y) }),
                 Binary::Min => $make(x.min(y)),
@@ -81,7 +82,8 @@ pub fn binary(op: Binary, a: Literal, b: Literal) -> Literal {
                 Binary::Le => Bool(x <= y),
                 Binary::Gt => Bool(x > y),
                 Binary::Ge => Bool(x >= y),
-                Binary::Rem
+                Binary::MulHigh
+                | Binary::Rem
                 | Binary::Min
                 | Binary::Max
                 | Binary::And
@@ -95,6 +97,10 @@ pub fn binary(op: Binary, a: Literal, b: Literal) -> Literal {
     }
     match (a, b) {
         (I32(x), I32(y)) => int!(x, y, I32, u32),
+        (I64(x), I64(y)) if op == Binary::MulHigh => {
+            let product = u128::from(x as u64) * u128::from(y as u64);
+            I64((product >> 64) as i64)
+        }
         (I64(x), I64(y)) => int!(x, y, I64, u64),
         (F32(x), F32(y)) => float!(f32::from_bits(x), f32::from_bits(y), f32_of),
         (F64(x), F64(y)) => float!(f64::from_bits(x), f64::from_bits(y), f64_of),

@@ -29,6 +29,7 @@ impl Checker<'_> {
                     Binary::Add | Binary::Sub | Binary::Mul | Binary::Div => {
                         ty.is_int() || ty.is_float()
                     }
+                    Binary::MulHigh => ty == Ty::I64,
                     Binary::Rem | Binary::Shl | Binary::Shr | Binary::ShrZero => ty.is_int(),
                     Binary::Min | Binary::Max => ty.is_int() || ty == Ty::U8,
                     Binary::And | Binary::Or | Binary::Xor => ty.is_int() || ty == Ty::Bool,

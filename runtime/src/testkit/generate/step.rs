@@ -56,11 +56,12 @@ impl Generator<'_> {
         use Binary::*;
         let op = self
             .choices
-            .pick(&[Add, Sub, Mul, Div, Rem, Min, Max, And, Or, Xor, Shl, Shr, ShrZero]);
+            .pick(&[Add, Sub, Mul, Div, Rem, Min, Max, And, Or, Xor, Shl, Shr, ShrZero, MulHigh]);
         let ty = match op {
             Add | Sub | Mul | Div => self.choices.pick(&[Ty::I64, Ty::F64, Ty::I32, Ty::F32]),
             Min | Max => self.choices.pick(&[Ty::I64, Ty::I32, Ty::U8]),
             And | Or | Xor => self.choices.pick(&[Ty::I64, Ty::Bool, Ty::I32]),
+            MulHigh => Ty::I64,
             Rem | Shl | Shr | ShrZero | Eq | Ne | Lt | Le | Gt | Ge => {
                 self.choices.pick(&[Ty::I64, Ty::I32])
             }
