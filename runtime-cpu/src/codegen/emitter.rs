@@ -61,6 +61,17 @@ pub struct Loop {
     pub carried: Vec<ir::Value>,
 }
 
+/// A product of two words.
+#[derive(Clone, Copy)]
+pub struct Product {
+    /// The factors.
+    pub of: [ir::Value; 2],
+    /// The low word.
+    pub low: ir::Value,
+    /// The block that it was emitted in.
+    pub block: Option<ir::Block>,
+}
+
 /// The emitter of one machine function.
 pub struct FunctionEmitter<'a, 'f> {
     /// The builder of Cranelift's function.
@@ -77,6 +88,9 @@ pub struct FunctionEmitter<'a, 'f> {
     pub constants: FxHashMap<kir::Value, Literal>,
     /// The arrays of known provenance.
     pub provenance: FxHashMap<kir::Value, Provenance>,
+    /// The factors and the low word of the last product of which the high word was emitted, and its
+    /// block: one instruction computes both words.
+    pub product: Option<Product>,
     /// The address of the environment.
     pub env: ir::Value,
     /// The address of the interrupt flag.
@@ -121,6 +135,7 @@ impl<'a, 'f> FunctionEmitter<'a, 'f> {
             element: None,
             loops: 0,
             reduced: &[],
+            product: None,
         };
         (emitter, params)
     }

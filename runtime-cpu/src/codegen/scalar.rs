@@ -1,6 +1,6 @@
 //! Scalar operations, one element at a time.
 
-use super::emitter::{FunctionEmitter, clif, flags};
+use super::emitter::{FunctionEmitter, Product, clif, flags};
 use cranelift_codegen::ir::condcodes::{FloatCC, IntCC};
 use cranelift_codegen::ir::{self, InstBuilder, InstructionData, Opcode, types};
 use nesl_runtime::bug;
@@ -48,8 +48,8 @@ impl FunctionEmitter<'_, '_> {
             Binary::Div if float => self.b.ins().fdiv(a, b),
             Binary::Add => self.b.ins().iadd(a, b),
             Binary::Sub => self.b.ins().isub(a, b),
-            Binary::Mul => self.b.ins().imul(a, b),
-            Binary::MulHigh => self.b.ins().umulhi(a, b),
+            Binary::Mul => self.low_word(a, b).unwrap_or_else(|| self.b.ins().imul(a, b)),
+            Binary::MulHigh => self.high_word(a, b),
             Binary::Div => self.divide(a, b, known),
             Binary::Rem => self.remainder(a, b, known),
             Binary::Min if ty == Ty::U8 => self.b.ins().umin(a, b),
@@ -66,6 +66,26 @@ impl FunctionEmitter<'_, '_> {
                 bug!("comparisons are above")
             }
         }
+    }
+
+    /// Emits the high word of a product, and keeps the low word.
+    fn high_word(&mut self, a: ir::Value, b: ir::Value) -> ir::Value {
+        // Elsewhere each word takes an instruction of its own anyway.
+        if cfg!(not(target_arch = "x86_64")) {
+            return self.b.ins().umulhi(a, b);
+        }
+        let wide = [a, b].map(|factor| self.b.ins().uextend(types::I128, factor));
+        let product = self.b.ins().imul(wide[0], wide[1]);
+        let (low, high) = self.b.ins().isplit(product);
+        self.product = Some(Product { of: [a, b], low, block: self.b.current_block() });
+        high
+    }
+
+    /// The low word of a product of which the high word was emitted last, in this block.
+    fn low_word(&self, a: ir::Value, b: ir::Value) -> Option<ir::Value> {
+        let product = self.product?;
+        let known = product.of == [a, b] && product.block == self.b.current_block();
+        known.then_some(product.low)
     }
 
     /// Emits "at least 0, and below a bound" (a bounds check) as one unsigned comparison: a negative
