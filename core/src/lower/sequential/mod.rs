@@ -29,6 +29,7 @@
 //! | `shared_loop` | reductions that share a loop |
 //! | `branches` | values that depend on a condition |
 //! | `moves`, `arrays`, `histogram` | the operations on sequences |
+//! | `rooms` | the elements of a sequence that its owner may overwrite |
 //! | `parts` | a value ↔ its parts, for calls, loops and results |
 //! | `faults` | run-time checks |
 //! | `scalar`, `random`, `math` | scalar operations, random numbers, mathematical functions |
@@ -47,6 +48,7 @@ mod moves;
 mod parts;
 mod pool;
 mod random;
+mod rooms;
 mod scalar;
 mod shared_loop;
 
@@ -74,7 +76,7 @@ pub fn sequential(program: &Program, settings: &Settings<'_>) -> Result<Lowered,
         return Err(Unsupported::HostOperation);
     }
     let (program, globals) = prepare(program, settings.limits);
-    let shared = RefCell::new(ModuleState::new(settings.seed));
+    let shared = RefCell::new(ModuleState::new(&program, settings.seed));
     let ids = (0..program.functions.len() as u32).map(FunId);
     let functions: Vec<Function> =
         ids.map(|id| calls::function(&program, id, settings, &shared)).collect();
