@@ -9,7 +9,7 @@ use nesl_runtime::kir::reference::Reference;
 use nesl_runtime::runtime::Options;
 use std::fmt::Write as _;
 
-/// The versions, with whether every program must be linear in them.
+/// The versions.
 const VERSIONS: [(&str, Strategy); 3] = [
     ("sequential", Strategy::Always(Version::Sequential)),
     ("flattened", Strategy::Always(Version::Flattened)),
@@ -17,7 +17,7 @@ const VERSIONS: [(&str, Strategy); 3] = [
 ];
 
 /// The number of turns, and the length of the arrays.
-const SIZES: [u32; 3] = [128, 256, 512];
+const SIZES: [u32; 3] = [64, 128, 256];
 
 /// A program: its name, its definitions, and the form that is measured for some `n`.
 type Program = (&'static str, &'static str, &'static str);
@@ -166,9 +166,9 @@ const PROGRAMS: &[Program] = &[
     (
         "union and find",
         "function root(up, v) : ([int], int) -> int = if up[v] == v then v else root(up, up[v]);
-         function join(up, i) : ([int], int) -> [int] =
-           if i == #up then up else join(rep(up, root(up, i / 2), root(up, i)), i + 1);",
-        "sum(join([0:n], 1))",
+         function connect(up, i) : ([int], int) -> [int] =
+           if i == #up then up else connect(rep(up, root(up, i / 2), root(up, i)), i + 1);",
+        "sum(connect([0:n], 1))",
     ),
     (
         "in an apply-to-each",
@@ -195,6 +195,12 @@ const PROGRAMS: &[Program] = &[
         "sum(go(data, 0)) + sum(data)",
     ),
 ];
+
+/// The programs whose flattened form copies more than it writes: where a conditional divides an index
+/// space, the results of its branches are merged by copying, and lists that the host appends are
+/// copied with what they are appended to. The strategy chooses the sequential form.
+const COPIED_WHEN_FLATTENED: [&str; 3] =
+    ["append a list", "in an apply-to-each", "snoc in an apply-to-each"];
 
 /// Returns the work of a form.
 fn work(program: &Program, n: u32, strategy: Strategy) -> u64 {
@@ -226,14 +232,17 @@ fn work(program: &Program, n: u32, strategy: Strategy) -> u64 {
 /// Returns the work per turn at the largest size, and the growth of the work when the size doubles.
 fn measure(program: &Program, strategy: Strategy) -> (u64, f64) {
     let [small, middle, large] = SIZES.map(|n| work(program, n, strategy));
-    let growth = (large - middle) as f64 / (middle - small) as f64;
+    // What the host does launches nothing.
+    let growth = (large - middle) as f64 / (middle - small).max(1) as f64;
     ((large - middle) / u64::from(SIZES[2] - SIZES[1]), growth)
 }
 
 #[test]
 fn loops_cost_what_they_write() {
     let mut table = format!("{:28}", "work per turn");
-    VERSIONS.iter().for_each(|(version, _)| drop(write!(table, "{version:>12}")));
+    for (version, _) in VERSIONS {
+        let _ = write!(table, "{version:>12}");
+    }
     table.push('\n');
     for program in PROGRAMS {
         let name = program.0;
@@ -242,11 +251,37 @@ fn loops_cost_what_they_write() {
             let (per_turn, growth) = measure(program, strategy);
             let _ = write!(table, "{per_turn:>12}");
             // A turn of a heap takes a logarithm.
-            let most = 2.5;
-            let is_divided = name.ends_with("apply-to-each") && version == "flattened";
-            assert!(growth <= most || is_divided, "{name}, {version}: {growth:.2}");
+            let is_linear = growth <= 2.5;
+            let may_copy = version == "flattened" && COPIED_WHEN_FLATTENED.contains(&name);
+            assert!(is_linear || may_copy, "{name}, {version}: {growth:.2}");
         }
         table.push('\n');
     }
-    expect![[""]].assert_eq(&table);
+    expect![[r#"
+        work per turn                 sequential   flattened      chosen
+        rep                                   29          11          29
+        rep of what was read                  42          11          42
+        write                                 36          11          36
+        several writes                        56          10          56
+        snoc                                  26           4          27
+        append a list                         40        1544          41
+        a stack                               32           0          32
+        swaps                                 23           6          23
+        a pair                                28          11          28
+        a record                              36          17          36
+        two arrays                            56          21          56
+        arrays that change places             43          17          43
+        pairs                                 37           9          37
+        flags                                 45          12          45
+        a branch that updates                 31           7          31
+        a dynamic program                     48          11          48
+        a sieve                              150         224         170
+        a heap                               578          74         580
+        a queue                               64          11          63
+        union and find                        75          62          75
+        in an apply-to-each                   88        3260          88
+        snoc in an apply-to-each              90        1776          90
+        not in tail position                  26          11          26
+        of an input                           36          12          36
+    "#]].assert_eq(&table);
 }

@@ -247,6 +247,7 @@ enum Part {
     Whole,
     First,
     Second,
+    Length,
 }
 
 /// A block that is walked.
@@ -325,7 +326,11 @@ impl<'w, 'a> Walk<'w, 'a> {
             let mut last_uses = FxHashMap::default();
             for (position, binding) in block.lets.iter().enumerate() {
                 each_use(binding, &mut |var, part| {
-                    last_uses.insert((var, part), position);
+                    // The length of a sequence in memory stands beside its arrays.
+                    if part != Part::Length || self.plan.is_fused(var) {
+                        let part = if part == Part::Length { Part::Whole } else { part };
+                        last_uses.insert((var, part), position);
+                    }
                 });
             }
             if let Some(var) = block.result.variable() {
@@ -578,6 +583,7 @@ fn each_use(binding: &Let, visit: &mut dyn FnMut(Var, Part)) {
         let part = match binding.op {
             Op::First(_) => Part::First,
             Op::Second(_) => Part::Second,
+            Op::Seq(SeqOp::Length, _) => Part::Length,
             _ => Part::Whole,
         };
         let operands = binding.op.operands();
