@@ -283,5 +283,6 @@ fn loops_cost_what_they_write() {
         snoc in an apply-to-each              90        1776          90
         not in tail position                  26          11          26
         of an input                           36          12          36
-    "#]].assert_eq(&table);
+    "#]]
+    .assert_eq(&table);
 }

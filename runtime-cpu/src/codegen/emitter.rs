@@ -77,6 +77,8 @@ pub struct FunctionEmitter<'a, 'f> {
     pub constants: FxHashMap<kir::Value, Literal>,
     /// The arrays of known provenance.
     pub provenance: FxHashMap<kir::Value, Provenance>,
+    /// For each mark, the slot with the top of the memory at the last attempt to compact to it.
+    pub attempts: FxHashMap<kir::Value, ir::StackSlot>,
     /// The address of the environment.
     pub env: ir::Value,
     /// The address of the interrupt flag.
@@ -114,6 +116,7 @@ impl<'a, 'f> FunctionEmitter<'a, 'f> {
             values: vec![None; types.len()],
             constants: FxHashMap::default(),
             provenance: FxHashMap::default(),
+            attempts: FxHashMap::default(),
             env: params[0],
             interrupt: params[0],
             depth: params[0],
