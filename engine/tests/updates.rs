@@ -16,7 +16,7 @@ const VERSIONS: [(&str, Strategy); 3] = [
     ("chosen", Strategy::Auto),
 ];
 
-/// The number of turns, and the length of the arrays.
+/// The turns of the loops, and the elements of the arrays.
 const SIZES: [u32; 3] = [64, 128, 256];
 
 /// A program: its name, its definitions, and the form that is measured for some `n`.

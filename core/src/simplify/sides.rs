@@ -37,7 +37,7 @@ struct Joiner<'p> {
     limits: &'p Thresholds,
 }
 
-/// What a side of a conditional computes.
+/// The computation of one side of a conditional.
 enum Side<'b> {
     /// A sequence that is there already.
     Same(Var),

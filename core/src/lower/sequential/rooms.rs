@@ -193,5 +193,5 @@ impl<'a> LoweredValue<'a> {
     }
 }
 
-/// Returns the kir type of a room.
+/// The kir type of a room, which counts elements.
 pub(super) const ROOM: kir::ValueTy = kir::ValueTy::Scalar(kir::Ty::I64);

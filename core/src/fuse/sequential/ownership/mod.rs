@@ -3,8 +3,8 @@
 //! `rep(a, x, i)`, `a <- writes` and `a ++ [x]` give a new sequence. Where `a` is used there for the
 //! last time, its arrays can become those of the result, so that a loop which updates an array costs
 //! what it writes. This pass decides *where* that may be done, from the text of the program alone.
-//! Whether the memory really belongs to the code that would write it is known when it runs, by a
-//! number beside every sequence, its *room* ([`lower`](mod@crate::lower)): the elements that its
+//! If the memory really belongs to the code that would write it is known when it runs, by a number
+//! beside every sequence, its *room* ([`lower`](mod@crate::lower)): the elements that its
 //! owner may write, 0 for a sequence that is not owned (an input, a view, an array that the caller
 //! goes on using). The first update of such a sequence copies it, and the copy is owned: a loop
 //! copies an array once at most.
@@ -40,7 +40,7 @@ use crate::ir::{Atom, Block, FunId, Let, Nest, Op, Program, Ty, Var};
 use crate::prim::SeqOp;
 use rustc_hash::{FxHashMap, FxHashSet};
 
-/// What one body of code may overwrite and give away.
+/// The arrays that one body of code may overwrite, and those that it gives away.
 #[derive(Clone, Debug, Default)]
 pub struct BlockOwnership {
     /// The updates that may overwrite the sequence that they change.
@@ -436,10 +436,8 @@ impl<'w, 'a> Walk<'w, 'a> {
             }
             // What is taken out of a sequence lies there, or where each iteration makes it.
             SeqOp::Index => {
-                let mut all = self.atoms_read(args);
-                all.iter_mut().for_each(|origins| origins.own = None);
                 let mut reads = Set::new();
-                all.iter().for_each(|origins| add(&mut reads, &origins.reads));
+                self.atoms_read(args).iter().for_each(|origins| add(&mut reads, &origins.reads));
                 vec![Origins { own: None, reads }; sequences(&binding.ty)]
             }
             SeqOp::Replace | SeqOp::Scatter | SeqOp::Append => {
