@@ -19,6 +19,7 @@
 //! | `rewrite` | inlining, constant folding, common subexpressions; unrolling |
 //! | `dead` | dead code |
 //! | `nests` | vertical fusion of maps |
+//! | `sides` | conditionals between maps of one sequence |
 //! | `reduce_by_key` | groups of which only sums are used, as histograms |
 //! | `calls` | the call graph |
 //!
@@ -33,6 +34,7 @@ mod dead;
 mod nests;
 mod reduce_by_key;
 mod rewrite;
+mod sides;
 
 use crate::ir::{self, Effects, FunId, Function, Program};
 use crate::thresholds::Thresholds;
@@ -96,10 +98,12 @@ pub static PASSES: [Pass; 6] = [
         name: "fuse-maps",
         stage: "joined",
         title: "Joined",
-        about: "makes one apply-to-each of two where the second alone uses what the first gives",
+        about: "makes one apply-to-each of two where the second alone uses what the first gives, and of \
+                two sides of a conditional that map the same rows",
         run: Run::Function(|function, _, context| {
             let mut function = function.into_owned();
             nests::fuse(&mut function, &context.effects);
+            sides::join(&mut function, &context.effects, context.limits);
             function
         }),
     },

@@ -8,6 +8,7 @@
 //! | `data` | constants and top-level data |
 //! | `generate` | generation of random data, functions and forms |
 //! | `recursion` | generation of recursive functions |
+//! | `updates` | generation of recursive functions that update arrays |
 //! | `shrink` | shrinking of failing programs |
 //! | `agree` | execution on all runtimes and comparison of the results |
 //! | `simulated` | the same on a simulated GPU |
@@ -29,6 +30,7 @@ mod simulated;
 #[path = "../simulator/mod.rs"]
 mod simulator;
 mod tree;
+mod updates;
 
 use agree::Verdict;
 use nesl_engine::Precision;

@@ -3,55 +3,57 @@
 
 use super::generate::{Callable, Generator};
 use super::tree::{Expr, Function, Pattern, Shape, Ty};
+use super::updates::updates;
 
 /// Generates one function, or one pair of functions, of a random kind of recursion.
 pub fn functions(g: &mut Generator, out: &mut Vec<Function>) {
-    match g.rng.below(6) {
+    match g.rng.below(9) {
         0 | 1 => divide_and_conquer(g, out),
         2 => tail(g, out),
         3 => body(g, out),
         4 => tree(g, out),
-        _ => mutual(g, out),
+        5 => mutual(g, out),
+        _ => updates(g, out),
     }
 }
 
 /// A function under construction: its name, the fuel parameter, and the other parameters.
-struct Recursive {
+pub(super) struct Recursive {
     name: String,
-    params: Vec<(String, Ty)>,
-    result: Ty,
+    pub params: Vec<(String, Ty)>,
+    pub result: Ty,
 }
 
 impl Recursive {
-    fn new(g: &mut Generator, params: &[Ty], result: Ty) -> Recursive {
+    pub fn new(g: &mut Generator, params: &[Ty], result: Ty) -> Recursive {
         let mut all = vec![(g.fresh('n'), Ty::Int)];
         all.extend(params.iter().map(|ty| (g.fresh('v'), ty.clone())));
         Recursive { name: g.fresh('g'), params: all, result }
     }
 
-    fn fuel(&self) -> Expr {
+    pub fn fuel(&self) -> Expr {
         self.param(0)
     }
 
     /// Refers to a parameter in a position that shrinking must not change.
-    fn param(&self, at: usize) -> Expr {
+    pub fn param(&self, at: usize) -> Expr {
         Expr::var(self.params[at].1.clone(), &self.params[at].0).fixed()
     }
 
     /// Makes a recursive call with the given fuel.
-    fn again(&self, fuel: Expr, mut args: Vec<Expr>) -> Expr {
+    pub fn again(&self, fuel: Expr, mut args: Vec<Expr>) -> Expr {
         args.insert(0, fuel);
         Expr::new(self.result.clone(), Shape::Call(self.name.clone()), args)
     }
 
     /// The fuel that a call from the function itself passes on.
-    fn less(&self) -> Expr {
+    pub fn less(&self) -> Expr {
         Expr::op(Ty::Int, "$0 - 1", vec![self.fuel()]).fixed()
     }
 
     /// Makes the function: a conditional that returns a simple result when there is nothing more to
     /// do, and otherwise evaluates the body.
-    fn finish(
+    pub fn finish(
         self,
         g: &mut Generator,
         stop: Expr,

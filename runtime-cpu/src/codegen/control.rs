@@ -65,7 +65,7 @@ impl<'a> FunctionEmitter<'a, '_> {
                 }
                 self.address(self.get(*array), self.get(*start), self.element_ty(*array))
             }
-            Op::Mark => self.env_load(types::I64, offset::NEXT),
+            Op::Mark => self.mark(inst.results[0]),
             Op::Store { array, index, value } => {
                 let ty = self.element_ty(*array);
                 return self.store(self.get(*array), self.get(*index), ty, self.get(*value));
@@ -305,15 +305,29 @@ impl<'a> FunctionEmitter<'a, '_> {
         }
     }
 
+    /// Emits a mark: the present top of the memory. Beside it stands the top at the last attempt to
+    /// compact to it.
+    fn mark(&mut self, name: kir::Value) -> ir::Value {
+        let top = self.env_load(types::I64, offset::NEXT);
+        let slot = self.slot(8);
+        self.b.ins().stack_store(types::I64, top, slot, 0);
+        self.attempts.insert(name, slot);
+        top
+    }
+
+    /// Emits a compaction. It is attempted once enough was allocated since the last attempt: a loop that
+    /// keeps much and allocates little would find nothing to free in each of its iterations.
     fn compact_op(&mut self, inst: &Inst, since: kir::Value, keep: &[(kir::Value, kir::Value)]) {
+        let attempt = self.attempts[&since];
         let since = self.get(since);
         let arrays: Vec<ir::Value> = keep.iter().map(|(array, _)| self.get(*array)).collect();
         let slow = self.b.create_block();
         let done = self.block_with(arrays.iter().map(|_| types::I64));
         self.b.set_cold_block(slow);
-        // In another chunk than the mark's the difference is any number, most likely a large one.
+        // In another chunk than the last one's the difference is any number, most likely a large one.
         let next = self.env_load(types::I64, offset::NEXT);
-        let taken = self.b.ins().isub(next, since);
+        let last = self.b.ins().stack_load(types::I64, types::I64, attempt, 0);
+        let taken = self.b.ins().isub(next, last);
         let bound = arena::MIN_GARBAGE_BYTES as i64;
         let little = self.b.ins().icmp_imm_s(IntCC::UnsignedLessThanOrEqual, taken, bound);
         self.branch(little, (done, &arrays), (slow, &[]));
@@ -333,6 +347,8 @@ impl<'a> FunctionEmitter<'a, '_> {
         let count = self.int(keep.len() as i64);
         let args = [self.env, since, pairs, count];
         self.call_host_checked(callbacks::compact as *const u8, &args);
+        let top = self.env_load(types::I64, offset::NEXT);
+        self.b.ins().stack_store(types::I64, top, attempt, 0);
         let moved: Vec<ir::Value> = (0..keep.len())
             .map(|n| self.b.ins().load(types::I64, flags(), pairs, 16 * n as i32))
             .collect();

@@ -91,6 +91,8 @@ pub struct FunctionEmitter<'a, 'f> {
     /// The factors and the low word of the last product of which the high word was emitted, and its
     /// block: one instruction computes both words.
     pub product: Option<Product>,
+    /// For each mark, the slot with the top of the memory at the last attempt to compact to it.
+    pub attempts: FxHashMap<kir::Value, ir::StackSlot>,
     /// The address of the environment.
     pub env: ir::Value,
     /// The address of the interrupt flag.
@@ -128,6 +130,7 @@ impl<'a, 'f> FunctionEmitter<'a, 'f> {
             values: vec![None; types.len()],
             constants: FxHashMap::default(),
             provenance: FxHashMap::default(),
+            attempts: FxHashMap::default(),
             env: params[0],
             interrupt: params[0],
             depth: params[0],

@@ -32,17 +32,20 @@
 //! | module | what it does |
 //! |---|---|
 //! | `plan` | the decisions, by one forward walk over a block |
+//! | `ownership` | the arrays that may be overwritten, since nobody reads them any more |
 //! | `shared_loop` | the reductions of a block that share a loop |
 //! | `uses` | the number, the depth and the block of each variable's uses |
 //! | `print` | the plans of a program as text behind its ir |
 //! | `verify` | the invariants that a plan keeps |
 
+pub mod ownership;
 mod plan;
 mod print;
 mod shared_loop;
 mod uses;
 mod verify;
 
+pub use ownership::{BlockOwnership, Ownership};
 pub use plan::SequentialPlan;
 pub use print::{print, print_located};
 pub use shared_loop::{LoopMember, SharedLoop};

@@ -1,8 +1,10 @@
 //! The plans of a program as text.
 
+use super::ownership::Ownership;
 use super::plan::SequentialPlan;
-use crate::ir::{self, Let, Op, Program, Site, Var};
+use crate::ir::{self, FunId, Function, Let, Op, Program, Site, Var};
 use crate::prim::SeqOp;
+use rustc_hash::FxHashMap;
 use std::fmt::Write as _;
 
 /// Returns the text of a program, and behind it the plan of each function that has decisions, its
@@ -15,21 +17,44 @@ pub fn print(program: &Program) -> String {
 /// lines: pairs of a byte offset in a line and the location.
 pub fn print_located(program: &Program) -> (String, Vec<(usize, Site)>) {
     let (mut out, mut notes) = ir::print_located(program);
-    for function in &program.functions {
+    let ownership = Ownership::of(program);
+    for (number, function) in program.functions.iter().enumerate() {
+        let id = FunId(number as u32);
         let plan = SequentialPlan::of(&function.body);
         let mut decisions = Vec::new();
         function.body.each_let(&mut |binding| each_decision(binding, &plan, &mut decisions));
-        if decisions.is_empty() {
-            continue;
+        if !decisions.is_empty() {
+            section("plan", function, decisions, &mut out, &mut notes);
         }
-        let _ = write!(out, "\nplan {:?} {{\n", function.name.as_str());
-        for (decision, site) in decisions {
-            notes.push((out.len(), site));
-            let _ = writeln!(out, "  {decision}");
+        let owned = ownership.decisions(id);
+        if !owned.is_empty() {
+            let mut sites = FxHashMap::default();
+            function.body.each_let(&mut |binding| {
+                sites.insert(binding.var, binding.site);
+            });
+            let site = |var: Option<Var>| var.and_then(|var| sites.get(&var)).copied();
+            let located = |(var, text)| (text, site(var).unwrap_or(function.site));
+            let owned = owned.into_iter().map(located).collect();
+            section("own", function, owned, &mut out, &mut notes);
         }
-        out.push_str("}\n");
     }
     (out, notes)
+}
+
+/// Adds the decisions about a function, each with its source location.
+fn section(
+    title: &str,
+    function: &Function,
+    decisions: Vec<(String, Site)>,
+    out: &mut String,
+    notes: &mut Vec<(usize, Site)>,
+) {
+    let _ = write!(out, "\n{title} {:?} {{\n", function.name.as_str());
+    for (decision, site) in decisions {
+        notes.push((out.len(), site));
+        let _ = writeln!(out, "  {decision}");
+    }
+    out.push_str("}\n");
 }
 
 /// Adds the decisions about the variables that a binding binds, with its source location.

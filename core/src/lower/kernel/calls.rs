@@ -1,6 +1,7 @@
 //! Finds the functions that a kernel calls, and renumbers them so that its module contains no
 //! others.
 
+use super::super::sequential::{block_reads_first, reads_first};
 use crate::base::with_stack;
 use crate::flat::{Let, Op};
 use crate::ir::{self, Block, FunId, Program};
@@ -37,6 +38,7 @@ pub(super) fn callees(program: &Program, lets: &[Let], limits: &Thresholds) -> (
     for binding in &mut lets {
         if let Op::Sequential(block) = &mut binding.op {
             renumber_calls(block, &new_id);
+            block_reads_first(block);
         } else if let Op::Map(op) = &binding.op {
             let lets = vec![core_binding(binding, op)];
             let mut block = Block { lets, result: ir::Atom::Unit };
@@ -45,7 +47,8 @@ pub(super) fn callees(program: &Program, lets: &[Let], limits: &Thresholds) -> (
         }
     }
     let needed = Program { functions, globals: Vec::new(), main: FunId(0) };
-    let needed = if needed.functions.is_empty() { needed } else { unroll(&needed, limits) };
+    let mut needed = if needed.functions.is_empty() { needed } else { unroll(&needed, limits) };
+    reads_first(&mut needed);
     (needed, lets)
 }
 

@@ -85,7 +85,7 @@ pub fn kernel(
 ) -> Result<LoweredKernel, Unsupported> {
     let (source, lets) = calls::callees(&program.source, &kernel.lets, settings.limits);
     let maps = calls::map_blocks(&lets);
-    let shared = RefCell::new(ModuleState::new(settings.seed));
+    let shared = RefCell::new(ModuleState::new(&source, settings.seed));
     let ids = (0..source.functions.len() as u32).map(FunId);
     let functions: Vec<kir::Function> =
         ids.map(|id| self::function(&source, id, settings, &shared)).collect();

@@ -18,8 +18,8 @@ pub use layout::{columns, parts};
 
 pub(super) use layout::{element_ty, scalar_ty};
 pub(super) use value::{
-    Column, Columns, FusedSequence, IndexFunction, LoweredSequence, LoweredValue, StoredSequence,
-    Views, columns_from_parts, next_part,
+    Column, Columns, FusedSequence, IndexFunction, LoweredSequence, LoweredValue, Room,
+    StoredSequence, Views, columns_from_parts, next_part,
 };
 
 /// Reports a representation that does not belong to the type of its value.

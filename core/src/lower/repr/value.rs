@@ -42,6 +42,20 @@ pub(in crate::lower) struct StoredSequence {
     pub length: Value,
     /// The arrays of the elements.
     pub columns: Columns,
+    /// The elements that may be overwritten.
+    pub room: Room,
+}
+
+/// The number of elements that the owner of a stored sequence may write, from its first one on: at
+/// least its length, or 0 if the arrays are not owned.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::lower) enum Room {
+    /// The arrays belong to somebody else.
+    None,
+    /// An `i64` that is 0 if the arrays belong to somebody else.
+    Maybe(Value),
+    /// The arrays are owned, and have room for so many elements, an `i64`.
+    Owned(Value),
 }
 
 /// A sequence that is not materialised.
@@ -110,15 +124,30 @@ pub(in crate::lower) struct Views {
     pub extent: Value,
 }
 
+impl Room {
+    /// Returns the kir value of the room, if the arrays may be owned.
+    pub fn value(self) -> Option<Value> {
+        match self {
+            Room::None => None,
+            Room::Maybe(room) | Room::Owned(room) => Some(room),
+        }
+    }
+}
+
 impl<'a> LoweredValue<'a> {
     /// Returns the pair of two values.
     pub fn pair(first: LoweredValue<'a>, second: LoweredValue<'a>) -> LoweredValue<'a> {
         LoweredValue::Pair(Rc::new((first, second)))
     }
 
-    /// Returns a sequence in memory.
+    /// Returns a sequence in memory that is not owned.
     pub fn stored(length: Value, columns: Columns) -> LoweredValue<'a> {
-        LoweredValue::Sequence(LoweredSequence::Stored(StoredSequence { length, columns }))
+        LoweredValue::of_stored(StoredSequence { length, columns, room: Room::None })
+    }
+
+    /// Returns a sequence in memory.
+    pub fn of_stored(stored: StoredSequence) -> LoweredValue<'a> {
+        LoweredValue::Sequence(LoweredSequence::Stored(stored))
     }
 
     /// Returns a sequence that is not materialised.
@@ -235,6 +264,15 @@ impl Columns {
             Columns::Unit | Columns::Scalars(_) | Columns::Pair(_) => {
                 ill_typed("a sequence of sequences")
             }
+        }
+    }
+
+    /// Returns true if no element contains a sequence.
+    pub fn is_flat(&self) -> bool {
+        match self {
+            Columns::Unit | Columns::Scalars(_) => true,
+            Columns::Pair(both) => both.0.is_flat() && both.1.is_flat(),
+            Columns::Views(_) => false,
         }
     }
 

@@ -1,9 +1,7 @@
 //! Lists, texts, reductions, scans, ranks, sorts.
 
 use super::super::Detail;
-use super::super::repr::{
-    Column, Columns, LoweredSequence, LoweredValue, StoredSequence, element_ty, scalar_ty,
-};
+use super::super::repr::{Column, Columns, LoweredSequence, LoweredValue, element_ty, scalar_ty};
 use super::function::{FunctionLowering, Helper};
 use crate::ir::{Atom, Site, Ty};
 use crate::prim::ReduceOp;
@@ -35,10 +33,7 @@ impl<'a> FunctionLowering<'a> {
             let value = self.atom(*atom);
             rows.put(self, &value, place, args.len() == 1);
         }
-        LoweredValue::Sequence(LoweredSequence::Stored(StoredSequence {
-            length,
-            columns: rows.columns(),
-        }))
+        LoweredValue::of_stored(self.fresh(length, rows.columns()))
     }
 
     /// Lowers a string constant.
@@ -101,7 +96,7 @@ impl<'a> FunctionLowering<'a> {
         let (init, carried, reduce) = (vec![neutral], vec![before], Vec::new());
         self.body
             .push(Op::For { count, index, init, carried, reduce, body }, &[ValueTy::Scalar(ty)]);
-        LoweredValue::stored(count, Columns::Scalars(out))
+        LoweredValue::of_stored(self.fresh(count, Columns::Scalars(out)))
     }
 
     /// Combines two values as a reduction does.
@@ -137,7 +132,7 @@ impl<'a> FunctionLowering<'a> {
     /// Converts a column of `i64` indices to NESL ints.
     pub(super) fn as_ints(&mut self, indices: Column, length: Value) -> LoweredValue<'a> {
         if self.precision == Precision::Bits64 {
-            return LoweredValue::stored(length, Columns::Scalars(indices));
+            return LoweredValue::of_stored(self.fresh(length, Columns::Scalars(indices)));
         }
         let narrow = self.collect(length, &Ty::Int, |t, i| {
             let index = t.body.load(indices.array, i);
@@ -173,7 +168,7 @@ impl<'a> FunctionLowering<'a> {
         let keys = self.array_of(of.columns.scalars());
         let out = self.alloc(self.body.element(keys), of.length);
         self.body.service(service, vec![keys, of.length, out.array]);
-        LoweredValue::stored(of.length, Columns::Scalars(out))
+        LoweredValue::of_stored(self.fresh(of.length, Columns::Scalars(out)))
     }
 
     /// Lowers the hash of a text.

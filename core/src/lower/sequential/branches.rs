@@ -1,6 +1,8 @@
 //! Values that depend on a condition: a kir `if` whose results are the parts that differ.
 
-use super::super::repr::{Column, Columns, LoweredSequence, LoweredValue, StoredSequence, Views};
+use super::super::repr::{
+    Column, Columns, LoweredSequence, LoweredValue, Room, StoredSequence, Views,
+};
 use super::function::FunctionLowering;
 use crate::base::with_stack;
 use crate::ir::Ty;
@@ -86,12 +88,21 @@ fn merge<'a>(
         ) => {
             let length = pick(a.length, b.length);
             let columns = merge_columns(&a.columns, &b.columns, zero, pick);
-            LoweredValue::Sequence(LoweredSequence::Stored(StoredSequence { length, columns }))
+            let room = merge_rooms(a.room, b.room, zero, pick);
+            LoweredValue::of_stored(StoredSequence { length, columns, room })
         }
         (LoweredValue::Scalar(_) | LoweredValue::Pair(_) | LoweredValue::Sequence(_), _) => {
             bug!("both branches have one type and are materialised")
         }
     })
+}
+
+fn merge_rooms(a: Room, b: Room, zero: Value, pick: &mut dyn FnMut(Value, Value) -> Value) -> Room {
+    match (a, b) {
+        (Room::None, Room::None) => Room::None,
+        (Room::Owned(a), Room::Owned(b)) => Room::Owned(pick(a, b)),
+        (a, b) => Room::Maybe(pick(a.value().unwrap_or(zero), b.value().unwrap_or(zero))),
+    }
 }
 
 fn merge_columns(

@@ -89,7 +89,7 @@ impl<'a> FunctionLowering<'a> {
             t.store_row(storage, &value, index, true);
             None
         });
-        StoredSequence { length: count, columns: storage.columns() }
+        self.fresh(count, storage.columns())
     }
 
     /// Stores the elements of a sequence whose flag is true.
@@ -116,7 +116,7 @@ impl<'a> FunctionLowering<'a> {
                 Some(t.store_if(flag, used, storage, |t| t.element(of, index)))
             });
         let Some(length) = kept else { bug!("the loop of a filter counts what it keeps") };
-        StoredSequence { length, columns: storage.columns() }
+        StoredSequence { length, ..self.fresh(count, storage.columns()) }
     }
 
     /// Stores an element at the index `used` if a flag is true; returns the next free index.

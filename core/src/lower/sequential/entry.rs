@@ -3,6 +3,7 @@
 use super::super::Settings;
 use super::super::repr::{self, Columns, LoweredSequence, LoweredValue, StoredSequence, scalar_ty};
 use super::function::{FunctionLowering, ModuleState};
+use super::rooms;
 use crate::base::with_stack;
 use crate::ir::{Program, Ty};
 use nesl_runtime::bug;
@@ -30,10 +31,19 @@ pub(super) fn kernel<'a>(
             args.push(kernel.param(part));
         }
     }
-    let results = repr::parts(&main.result, precision);
+    let mut results = repr::parts(&main.result, precision);
     let out = result_slots(&main.result, precision, &mut kernel);
     kernel.over(Space::Flat { count });
-    let values = kernel.body.call(FunctionId(program.main.0), args, &results);
+    let results_end = results.len();
+    if shared.borrow().ownership.is_tracked(program.main) {
+        // What the caller passes is not the program's to overwrite.
+        let params = main.params.iter().map(|(_, ty)| rooms::count(ty)).sum();
+        let none = kernel.body.i64(0);
+        args.extend(std::iter::repeat_n(none, params));
+        results.extend(std::iter::repeat_n(rooms::ROOM, rooms::count(&main.result)));
+    }
+    let mut values = kernel.body.call(FunctionId(program.main.0), args, &results);
+    values.truncate(results_end);
     let body = std::mem::take(&mut kernel.body);
     let mut code = FunctionLowering::new(body, program, settings, shared);
     let value = code.assemble(&main.result, &mut values.into_iter());

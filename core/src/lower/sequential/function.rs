@@ -3,7 +3,7 @@
 use super::super::repr::{Column, LoweredSequence, LoweredValue, StoredSequence, element_ty};
 use super::super::{Detail, FaultSite, Settings};
 use crate::base::with_stack;
-use crate::fuse::sequential::{SequentialPlan, verify};
+use crate::fuse::sequential::{BlockOwnership, Ownership, SequentialPlan, verify};
 use crate::ir::{Atom, Block, Let, Op, Program, Ty, Var};
 use crate::prim::SeqOp;
 use crate::thresholds::Thresholds;
@@ -14,6 +14,7 @@ use nesl_runtime::scalar::{Precision, ScalarOp};
 use nesl_runtime::violation;
 use rustc_hash::FxHashMap;
 use std::cell::RefCell;
+use std::rc::Rc;
 
 /// A kir function that generated code calls and that no function of the program corresponds to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -35,12 +36,16 @@ pub(in crate::lower) struct ModuleState {
     pub helpers: Vec<(Helper, Function)>,
     /// The seed of the random numbers.
     pub(super) seed: u64,
+    /// The arrays that the functions may overwrite.
+    pub(super) ownership: Rc<Ownership>,
 }
 
 impl ModuleState {
-    /// Returns the state of an empty module whose random numbers will have this seed.
-    pub fn new(seed: u64) -> ModuleState {
-        ModuleState { seed, ..ModuleState::default() }
+    /// Returns the state of an empty module for the functions of a program, whose random numbers will
+    /// have this seed.
+    pub fn new(program: &Program, seed: u64) -> ModuleState {
+        let ownership = Rc::new(Ownership::of(program));
+        ModuleState { seed, ownership, ..ModuleState::default() }
     }
 }
 
@@ -57,6 +62,10 @@ pub(in crate::lower) struct FunctionLowering<'a> {
     pub env: FxHashMap<Var, (LoweredValue<'a>, &'a Ty)>,
     /// The fusion decisions about the code at hand.
     pub(super) plan: SequentialPlan<'a>,
+    /// The arrays that the code at hand may overwrite.
+    pub(super) owned: BlockOwnership,
+    /// True if the code at hand knows the rooms of its sequences.
+    pub(super) has_rooms: bool,
     /// The results of shared loops whose reductions have not been reached yet.
     pub(super) reduced: FxHashMap<Var, LoweredValue<'a>>,
     /// In a function of the library: the site of the call that left the user's program.
@@ -82,6 +91,8 @@ impl<'a> FunctionLowering<'a> {
             shared,
             env: FxHashMap::default(),
             plan: SequentialPlan::default(),
+            owned: BlockOwnership::default(),
+            has_rooms: false,
             reduced: FxHashMap::default(),
             origin: None,
             allocations: 0,
@@ -101,6 +112,9 @@ impl<'a> FunctionLowering<'a> {
     /// Lowers a block that no function of the program contains.
     pub fn separate_block(&mut self, block: &'a Block) -> LoweredValue<'a> {
         self.plan_loops("a kernel", block);
+        let ownership = self.shared.borrow().ownership.clone();
+        self.owned = ownership.of_block(self.program, block, &self.plan);
+        self.has_rooms = !self.owned.is_empty();
         self.block(block)
     }
 
@@ -157,8 +171,11 @@ impl<'a> FunctionLowering<'a> {
             Op::Second(pair) => self.atom(*pair).components().1.clone(),
             Op::Text(text) => self.text(text),
             Op::List(args) => self.list(args, &binding.ty),
-            Op::Seq(op, args) => self.sequence(*op, args, site),
-            Op::Call(callee, args) => self.call(*callee, args, &binding.ty, site),
+            Op::Seq(op, args) => {
+                let in_place = self.owned.in_place(binding.var);
+                self.sequence(*op, args, in_place, site)
+            }
+            Op::Call(callee, args) => self.call(*callee, args, binding),
             Op::If { cond, then, otherwise } => {
                 let cond = self.atom(*cond).scalar();
                 self.conditional(cond, &binding.ty, |t| t.block(then), |t| t.block(otherwise))

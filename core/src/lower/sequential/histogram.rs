@@ -50,7 +50,7 @@ impl<'a> FunctionLowering<'a> {
         self.body.store(table.array, at, sum);
         self.close_loop(within, count);
         self.close_loop(index, indices.length);
-        LoweredValue::stored(size, Columns::Scalars(table))
+        LoweredValue::of_stored(self.fresh(size, Columns::Scalars(table)))
     }
 
     /// Returns the number of elements added from an index on: 1 for a scalar, the length of a row, or

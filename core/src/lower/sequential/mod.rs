@@ -29,6 +29,8 @@
 //! | `shared_loop` | reductions that share a loop |
 //! | `branches` | values that depend on a condition |
 //! | `moves`, `arrays`, `histogram` | the operations on sequences |
+//! | `reads_first` | reads of elements before the update of their array |
+//! | `rooms` | the elements of a sequence that its owner may overwrite |
 //! | `parts` | a value ↔ its parts, for calls, loops and results |
 //! | `faults` | run-time checks |
 //! | `scalar`, `random`, `math` | scalar operations, random numbers, mathematical functions |
@@ -47,12 +49,15 @@ mod moves;
 mod parts;
 mod pool;
 mod random;
+mod reads_first;
+mod rooms;
 mod scalar;
 mod shared_loop;
 
 pub(in crate::lower) use arrays::combine;
 pub(in crate::lower) use calls::function;
 pub(in crate::lower) use function::{FunctionLowering, ModuleState};
+pub(in crate::lower) use reads_first::{in_block as block_reads_first, reads_first};
 
 use super::{Lowered, Settings, Unsupported, globals};
 use crate::ir::{FunId, GlobalId, Op, Program};
@@ -74,7 +79,7 @@ pub fn sequential(program: &Program, settings: &Settings<'_>) -> Result<Lowered,
         return Err(Unsupported::HostOperation);
     }
     let (program, globals) = prepare(program, settings.limits);
-    let shared = RefCell::new(ModuleState::new(settings.seed));
+    let shared = RefCell::new(ModuleState::new(&program, settings.seed));
     let ids = (0..program.functions.len() as u32).map(FunId);
     let functions: Vec<Function> =
         ids.map(|id| calls::function(&program, id, settings, &shared)).collect();
@@ -86,8 +91,10 @@ pub fn sequential(program: &Program, settings: &Settings<'_>) -> Result<Lowered,
 }
 
 /// Returns the program that sequential code is generated for, and the globals it takes: globals
-/// are parameters, and maps over short lists are unrolled.
+/// are parameters, maps over short lists are unrolled, and elements are read before their array is updated.
 pub fn prepare(program: &Program, limits: &Thresholds) -> (Program, Vec<GlobalId>) {
     let (program, globals) = globals::as_parameters(program);
-    (unroll(&program, limits), globals)
+    let mut program = unroll(&program, limits);
+    reads_first::reads_first(&mut program);
+    (program, globals)
 }

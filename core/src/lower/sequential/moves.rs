@@ -15,7 +15,14 @@ use std::rc::Rc;
 
 impl<'a> FunctionLowering<'a> {
     /// Lowers an operation on sequences.
-    pub(super) fn sequence(&mut self, op: SeqOp, args: &[Atom], site: Site) -> LoweredValue<'a> {
+    /// `in_place` says that its first operand may be overwritten where it is owned.
+    pub(super) fn sequence(
+        &mut self,
+        op: SeqOp,
+        args: &[Atom],
+        in_place: bool,
+        site: Site,
+    ) -> LoweredValue<'a> {
         match op {
             SeqOp::Length => {
                 let of = self.random_access(args[0]);
@@ -31,11 +38,11 @@ impl<'a> FunctionLowering<'a> {
                 let length = places.length();
                 LoweredValue::fused(length, true, IndexFunction::Gather(of, places, site))
             }
-            SeqOp::Scatter => self.scatter(args[0], args[1], site),
-            SeqOp::Replace => self.replace(args, site),
+            SeqOp::Scatter => self.scatter(args[0], args[1], in_place, site),
+            SeqOp::Replace => self.replace(args, in_place, site),
             SeqOp::Permute => self.permute(args[0], args[1], site),
             SeqOp::Pack => self.pack(args[0], args[1], site),
-            SeqOp::Append => self.append_both(args[0], args[1]),
+            SeqOp::Append => self.append_both(args[0], args[1], in_place),
             SeqOp::Flatten => self.flatten(args[0]),
             SeqOp::Partition => self.partition(args[0], args[1], site),
             SeqOp::Subseq => self.subseq(args, site),
@@ -152,12 +159,23 @@ impl<'a> FunctionLowering<'a> {
     }
 
     /// Lowers `sequence <- writes`: of two writes to one index, the later one wins.
-    fn scatter(&mut self, of: Atom, writes: Atom, site: Site) -> LoweredValue<'a> {
+    fn scatter(&mut self, of: Atom, writes: Atom, in_place: bool, site: Site) -> LoweredValue<'a> {
         let element = self.element_ty(of);
         let of = self.stored(of);
         let writes = self.stored(writes);
         let (places, values) = writes.columns.components();
         let (places, values) = (places.scalars(), values.clone());
+        if !element.has_sequence() {
+            let changed = self.writable(&of, in_place);
+            let k = self.open_loop();
+            let place = self.load(places, k);
+            let place = self.index_of(place);
+            self.in_bounds(place, of.length, FaultCode::Scatter, site);
+            let value = self.row(&values, k);
+            self.overwrite(&changed.columns, &value, place);
+            self.close_loop(k, writes.length);
+            return LoweredValue::of_stored(changed);
+        }
         let place_of = |t: &mut Self, k| {
             let place = t.load(places, k);
             t.index_of(place)
@@ -175,7 +193,7 @@ impl<'a> FunctionLowering<'a> {
     }
 
     /// Lowers `rep(sequence, value, index)`.
-    fn replace(&mut self, args: &[Atom], site: Site) -> LoweredValue<'a> {
+    fn replace(&mut self, args: &[Atom], in_place: bool, site: Site) -> LoweredValue<'a> {
         let element = self.element_ty(args[0]);
         let of = self.stored(args[0]);
         let value = self.atom(args[1]);
@@ -184,9 +202,9 @@ impl<'a> FunctionLowering<'a> {
         let place = self.index_of(place);
         self.in_bounds(place, of.length, FaultCode::Replace, site);
         if !element.has_sequence() {
-            let copy = self.copy(&of);
-            self.overwrite(&copy.columns, &value, place);
-            return LoweredValue::Sequence(LoweredSequence::Stored(copy));
+            let changed = self.writable(&of, in_place);
+            self.overwrite(&changed.columns, &value, place);
+            return LoweredValue::of_stored(changed);
         }
         let length = of.length;
         let changed = self.collect(length, element, |t, i| {
@@ -196,22 +214,14 @@ impl<'a> FunctionLowering<'a> {
         LoweredValue::Sequence(LoweredSequence::Stored(changed))
     }
 
-    /// Copies a sequence whose elements contain no sequences into new arrays.
-    fn copy(&mut self, of: &StoredSequence) -> StoredSequence {
-        let length = of.length;
-        let columns = of.columns.map(&mut |column| {
-            let from = self.array_of(column);
-            let to = self.alloc(self.body.element(column.array), length);
-            self.body.copy(from, to.array, length);
-            to
-        });
-        StoredSequence { length, columns }
-    }
-
     /// Stores an element that contains no sequence.
-    fn overwrite(&mut self, columns: &Columns, value: &LoweredValue<'a>, place: Value) {
+    pub(super) fn overwrite(&mut self, columns: &Columns, value: &LoweredValue<'a>, place: Value) {
         match (columns, value) {
             (Columns::Scalars(column), LoweredValue::Scalar(value)) => {
+                let place = match column.start {
+                    None => place,
+                    Some(start) => self.body.binary(Binary::Add, start, place),
+                };
                 self.body.store(column.array, place, *value);
             }
             (Columns::Pair(columns), LoweredValue::Pair(both)) => {
@@ -264,8 +274,16 @@ impl<'a> FunctionLowering<'a> {
     }
 
     /// Lowers `a ++ b`.
-    fn append_both(&mut self, a: Atom, b: Atom) -> LoweredValue<'a> {
+    fn append_both(&mut self, a: Atom, b: Atom, in_place: bool) -> LoweredValue<'a> {
         let element = self.element_ty(a);
+        if in_place
+            && let LoweredSequence::Stored(first) = self.atom(a).sequence()
+            && let Some(room) = first.room.value()
+            // What was just made is full.
+            && room != first.length
+        {
+            return self.append_in_place(&first, room, b);
+        }
         if !element.has_sequence() {
             let [a, b] = [a, b].map(|atom| self.streamed(atom));
             let before = a.length();
@@ -275,11 +293,7 @@ impl<'a> FunctionLowering<'a> {
             let zero = self.body.i64(0);
             rows.fill(self, &a, zero);
             rows.fill(self, &b, before);
-            let columns = rows.columns();
-            return LoweredValue::Sequence(LoweredSequence::Stored(StoredSequence {
-                length,
-                columns,
-            }));
+            return LoweredValue::of_stored(self.fresh(length, rows.columns()));
         }
         let (a, b) = (self.stored(a), self.stored(b));
         let length = self.body.binary(Binary::Add, a.length, b.length);
@@ -437,7 +451,9 @@ impl<'a> FunctionLowering<'a> {
         let detail = (Detail::Cut, &[start, end, of.length][..]);
         self.check_detail(fits, FaultCode::Subseq, site, detail);
         let length = self.body.binary(Binary::Sub, end, start);
-        LoweredValue::stored(length, self.columns_from(&of.columns, start))
+        let room = self.room_behind(of.room, start);
+        let columns = self.columns_from(&of.columns, start);
+        LoweredValue::of_stored(StoredSequence { length, columns, room })
     }
 
     /// Opens the body of a counted loop that carries nothing; returns the index.

@@ -353,8 +353,10 @@ impl<'m, 'r> Machine<'m, 'r> {
                 let keep =
                     keep.iter().map(|(array, length)| (self.array(*array), self.i64(*length)));
                 let keep: Vec<_> = keep.collect();
-                keep.iter().for_each(|(_, length)| self.worked(*length));
-                let moved = self.memory.compact(since, &keep)?;
+                let (moved, is_worth_it) = self.memory.compact(since, &keep)?;
+                if is_worth_it {
+                    keep.iter().for_each(|(_, length)| self.worked(*length));
+                }
                 let moved: Vec<Datum> = moved.into_iter().map(Datum::Array).collect();
                 self.set_all(&inst.results, &moved);
                 return Ok(());

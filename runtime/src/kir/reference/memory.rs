@@ -316,8 +316,13 @@ impl<'r> Memory<'r> {
         mark
     }
 
-    /// Frees what was allocated since a mark but for some arrays, which are moved.
-    pub fn compact(&mut self, since: Mark, keep: &[(Pointer, i64)]) -> Checked<Vec<Pointer>> {
+    /// Frees what was allocated since a mark but for some arrays, which are moved; also returns whether a
+    /// runtime would do so at once, since there is more garbage than elements to move.
+    pub fn compact(
+        &mut self,
+        since: Mark,
+        keep: &[(Pointer, i64)],
+    ) -> Checked<(Vec<Pointer>, bool)> {
         let Some(at) = self.marks.iter().rposition(|mark| *mark == since) else {
             return Err("the mark is gone: an older one was compacted to".to_string());
         };
@@ -348,7 +353,8 @@ impl<'r> Memory<'r> {
         self.own_bytes = self.own_bytes - freed + kept;
         self.gauge.give(freed);
         self.gauge.now.fetch_add(kept, Ordering::Relaxed);
-        Ok(moved)
+        // Less garbage than that a runtime leaves where it is.
+        Ok((moved, freed - kept.min(freed) > 2 * kept))
     }
 
     /// The array behind a pointer and the place in it of an element.

@@ -1,0 +1,611 @@
+//! Ownership: which arrays sequential code may overwrite, since nobody reads them any more.
+//!
+//! `rep(a, x, i)`, `a <- writes` and `a ++ [x]` give a new sequence. Where `a` is used there for the
+//! last time, its arrays can become those of the result, so that a loop which updates an array costs
+//! what it writes. This pass decides *where* that may be done, from the text of the program alone.
+//! If the memory really belongs to the code that would write it is known when it runs, by a number
+//! beside every sequence, its *room* ([`lower`](mod@crate::lower)): the elements that its
+//! owner may write, 0 for a sequence that is not owned (an input, a view, an array that the caller
+//! goes on using). The first update of such a sequence copies it, and the copy is owned: a loop
+//! copies an array once at most.
+//!
+//! ```text
+//! fn "fill"(v0: [int], v1: int) -> [int] {          own "fill" {
+//!   …                                                 in place v5
+//!   v5: [int] = replace(v0, v4, v1)             →     give v7: 0
+//!   v6: int = add(v1, 1)                              return 0
+//!   v7: [int] = call "fill"(v5, v6)                 }
+//! ```
+//!
+//! * *in place*: an update whose sequence is read by nobody afterwards.
+//! * *give*: the sequences among the arguments of a call that become the callee's. Sequences are
+//!   numbered by their position among those of all arguments; a tuple counts each of its own.
+//! * *return*: the sequences of a result that become the caller's, numbered likewise.
+//!
+//! Each sequence of a variable has *origins*. `own` are the allocations that it may lie in and that
+//! may be written under its name; `reads` are all those that it may be computed from later: its own,
+//! those that it is a view of, and those that a fused sequence reads when it is consumed. An array
+//! may be overwritten if no variable that is used later reads an allocation of its `own`, and each of
+//! these was made in the same iteration of the nests around. Only rows that contain no sequences
+//! are overwritten: segments may overlap.
+//!
+//! Sources: Baker, *Lively linear Lisp* (1992), for last uses; Henriksen et al., *Futhark* (PLDI
+//! 2017), section 3, for alias sets of arrays in a functional language with in-place updates;
+//! Ullrich and de Moura, *Counting immutable beans* (IFL 2019), for owned parameters that are inferred
+//! and for updates in place that are decided when the program runs.
+
+use super::plan::SequentialPlan;
+use crate::base::with_stack;
+use crate::ir::{Atom, Block, FunId, Let, Nest, Op, Program, Ty, Var};
+use crate::prim::SeqOp;
+use rustc_hash::{FxHashMap, FxHashSet};
+
+/// The arrays that one body of code may overwrite, and those that it gives away.
+#[derive(Clone, Debug, Default)]
+pub struct BlockOwnership {
+    /// The updates that may overwrite the sequence that they change.
+    in_place: FxHashSet<Var>,
+    /// For each call, the sequences among its arguments that become the callee's.
+    given: FxHashMap<Var, Vec<bool>>,
+}
+
+/// The ownership of a function.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+struct Summary {
+    /// The sequences of the result that become the caller's.
+    returned: Vec<bool>,
+    /// For each sequence of the result, the sequences of the parameters that it may read.
+    aliases: Vec<Vec<bool>>,
+}
+
+/// The ownership of all functions of a program.
+#[derive(Clone, Debug, Default)]
+pub struct Ownership {
+    functions: Vec<(BlockOwnership, Summary)>,
+    /// For each function, whether it may overwrite something, or a function that it calls may: its
+    /// parameters and results have rooms.
+    tracked: Vec<bool>,
+}
+
+impl BlockOwnership {
+    /// Returns true if an update may overwrite the sequence that it changes.
+    pub fn in_place(&self, update: Var) -> bool {
+        self.in_place.contains(&update)
+    }
+
+    /// Returns the sequences among the arguments of a call that become the callee's.
+    pub fn given(&self, call: Var) -> &[bool] {
+        self.given.get(&call).map_or(&[], |given| given)
+    }
+
+    /// Returns true if nothing is ever overwritten or given away.
+    pub fn is_empty(&self) -> bool {
+        self.in_place.is_empty() && !self.given.values().flatten().any(|given| *given)
+    }
+}
+
+impl Ownership {
+    /// Finds the ownership of a program's functions.
+    pub fn of(program: &Program) -> Ownership {
+        let count = program.functions.len();
+        if !program.functions.iter().any(|function| has_updates(&function.body)) {
+            return Ownership { functions: Vec::new(), tracked: vec![false; count] };
+        }
+        let plans: Vec<SequentialPlan<'_>> =
+            program.functions.iter().map(|function| SequentialPlan::of(&function.body)).collect();
+        let empty = |function: &crate::ir::Function| {
+            let params = function.params.iter().map(|(_, ty)| sequences(ty)).sum();
+            let result = sequences(&function.result);
+            let aliases = vec![vec![false; params]; result];
+            let summary = Summary { returned: vec![true; result], aliases };
+            (BlockOwnership::default(), summary)
+        };
+        let mut all = Ownership {
+            functions: program.functions.iter().map(empty).collect(),
+            tracked: vec![false; count],
+        };
+        // What a result may read only grows from round to round.
+        loop {
+            let mut changed = false;
+            for at in 0..count {
+                let id = FunId(at as u32);
+                let found = Walk::new(program, &plans[at], &all).function(id);
+                changed |= found.1 != all.functions[at].1;
+                all.functions[at] = found;
+            }
+            if !changed {
+                break;
+            }
+        }
+        all.tracked = all.functions.iter().map(|(block, _)| !block.in_place.is_empty()).collect();
+        // Callers of a tracked function are tracked.
+        loop {
+            let mut changed = false;
+            for (at, function) in program.functions.iter().enumerate() {
+                let mut calls = false;
+                function.body.for_each_op(&mut |op| {
+                    calls |= matches!(op, Op::Call(callee, _) if all.tracked[callee.0 as usize]);
+                });
+                changed |= calls && !all.tracked[at];
+                all.tracked[at] |= calls;
+            }
+            if !changed {
+                break;
+            }
+        }
+        all
+    }
+
+    /// Finds the ownership of a block that no function of the program contains. The variables that
+    /// it does not bind are not its own.
+    pub fn of_block<'a>(
+        &self,
+        program: &'a Program,
+        block: &'a Block,
+        plan: &SequentialPlan<'a>,
+    ) -> BlockOwnership {
+        let mut needed = has_updates(block);
+        block.for_each_op(&mut |op| {
+            needed |= matches!(op, Op::Call(callee, _) if self.is_tracked(*callee));
+        });
+        if !needed {
+            return BlockOwnership::default();
+        }
+        let mut walk = Walk::new(program, plan, self);
+        walk.block(block, false);
+        walk.found
+    }
+
+    /// Returns what the code of a function may overwrite and give away.
+    pub fn function(&self, id: FunId) -> BlockOwnership {
+        self.functions.get(id.0 as usize).map_or_else(Default::default, |(block, _)| block.clone())
+    }
+
+    /// Returns the sequences of a function's result that become the caller's.
+    pub fn returned(&self, id: FunId) -> &[bool] {
+        self.functions.get(id.0 as usize).map_or(&[], |(_, summary)| &summary.returned)
+    }
+
+    /// Returns true if the parameters and results of a function have rooms.
+    pub fn is_tracked(&self, id: FunId) -> bool {
+        self.tracked[id.0 as usize]
+    }
+
+    /// Returns the decisions about a function, as text, each with the variable it is about; those of
+    /// its result have none.
+    pub(super) fn decisions(&self, id: FunId) -> Vec<(Option<Var>, String)> {
+        let Some((block, summary)) = self.functions.get(id.0 as usize) else { return Vec::new() };
+        if !self.is_tracked(id) {
+            return Vec::new();
+        }
+        let numbers = |flags: &[bool]| {
+            let numbers = flags.iter().enumerate().filter(|(_, flag)| **flag);
+            numbers.map(|(at, _)| format!(" {at}")).collect::<String>()
+        };
+        let mut all: Vec<(Option<Var>, String)> =
+            block.in_place.iter().map(|var| (Some(*var), format!("in place v{}", var.0))).collect();
+        all.extend(
+            block
+                .given
+                .iter()
+                .filter(|(_, given)| given.contains(&true))
+                .map(|(var, given)| (Some(*var), format!("give v{}:{}", var.0, numbers(given)))),
+        );
+        all.sort_unstable();
+        if summary.returned.contains(&true) {
+            all.push((None, format!("return{}", numbers(&summary.returned))));
+        }
+        all
+    }
+}
+
+/// Returns true if a block may have operations whose result differs from an operand in a few elements.
+fn has_updates(block: &Block) -> bool {
+    let (mut changes, mut appends, mut lists) = (false, false, false);
+    block.for_each_op(&mut |op| match op {
+        Op::Seq(SeqOp::Replace | SeqOp::Scatter, _) => changes = true,
+        Op::Seq(SeqOp::Append, _) => appends = true,
+        Op::List(_) => lists = true,
+        _ => {}
+    });
+    changes || appends && lists
+}
+
+/// Returns the number of sequences of a value, those in its tuples included.
+pub fn sequences(ty: &Ty) -> usize {
+    let mut count = 0;
+    each_sequence(ty, &mut |_| count += 1);
+    count
+}
+
+/// Visits the element types of the sequences of a value, those in its tuples included, in order.
+pub fn each_sequence<'t>(ty: &'t Ty, visit: &mut dyn FnMut(&'t Ty)) {
+    with_stack(|| match ty {
+        Ty::Unit | Ty::Int | Ty::Float | Ty::Bool | Ty::Char => {}
+        Ty::Pair(first, second) => {
+            each_sequence(first, visit);
+            each_sequence(second, visit);
+        }
+        Ty::Sequence(element) => visit(element),
+    });
+}
+
+/// Allocations, by number, in ascending order.
+type Set = Vec<u32>;
+
+/// The origins of one sequence.
+#[derive(Clone, Debug, Default)]
+struct Origins {
+    /// The allocations that it may lie in; `None` if it is never overwritten.
+    own: Option<Set>,
+    /// The allocations that it may be read from later.
+    reads: Set,
+}
+
+/// The part of a variable that is used.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+enum Part {
+    Whole,
+    First,
+    Second,
+    Length,
+}
+
+/// A block that is walked.
+struct Scope {
+    /// The position of the last use of each variable, in the blocks inside included.
+    last_uses: FxHashMap<(Var, Part), usize>,
+    /// The position of the binding at hand.
+    position: usize,
+}
+
+struct Walk<'w, 'a> {
+    program: &'a Program,
+    plan: &'w SequentialPlan<'a>,
+    known: &'w Ownership,
+    /// The origins of the sequences of each variable that has any, and its type.
+    variables: FxHashMap<Var, (Vec<Origins>, &'a Ty)>,
+    /// The variables that are lists written out: few elements, as in `a ++ [x]`.
+    lists: FxHashSet<Var>,
+    /// The number of nests around each allocation.
+    depths: Vec<usize>,
+    /// The variables that read each allocation, each with the number of its sequence that does.
+    readers: Vec<Vec<(Var, usize)>>,
+    scopes: Vec<Scope>,
+    depth: usize,
+    found: BlockOwnership,
+}
+
+impl<'w, 'a> Walk<'w, 'a> {
+    fn new(
+        program: &'a Program,
+        plan: &'w SequentialPlan<'a>,
+        known: &'w Ownership,
+    ) -> Walk<'w, 'a> {
+        Walk {
+            program,
+            plan,
+            known,
+            variables: FxHashMap::default(),
+            lists: FxHashSet::default(),
+            depths: Vec::new(),
+            readers: Vec::new(),
+            scopes: Vec::new(),
+            depth: 0,
+            found: BlockOwnership::default(),
+        }
+    }
+
+    fn function(mut self, id: FunId) -> (BlockOwnership, Summary) {
+        let function = &self.program.functions[id.0 as usize];
+        let mut params = Vec::new();
+        for (var, ty) in &function.params {
+            let origins: Vec<Origins> = (0..sequences(ty)).map(|_| self.allocation()).collect();
+            params.extend(origins.iter().flat_map(|origins| origins.reads.clone()));
+            self.define(*var, ty, origins);
+        }
+        self.block(&function.body, false);
+        let result = self.atom(function.body.result, &function.result);
+        let apart = |at: usize| {
+            let own = result[at].own.as_ref();
+            let others = result.iter().enumerate().filter(|(other, _)| *other != at);
+            own.is_some_and(|own| {
+                others.into_iter().all(|(_, other)| are_disjoint(own, &other.reads))
+            })
+        };
+        let returned = (0..result.len()).map(apart).collect();
+        let aliases = |origins: &Origins| {
+            params.iter().map(|param| origins.reads.binary_search(param).is_ok()).collect()
+        };
+        let summary = Summary { returned, aliases: result.iter().map(aliases).collect() };
+        (self.found, summary)
+    }
+
+    /// Walks a block; `is_body` says that it is the body of a nest.
+    fn block(&mut self, block: &'a Block, is_body: bool) {
+        with_stack(|| {
+            let mut last_uses = FxHashMap::default();
+            for (position, binding) in block.lets.iter().enumerate() {
+                each_use(binding, &mut |var, part| {
+                    // The length of a sequence in memory stands beside its arrays.
+                    if part != Part::Length || self.plan.is_fused(var) {
+                        let part = if part == Part::Length { Part::Whole } else { part };
+                        last_uses.insert((var, part), position);
+                    }
+                });
+            }
+            if let Some(var) = block.result.variable() {
+                last_uses.insert((var, Part::Whole), block.lets.len());
+            }
+            self.scopes.push(Scope { last_uses, position: 0 });
+            self.depth += usize::from(is_body);
+            for (position, binding) in block.lets.iter().enumerate() {
+                if let Some(scope) = self.scopes.last_mut() {
+                    scope.position = position;
+                }
+                self.binding(binding);
+            }
+            self.depth -= usize::from(is_body);
+            self.scopes.pop();
+        });
+    }
+
+    fn binding(&mut self, binding: &'a Let) {
+        let var = binding.var;
+        let origins = match &binding.op {
+            Op::Copy(a) => self.atom(*a, &binding.ty),
+            Op::Pair(a, b) => match &binding.ty {
+                Ty::Pair(first, second) => {
+                    let mut all = self.atom(*a, first);
+                    all.extend(self.atom(*b, second));
+                    all
+                }
+                _ => self.derived(binding),
+            },
+            Op::First(pair) | Op::Second(pair) => self.half(*pair, binding),
+            Op::List(_) => {
+                self.lists.insert(var);
+                self.derived(binding)
+            }
+            Op::Seq(op, args) => self.sequence(binding, *op, args),
+            Op::Call(callee, args) => self.call(binding, *callee, args),
+            Op::If { then, otherwise, .. } => {
+                self.block(then, false);
+                self.block(otherwise, false);
+                let first = self.atom(then.result, &binding.ty);
+                let second = self.atom(otherwise.result, &binding.ty);
+                first.into_iter().zip(second).map(|(a, b)| a.or(b)).collect()
+            }
+            Op::Nest(nest) => self.nest(binding, nest),
+            Op::Text(_)
+            | Op::Scalar(..)
+            | Op::Global(_)
+            | Op::Check { .. }
+            | Op::Error(_)
+            | Op::Host(..)
+            | Op::Time(_) => self.derived(binding),
+        };
+        self.define(var, &binding.ty, origins);
+    }
+
+    /// The origins of a new value. It reads its operands later if it is fused, or if it contains
+    /// views: rows stay where they lie.
+    fn derived(&mut self, binding: &'a Let) -> Vec<Origins> {
+        let is_delayed =
+            self.plan.is_fused(binding.var) || self.plan.sort_of(binding.var).is_some();
+        let mut operands = Vec::new();
+        each_use(binding, &mut |var, _| operands.push(var));
+        self.made_of(&binding.ty, is_delayed, &operands)
+    }
+
+    fn made_of(&mut self, ty: &'a Ty, is_delayed: bool, operands: &[Var]) -> Vec<Origins> {
+        let mut elements = Vec::new();
+        each_sequence(ty, &mut |element| elements.push(element));
+        let make = |element: &Ty| {
+            let mut origins = self.allocation();
+            if is_delayed || element.has_sequence() {
+                for var in operands {
+                    for operand in self.variables.get(var).into_iter().flat_map(|(all, _)| all) {
+                        add(&mut origins.reads, &operand.reads);
+                    }
+                }
+            }
+            origins
+        };
+        elements.into_iter().map(make).collect()
+    }
+
+    fn half(&mut self, pair: Atom, binding: &'a Let) -> Vec<Origins> {
+        let known = pair.variable().and_then(|var| self.variables.get(&var));
+        let Some((all, Ty::Pair(first, _))) = known else {
+            return vec![Origins::default(); sequences(&binding.ty)];
+        };
+        let (first, second) = all.split_at(sequences(first));
+        if matches!(binding.op, Op::First(_)) { first } else { second }.to_vec()
+    }
+
+    fn sequence(&mut self, binding: &'a Let, op: SeqOp, args: &'a [Atom]) -> Vec<Origins> {
+        let element = |ty: &'a Ty| ty.element().is_some_and(|element| !element.has_sequence());
+        match op {
+            // A view of the same elements.
+            SeqOp::Subseq if element(&binding.ty) => self.atom(args[0], &binding.ty),
+            // The pool itself, if the segments tile it.
+            SeqOp::Flatten => {
+                let operands: Vec<Var> = args.iter().filter_map(|arg| arg.variable()).collect();
+                self.made_of(&binding.ty, true, &operands)
+            }
+            // What is taken out of a sequence lies there, or where each iteration makes it.
+            SeqOp::Index => {
+                let mut reads = Set::new();
+                self.atoms_read(args).iter().for_each(|origins| add(&mut reads, &origins.reads));
+                vec![Origins { own: None, reads }; sequences(&binding.ty)]
+            }
+            SeqOp::Replace | SeqOp::Scatter | SeqOp::Append => {
+                let fits = op != SeqOp::Append
+                    || args[1].variable().is_some_and(|var| self.lists.contains(&var));
+                if fits && element(&binding.ty) && self.may_overwrite(args[0], &args[1..]) {
+                    self.found.in_place.insert(binding.var);
+                }
+                self.derived(binding)
+            }
+            _ => self.derived(binding),
+        }
+    }
+
+    /// Returns the origins of the sequences of some operands.
+    fn atoms_read(&self, args: &[Atom]) -> Vec<Origins> {
+        let variables = args.iter().filter_map(|arg| arg.variable());
+        variables
+            .filter_map(|var| self.variables.get(&var))
+            .flat_map(|(all, _)| all.clone())
+            .collect()
+    }
+
+    /// Returns true if nobody reads a sequence after the operation at hand, whose other operands are
+    /// given.
+    fn may_overwrite(&self, of: Atom, others: &[Atom]) -> bool {
+        let Some((all, _)) = of.variable().and_then(|var| self.variables.get(&var)) else {
+            return false;
+        };
+        let others = self.atoms_read(others);
+        all.iter().all(|origins| self.is_free(origins, others.iter()))
+    }
+
+    /// Returns true if none of some sequences and no variable that is used later reads an array.
+    fn is_free<'o>(&self, of: &Origins, mut others: impl Iterator<Item = &'o Origins>) -> bool {
+        let Some(own) = &of.own else { return false };
+        own.iter().all(|allocation| {
+            self.depths[*allocation as usize] == self.depth
+                && !self.readers[*allocation as usize].iter().any(|reader| self.is_live(*reader))
+        }) && others.all(|other| are_disjoint(own, &other.reads))
+    }
+
+    /// Returns true if a sequence of a variable is used after the binding at hand.
+    fn is_live(&self, (var, number): (Var, usize)) -> bool {
+        let half = match self.variables.get(&var) {
+            Some((_, Ty::Pair(first, _))) if number < sequences(first) => Part::First,
+            Some((_, Ty::Pair(..))) => Part::Second,
+            _ => Part::Whole,
+        };
+        let later = |scope: &Scope, part: Part| {
+            scope.last_uses.get(&(var, part)).is_some_and(|last| *last > scope.position)
+        };
+        self.scopes.iter().any(|scope| later(scope, Part::Whole) || later(scope, half))
+    }
+
+    fn call(&mut self, binding: &'a Let, callee: FunId, args: &'a [Atom]) -> Vec<Origins> {
+        let function = &self.program.functions[callee.0 as usize];
+        let mut all: Vec<(Origins, bool)> = Vec::new();
+        for (arg, (_, ty)) in args.iter().zip(&function.params) {
+            let mut flat = Vec::new();
+            each_sequence(ty, &mut |element| flat.push(!element.has_sequence()));
+            all.extend(self.atom(*arg, ty).into_iter().zip(flat));
+        }
+        let given = |at: usize| {
+            let (origins, flat) = &all[at];
+            let others = all.iter().enumerate().filter(|(other, _)| *other != at);
+            *flat && self.is_free(origins, others.map(|(_, (other, _))| other))
+        };
+        let given: Vec<bool> = (0..all.len()).map(given).collect();
+        self.found.given.insert(binding.var, given);
+        let summary = self.known.functions.get(callee.0 as usize).map(|(_, summary)| summary);
+        let mut results = self.made_of(&binding.ty, false, &[]);
+        for (number, result) in results.iter_mut().enumerate() {
+            for (at, (origins, _)) in all.iter().enumerate() {
+                if summary.is_none_or(|summary| summary.aliases[number][at]) {
+                    add(&mut result.reads, &origins.reads);
+                }
+            }
+        }
+        results
+    }
+
+    fn nest(&mut self, binding: &'a Let, nest: &'a Nest) -> Vec<Origins> {
+        for (var, ty, of) in &nest.binders {
+            // An element lies where the sequence does, or is made by each iteration.
+            let mut reads = Set::new();
+            self.atoms_read(&[*of]).iter().for_each(|origins| add(&mut reads, &origins.reads));
+            let origins = vec![Origins { own: None, reads }; sequences(ty)];
+            self.define(*var, ty, origins);
+        }
+        let origins = self.derived(binding);
+        self.block(&nest.body, true);
+        origins
+    }
+
+    /// A new allocation.
+    fn allocation(&mut self) -> Origins {
+        let number = self.depths.len() as u32;
+        self.depths.push(self.depth);
+        self.readers.push(Vec::new());
+        Origins { own: Some(vec![number]), reads: vec![number] }
+    }
+
+    fn define(&mut self, var: Var, ty: &'a Ty, origins: Vec<Origins>) {
+        if origins.is_empty() {
+            return;
+        }
+        for (number, origins) in origins.iter().enumerate() {
+            for allocation in &origins.reads {
+                self.readers[*allocation as usize].push((var, number));
+            }
+        }
+        self.variables.insert(var, (origins, ty));
+    }
+
+    /// Returns the origins of the sequences of an operand of a type.
+    fn atom(&self, atom: Atom, ty: &Ty) -> Vec<Origins> {
+        let known = atom.variable().and_then(|var| self.variables.get(&var));
+        match known {
+            Some((origins, _)) => origins.clone(),
+            // A variable of the code around: it is not this code's.
+            None => vec![Origins::default(); sequences(ty)],
+        }
+    }
+}
+
+impl Origins {
+    /// The origins of one of two sequences.
+    fn or(mut self, other: Origins) -> Origins {
+        self.own = self.own.zip(other.own).map(|(mut own, other)| {
+            add(&mut own, &other);
+            own
+        });
+        add(&mut self.reads, &other.reads);
+        self
+    }
+}
+
+/// Visits the variables that a binding uses, in the blocks inside too.
+fn each_use(binding: &Let, visit: &mut dyn FnMut(Var, Part)) {
+    with_stack(|| {
+        let part = match binding.op {
+            Op::First(_) => Part::First,
+            Op::Second(_) => Part::Second,
+            Op::Seq(SeqOp::Length, _) => Part::Length,
+            _ => Part::Whole,
+        };
+        let operands = binding.op.operands();
+        operands.iter().filter_map(|atom| atom.variable()).for_each(|var| visit(var, part));
+        for block in binding.op.blocks() {
+            block.lets.iter().for_each(|inner| each_use(inner, visit));
+            block.result.variable().into_iter().for_each(|var| visit(var, Part::Whole));
+        }
+    });
+}
+
+/// Adds the members of a set to another.
+fn add(to: &mut Set, from: &Set) {
+    for member in from {
+        if let Err(at) = to.binary_search(member) {
+            to.insert(at, *member);
+        }
+    }
+}
+
+fn are_disjoint(a: &Set, b: &Set) -> bool {
+    a.iter().all(|member| b.binary_search(member).is_err())
+}
+
+#[cfg(test)]
+mod tests;

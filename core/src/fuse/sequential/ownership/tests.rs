@@ -1,0 +1,206 @@
+//! Tests of the decisions about which arrays are overwritten, on functions as text.
+
+use super::Ownership;
+use crate::ir::{FunId, parse};
+use expect_test::{Expect, expect};
+
+/// Checks the decisions about the functions of a program whose `main` does nothing.
+fn check(functions: &str, expected: &Expect) {
+    let main = "main \"main\"\n\nfn \"main\"() -> int {\n  1\n}\n\n";
+    let program = parse(&format!("{main}{functions}")).expect("the text is well-formed");
+    let ownership = Ownership::of(&program);
+    let mut all = String::new();
+    for (at, function) in program.functions.iter().enumerate().skip(1) {
+        let decisions = ownership.decisions(FunId(at as u32));
+        let decisions: Vec<String> = decisions.into_iter().map(|(_, text)| text).collect();
+        all += &format!("{}: {}\n", function.name, decisions.join(", "));
+    }
+    expected.assert_eq(&all);
+}
+
+#[test]
+fn the_last_use_overwrites() {
+    check(
+        r#"fn "f"(v0: [int], v1: int) -> [int] {
+  v2: [int] = replace(v0, v1, 0)
+  v3: [int] = replace(v2, v1, 1)
+  v3
+}
+"#,
+        &expect![[r#"
+            f: in place v2, in place v3, return 0
+        "#]],
+    );
+}
+
+#[test]
+fn what_is_read_later_stays() {
+    check(
+        r#"fn "f"(v0: [int], v1: int) -> (int, [int]) {
+  v2: [int] = replace(v0, v1, 0)
+  v3: int = reduce_sum(v0)
+  v4: [int] = replace(v2, v1, v3)
+  v5: (int, [int]) = pair(v3, v4)
+  v5
+}
+"#,
+        &expect![[r#"
+            f: in place v4, return 0
+        "#]],
+    );
+}
+
+/// The length of a sequence stands beside its arrays.
+#[test]
+fn a_length_reads_nothing() {
+    check(
+        r#"fn "f"(v0: [int], v1: int) -> (int, [int]) {
+  v2: [int] = replace(v0, v1, 0)
+  v3: int = length(v0)
+  v4: (int, [int]) = pair(v3, v2)
+  v4
+}
+"#,
+        &expect![[r#"
+            f: in place v2, return 0
+        "#]],
+    );
+}
+
+#[test]
+fn views_and_fused_sequences_read_what_they_are_made_of() {
+    check(
+        r#"fn "view"(v0: [int], v1: int) -> ([int], [int]) {
+  v2: [int] = subseq(v0, 0, v1)
+  v3: [int] = replace(v0, v1, 0)
+  v4: ([int], [int]) = pair(v2, v3)
+  v4
+}
+
+fn "fused"(v0: [int], v1: int) -> (int, [int]) {
+  v2: [int] = each v3: int in v0 {
+v4: int = add(v3, v1)
+v4
+  }
+  v5: [int] = replace(v0, v1, 0)
+  v6: int = reduce_sum(v2)
+  v7: (int, [int]) = pair(v6, v5)
+  v7
+}
+"#,
+        &expect![[r#"
+            view: 
+            fused: 
+        "#]],
+    );
+}
+
+/// The other half of a pair may be in use.
+#[test]
+fn the_sequences_of_a_pair_are_apart() {
+    check(
+        r#"fn "f"(v0: ([int], [int]), v1: int) -> ([int], [int]) {
+  v2: [int] = first(v0)
+  v3: [int] = replace(v2, v1, 0)
+  v4: [int] = second(v0)
+  v5: ([int], [int]) = pair(v3, v4)
+  v5
+}
+
+fn "twice"(v0: [int], v1: int) -> ([int], [int]) {
+  v2: [int] = replace(v0, v1, 0)
+  v3: ([int], [int]) = pair(v2, v2)
+  v3
+}
+"#,
+        &expect![[r#"
+            f: in place v3, return 0 1
+            twice: in place v2
+        "#]],
+    );
+}
+
+/// Each iteration reads what the nest is around, and owns what it makes.
+#[test]
+fn an_iteration_overwrites_its_own() {
+    check(
+        r#"fn "f"(v0: [int], v1: int) -> [[int]] {
+  v2: [[int]] = each v3: int in v0 {
+v4: [int] = replace(v0, v3, 0)
+v5: [int] = replace(v4, v3, 1)
+v5
+  }
+  v2
+}
+"#,
+        &expect![[r#"
+            f: in place v5, return 0
+        "#]],
+    );
+}
+
+#[test]
+fn calls_are_given_what_nobody_else_reads() {
+    check(
+        r#"fn "f"(v0: [int], v1: [int], v2: int) -> [int] {
+  v3: [int] = call "set"(v0, v1, v2)
+  v4: [int] = call "set"(v3, v3, v2)
+  v5: [int] = call "set"(v4, v1, v2)
+  v5
+}
+
+fn "set"(v0: [int], v1: [int], v2: int) -> [int] {
+  v3: int = index(v1, v2)
+  v4: [int] = replace(v0, v3, v2)
+  v4
+}
+"#,
+        &expect![[r#"
+            f: give v3: 0, give v5: 0 1, return 0
+            set: in place v4, return 0
+        "#]],
+    );
+}
+
+/// A result that may be the argument keeps it from being overwritten.
+#[test]
+fn results_may_be_arguments() {
+    check(
+        r#"fn "f"(v0: [int], v1: int) -> ([int], [int]) {
+  v2: [int] = call "some"(v0, v1)
+  v3: [int] = replace(v0, v1, 0)
+  v4: ([int], [int]) = pair(v2, v3)
+  v4
+}
+
+fn "some"(v0: [int], v1: int) -> [int] {
+  v2: bool = lt(v1, 3)
+  v3: [int] = if v2 {
+v0
+  } else {
+v4: [int] = replace(v0, v1, 7)
+v4
+  }
+  v3
+}
+
+fn "new"(v0: [int], v1: int) -> ([int], [int]) {
+  v2: [int] = call "made"(v0, v1)
+  v3: [int] = replace(v0, v1, 0)
+  v4: ([int], [int]) = pair(v2, v3)
+  v4
+}
+
+fn "made"(v0: [int], v1: int) -> [int] {
+  v2: [int] = plus_scan(v0)
+  v2
+}
+"#,
+        &expect![[r#"
+            f: return 0 1
+            some: in place v4, return 0
+            new: in place v3, return 0 1
+            made: 
+        "#]],
+    );
+}

@@ -1,0 +1,197 @@
+//! Rooms: the elements of a sequence that its owner may overwrite.
+//!
+//! [`fuse::sequential::ownership`](crate::fuse::sequential::ownership) says where an array is used for
+//! the last time. Whether it belongs to the code that would write it is known when that runs: beside
+//! the parts of a sequence goes its [`Room`], through branches, loops and calls. Memory that was just
+//! allocated is owned; inputs and rows of nested sequences are not; a function's caller says which of
+//! the arguments it owns and gives away. So an update of what is not owned copies it, and what comes
+//! of that is owned:
+//!
+//! ```text
+//! replace(v0, x, i)   →   v3, room = if room > 0 { v0, room } else { copy of v0, length }
+//!                         store v3 i x
+//! ```
+//!
+//! The rooms of a function's parameters stand behind all its parts, those of its results likewise.
+//! There is one for each sequence of a value, those in its tuples included, whose elements contain no
+//! sequences. Functions that never update anything, nor call one that does, have none.
+
+use super::super::repr::{Columns, LoweredSequence, LoweredValue, Room, StoredSequence};
+use super::function::FunctionLowering;
+use crate::base::with_stack;
+use crate::fuse::sequential::ownership::each_sequence;
+use crate::ir::{Atom, Ty};
+use nesl_runtime::bug::OrBug;
+use nesl_runtime::kir::{self, Binary, Literal, Value};
+
+/// Returns the number of rooms of a value.
+pub(super) fn count(ty: &Ty) -> usize {
+    let mut count = 0;
+    each_sequence(ty, &mut |element| count += usize::from(!element.has_sequence()));
+    count
+}
+
+impl<'a> FunctionLowering<'a> {
+    /// Returns a sequence of new arrays, which have room for `room` elements, its length.
+    pub(super) fn fresh(&mut self, room: Value, columns: Columns) -> StoredSequence {
+        let is_flat = self.has_rooms && columns.is_flat();
+        let owned = if is_flat { Room::Owned(room) } else { Room::None };
+        StoredSequence { length: room, columns, room: owned }
+    }
+
+    /// Returns a sequence whose elements may be overwritten: itself if it is owned and `in_place` says
+    /// that nobody else reads it, else a copy.
+    pub(super) fn writable(&mut self, of: &StoredSequence, in_place: bool) -> StoredSequence {
+        match of.room {
+            Room::Owned(_) if in_place => of.clone(),
+            Room::Maybe(room) if in_place => {
+                let zero = self.body.i64(0);
+                let owned = self.body.binary(Binary::Gt, room, zero);
+                let mine = StoredSequence { room: Room::Owned(room), ..of.clone() };
+                let either = self.join_branches(
+                    owned,
+                    |_| LoweredValue::of_stored(mine),
+                    |t| LoweredValue::of_stored(t.copy(of, of.length)),
+                );
+                either.stored_sequence()
+            }
+            Room::None | Room::Maybe(_) | Room::Owned(_) => self.copy(of, of.length),
+        }
+    }
+
+    /// Copies a sequence whose elements contain no sequences into new arrays with room for `room`
+    /// elements.
+    fn copy(&mut self, of: &StoredSequence, room: Value) -> StoredSequence {
+        let columns = of.columns.map(&mut |column| {
+            let from = self.array_of(column);
+            let to = self.alloc(self.body.element(column.array), room);
+            self.body.copy(from, to.array, of.length);
+            to
+        });
+        StoredSequence { length: of.length, ..self.fresh(room, columns) }
+    }
+
+    /// Appends to a sequence that nobody else reads: behind its elements if there is room, else behind
+    /// those of a copy. The second copy has room for twice the elements, so that a loop copies each
+    /// of them a constant number of times.
+    pub(super) fn append_in_place(
+        &mut self,
+        first: &StoredSequence,
+        room: Value,
+        second: Atom,
+    ) -> LoweredValue<'a> {
+        let second = self.stored(second);
+        let need = self.body.binary(Binary::Add, first.length, second.length);
+        let enough = self.body.binary(Binary::Ge, room, need);
+        let mine = first.clone();
+        let either = self.join_branches(
+            enough,
+            |_| LoweredValue::of_stored(mine),
+            |t| {
+                let zero = t.body.i64(0);
+                let two = t.body.i64(2);
+                let owned = t.body.binary(Binary::Gt, room, zero);
+                let double = t.body.binary(Binary::Mul, need, two);
+                let larger = t.body.select(owned, double, need);
+                LoweredValue::of_stored(t.copy(first, larger))
+            },
+        );
+        let joined = either.stored_sequence();
+        let index = self.open_loop();
+        let value = self.row(&second.columns, index);
+        let place = self.body.binary(Binary::Add, first.length, index);
+        self.overwrite(&joined.columns, &value, place);
+        self.close_loop(index, second.length);
+        LoweredValue::of_stored(StoredSequence { length: need, ..joined })
+    }
+
+    /// Returns the room of a sequence from an element on.
+    pub(super) fn room_behind(&mut self, room: Room, start: Value) -> Room {
+        let zero = self.body.i64(0);
+        match room.value() {
+            None => Room::None,
+            Some(_) if self.body.constant(start) == Some(Literal::I64(0)) => room,
+            Some(room) => {
+                let rest = self.body.binary(Binary::Sub, room, start);
+                Room::Maybe(self.body.binary(Binary::Max, rest, zero))
+            }
+        }
+    }
+
+    /// Adds the rooms of a materialised value, 0 for those sequences that `given` does not name. The
+    /// flags of `given` count all sequences of the value, from the first one that is left.
+    pub(super) fn add_rooms(
+        &mut self,
+        value: &LoweredValue<'a>,
+        ty: &Ty,
+        given: &mut dyn Iterator<Item = bool>,
+        out: &mut Vec<Value>,
+    ) {
+        with_stack(|| match (value, ty) {
+            (LoweredValue::Pair(both), Ty::Pair(first, second)) => {
+                self.add_rooms(&both.0, first, given, out);
+                self.add_rooms(&both.1, second, given, out);
+            }
+            (LoweredValue::Sequence(sequence), Ty::Sequence(element)) => {
+                let given = given.next().unwrap_or(false);
+                if !element.has_sequence() {
+                    let room = match sequence {
+                        LoweredSequence::Stored(stored) if given => stored.room.value(),
+                        LoweredSequence::Stored(_) | LoweredSequence::Fused(_) => None,
+                    };
+                    out.push(room.unwrap_or_else(|| self.body.i64(0)));
+                }
+            }
+            _ => {}
+        });
+    }
+}
+
+impl<'a> LoweredValue<'a> {
+    /// Returns a materialised value whose sequences have the given rooms.
+    pub(super) fn with_rooms(
+        &self,
+        ty: &Ty,
+        rooms: &mut dyn Iterator<Item = Value>,
+    ) -> LoweredValue<'a> {
+        with_stack(|| match (self, ty) {
+            (LoweredValue::Pair(both), Ty::Pair(first, second)) => {
+                let first = both.0.with_rooms(first, rooms);
+                LoweredValue::pair(first, both.1.with_rooms(second, rooms))
+            }
+            (LoweredValue::Sequence(LoweredSequence::Stored(stored)), Ty::Sequence(element))
+                if !element.has_sequence() =>
+            {
+                let room = rooms.next().or_bug("a value has as many rooms as its type says");
+                LoweredValue::of_stored(StoredSequence {
+                    room: Room::Maybe(room),
+                    ..stored.clone()
+                })
+            }
+            (value, _) => value.clone(),
+        })
+    }
+
+    /// Returns a materialised value of which only those sequences are owned that `given` names; its
+    /// flags count all sequences of the value.
+    pub(super) fn owning_only(
+        &self,
+        ty: &Ty,
+        given: &mut dyn Iterator<Item = bool>,
+    ) -> LoweredValue<'a> {
+        with_stack(|| match (self, ty) {
+            (LoweredValue::Pair(both), Ty::Pair(first, second)) => {
+                let first = both.0.owning_only(first, given);
+                LoweredValue::pair(first, both.1.owning_only(second, given))
+            }
+            (LoweredValue::Sequence(LoweredSequence::Stored(stored)), _) => {
+                let room = if given.next().unwrap_or(false) { stored.room } else { Room::None };
+                LoweredValue::of_stored(StoredSequence { room, ..stored.clone() })
+            }
+            (value, _) => value.clone(),
+        })
+    }
+}
+
+/// The kir type of a room, which counts elements.
+pub(super) const ROOM: kir::ValueTy = kir::ValueTy::Scalar(kir::Ty::I64);
