@@ -235,6 +235,43 @@ fn rows_and_columns() {
     }
 }
 
+/// Equal rows, from those that a few lanes of a warp take to those of a whole one.
+#[test]
+fn short_rows() {
+    let session = simulator();
+    let n = 1 << 17;
+    for (length, most_bytes, most_instructions) in [
+        (1, 16.1, 24.0),
+        (4, 10.1, 24.0),
+        (7, 13.0, 24.0),
+        (8, 9.1, 24.0),
+        (16, 8.6, 24.0),
+        (32, 8.4, 24.0),
+        (64, 8.2, 24.0),
+        (1000, 8.1, 24.0),
+    ] {
+        let rows = n / length;
+        let values: Vec<f64> = (0..rows * length).map(|at| (at % 11) as f64).collect();
+        let sums: Vec<f64> = values.chunks(length).map(|row| row.iter().sum()).collect();
+        let args = [
+            Data::Scalar(rows as i64),
+            Data::Scalar(length as i64),
+            Data::Floats(values),
+            Data::Out(Ty::F64, rows),
+        ];
+        let measured = launch(&session, ROWS, &args);
+        let found = measured.arrays[1].iter().map(|x| f64::from_bits(*x as u64));
+        assert!(found.eq(sums), "rows of {length}");
+        assert_eq!(measured.counters.launches, 1);
+        measured.report(&format!("rows of {length}"), rows * length);
+        let per = |x: u64| x as f64 / (rows * length) as f64;
+        if std::env::var_os("NESL_COUNTERS").is_none() {
+            assert!(per(measured.bytes()) <= most_bytes, "rows of {length}");
+            assert!(per(measured.counters.thread_instructions) <= most_instructions);
+        }
+    }
+}
+
 #[test]
 fn skewed_segments() {
     let session = simulator();

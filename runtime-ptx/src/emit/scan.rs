@@ -20,7 +20,6 @@ use super::address::AddressSpace;
 use super::assembly::{Assembly, Class, Reg, emit};
 use super::collective::{ThreadIds, WARP_THREADS, shuffle, shuffle_up};
 use super::lookback::{Combined, TileNumber, before_tile};
-use nesl_runtime::bug::OrBug;
 use nesl_runtime::kir::{Combine, Literal, Ty};
 
 /// The elements of a thread: one of each row of its warp's chunk.
@@ -98,11 +97,6 @@ pub fn scan_chunk(asm: &mut Assembly, place: &Place, with: (Combine, Ty), rows: 
 }
 
 impl Chunk {
-    /// The combination of the elements of the segment up to this thread's last one.
-    pub fn up_to_last(&self) -> Reg {
-        *self.with.last().or_bug("a chunk has rows")
-    }
-
     /// Emits the combination of the elements of the segment up to one of a row, in place.
     /// `before_chunk` is that of those before the chunk.
     pub fn with_before(
@@ -121,8 +115,8 @@ impl Chunk {
     }
 }
 
-/// Emits the prefixes of a row, in place.
-fn scan_row(
+/// Emits the prefixes of a row, in place: of the elements of a warp's lanes. `near` is as in [`Rows`].
+pub fn scan_row(
     asm: &mut Assembly,
     place: &Place,
     (combine, ty): (Combine, Ty),

@@ -11,8 +11,9 @@
 //! ```
 
 use super::Tile;
+use super::spaces::Run;
 use crate::emit::address::AddressSpace;
-use crate::emit::assembly::{Assembly, Class, Operand, Reg, emit};
+use crate::emit::assembly::{Assembly, Class, Label, Operand, Reg, emit};
 use crate::emit::collective::WARP_THREADS;
 use crate::emit::memory::Address;
 use nesl_runtime::bug::OrBug;
@@ -104,15 +105,159 @@ impl Summary {
     }
 }
 
+/// The results of the runs of a chunk in shared memory.
+pub(super) struct Results {
+    base: Reg,
+    /// A bit for each element of this thread's run: 1 if it has a result.
+    ends: Reg,
+    /// The number of the segment of the run's first result, and of its last one.
+    first: Reg,
+    last: Reg,
+    /// True if numbers may be left out, because their segments have no elements.
+    has_gaps: bool,
+}
+
+impl Results {
+    /// The results of a run, in the shared memory from an address on.
+    pub(super) fn of_run(asm: &mut Assembly, run: &Run, base: Reg) -> Results {
+        let last = asm.register(Class::B32);
+        asm.move_to(last, run.number.into());
+        Results { base, ends: run.ends, first: run.number, last, has_gaps: run.numbers.is_some() }
+    }
+
+    /// Emits the addition of a result, by the number of its segment, by the lanes that have one. Those
+    /// of a lane are added in order.
+    pub(super) fn add(&self, asm: &mut Assembly, number: Reg) {
+        emit!(asm, "mov.b32 {}, {number}", self.last);
+    }
+}
+
 impl Tile<'_> {
+    /// Emits the values of this thread's run, from its elements in the rows of the chunk.
+    pub(super) fn transpose(&mut self, asm: &mut Assembly, ty: Ty, values: &[Reg]) -> Vec<Reg> {
+        let (size, rows) = (ty.size(), values.len());
+        if rows == 1 {
+            return values.to_vec();
+        }
+        let base = self.staging(asm);
+        // With an element left out behind each run, the lanes access other banks.
+        let [gaps, own, run] = [(); 3].map(|()| asm.register(Class::B32));
+        emit!(asm, "shr.u32 {gaps}, {}, {}", self.place.lane, rows.ilog2());
+        emit!(asm, "add.s32 {own}, {gaps}, {}", self.place.lane);
+        emit!(asm, "mad.lo.s32 {own}, {own}, {size}, {base}");
+        emit!(asm, "mad.lo.s32 {run}, {}, {}, {base}", self.place.lane, (rows + 1) * size);
+        let row_bytes = size * WARP_THREADS as usize * (rows + 1) / rows;
+        for (row, value) in values.iter().enumerate() {
+            let slot = Address { base: own, bytes: row * row_bytes };
+            asm.store(ty, AddressSpace::Shared, slot, (*value).into());
+        }
+        emit!(asm, "bar.warp.sync -1");
+        let slots = (0..rows).map(|at| Address { base: run, bytes: at * size });
+        slots.map(|slot| asm.load(ty, AddressSpace::Shared, slot)).collect()
+    }
+
+    /// Emits code for the elements of this thread's run that are the last of their segments: `ends` has
+    /// a predicate for each. `emit` is given the number of the segment from that of the tile's first
+    /// element on, and which element it is.
+    pub(super) fn each_end(
+        &self,
+        asm: &mut Assembly,
+        run: &Run,
+        ends: &[Reg],
+        mut emit: impl FnMut(&mut Assembly, Reg, usize),
+    ) {
+        let number = asm.register(Class::B32);
+        asm.move_to(number, run.number.into());
+        for (at, is_end) in ends.iter().enumerate() {
+            let next = asm.label();
+            emit!(asm, "@!{is_end} bra {next}");
+            emit(asm, number, at);
+            match run.numbers {
+                None => emit!(asm, "add.s32 {number}, {number}, 1"),
+                Some(all) => emit!(asm, "ld.shared.b32 {number}, [{all}+{}]", 4 * (at + 1)),
+            }
+            asm.place(next);
+        }
+    }
+
+    /// Emits the store of one result, by the number of its segment from that of the tile's first
+    /// element on, to an array whose elements have some size in bytes.
+    pub(super) fn store_alone(
+        &self,
+        asm: &mut Assembly,
+        number: Reg,
+        (out, size): (Reg, usize),
+        (ty, result): (Ty, Reg),
+    ) {
+        let (wide, segment) = (asm.register(Class::B64), asm.register(Class::B64));
+        emit!(asm, "cvt.u64.u32 {wide}, {number}");
+        emit!(asm, "add.s64 {segment}, {}, {wide}", self.segments.first());
+        let address = asm.element_address(out, segment.into(), size);
+        asm.store(ty, AddressSpace::Global, address, result.into());
+    }
+
+    /// Emits the stores of the results of the runs of a chunk. Goes to `single` if their segments are not
+    /// consecutive, and to `done` if there are none.
+    pub(super) fn store_consecutive(
+        &self,
+        asm: &mut Assembly,
+        results: &Results,
+        (ty, out): (Ty, Reg),
+        (done, single): (Label, Label),
+    ) {
+        let [lanes, first, last, count, number] = [(); 5].map(|()| asm.register(Class::B32));
+        let [ends, none] = [(); 2].map(|()| asm.register(Class::Predicate));
+        emit!(asm, "setp.ne.s32 {ends}, {}, 0", results.ends);
+        emit!(asm, "vote.sync.ballot.b32 {lanes}, {ends}, -1");
+        emit!(asm, "setp.eq.s32 {none}, {lanes}, 0");
+        emit!(asm, "@{none} bra {done}");
+        if results.has_gaps {
+            // The results of a lane, and those of it and of the last lane that has some, are consecutive.
+            let [own, before, other] = [(); 3].map(|()| asm.register(Class::B32));
+            let [gap, some] = [(); 2].map(|()| asm.register(Class::Predicate));
+            emit!(asm, "popc.b32 {own}, {}", results.ends);
+            emit!(asm, "sub.s32 {number}, {}, {}", results.last, results.first);
+            emit!(asm, "add.s32 {number}, {number}, 1");
+            emit!(asm, "setp.ne.and.s32 {gap}, {number}, {own}, {ends}");
+            emit!(asm, "mov.u32 {before}, %lanemask_lt");
+            emit!(asm, "and.b32 {before}, {before}, {lanes}");
+            emit!(asm, "setp.ne.and.s32 {some}, {before}, 0, {ends}");
+            emit!(asm, "bfind.u32 {before}, {before}");
+            emit!(asm, "shfl.sync.idx.b32 {other}, {}, {before}, 31, -1", results.last);
+            emit!(asm, "add.s32 {other}, {other}, 1");
+            emit!(asm, "setp.ne.and.s32 {some}, {other}, {}, {some}", results.first);
+            emit!(asm, "or.pred {gap}, {gap}, {some}");
+            emit!(asm, "vote.sync.any.pred {gap}, {gap}, -1");
+            emit!(asm, "@{gap} bra {single}");
+        }
+        emit!(asm, "bfind.u32 {last}, {lanes}");
+        emit!(asm, "shfl.sync.idx.b32 {last}, {}, {last}, 31, -1", results.last);
+        emit!(asm, "neg.s32 {first}, {lanes}");
+        emit!(asm, "and.b32 {first}, {first}, {lanes}");
+        emit!(asm, "bfind.u32 {first}, {first}");
+        emit!(asm, "shfl.sync.idx.b32 {first}, {}, {first}, 31, -1", results.first);
+        emit!(asm, "sub.s32 {count}, {last}, {first}");
+        emit!(asm, "add.s32 {count}, {count}, 1");
+        let (wide, segment) = (asm.register(Class::B64), asm.register(Class::B64));
+        emit!(asm, "cvt.u64.u32 {wide}, {first}");
+        emit!(asm, "add.s64 {segment}, {}, {wide}", self.segments.first());
+        let target = asm.element_address(out, segment.into(), ty.size());
+        let staged = Staged { base: results.base, start: Some(first), count, ty };
+        self.store_staged(asm, &staged, target);
+    }
+
     /// Emits the address of the shared memory for the results of this warp's chunk. What the warp
     /// did with it before is done.
     pub(super) fn staging(&mut self, asm: &mut Assembly) -> Reg {
         let shape = self.entry.plan.tile;
-        let name = self.staging.get_or_insert_with(|| asm.shared(8 * shape.items() as usize));
+        // Runs are transposed there, with a gap behind each.
+        let gaps = if self.segments_later { WARP_THREADS } else { 0 };
+        let bytes = 8 * (shape.chunk_items() + gaps);
+        let warps = self.place.warps;
+        let name = self.staging.get_or_insert_with(|| asm.shared((warps * bytes) as usize));
         let (start, base) = (asm.register(Class::B32), asm.register(Class::B32));
         emit!(asm, "mov.u32 {start}, {name}");
-        emit!(asm, "mad.lo.s32 {base}, {}, {}, {start}", self.place.warp, 8 * shape.chunk_items());
+        emit!(asm, "mad.lo.s32 {base}, {}, {bytes}, {start}", self.place.warp);
         emit!(asm, "bar.warp.sync -1");
         base
     }
@@ -167,7 +312,7 @@ impl Tile<'_> {
     }
 
     /// Emits the address of the element of a ring at a number that is `distance` greater.
-    fn ring_slot(
+    pub(super) fn ring_slot(
         &self,
         asm: &mut Assembly,
         (base, size): (Reg, usize),

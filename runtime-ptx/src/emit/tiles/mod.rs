@@ -19,6 +19,7 @@
 
 mod compact;
 mod pieces;
+mod runs;
 mod segments;
 mod spaces;
 
@@ -62,6 +63,9 @@ struct Tile<'a> {
     /// True if only a reduction needs the segments of the work items: it looks for them itself.
     segments_later: bool,
     items: Vec<Item>,
+    /// The number of elements of the space from this thread's first work item on, at most those of a
+    /// tile.
+    left: Reg,
     /// The arrays that are accessed at the index of the work item, with the address of the element
     /// of this thread's first one.
     bases: Vec<(Value, Reg)>,
@@ -118,8 +122,19 @@ pub fn each_tile(
     let (items, bases) = Default::default();
     let (staging, summary) = (None, None);
     let segments_later = pieces::segments_later(entry);
-    let mut tile =
-        Tile { entry, place, number, segments, segments_later, items, bases, staging, summary };
+    let left = asm.register(Class::B32);
+    let mut tile = Tile {
+        entry,
+        place,
+        number,
+        segments,
+        segments_later,
+        items,
+        left,
+        bases,
+        staging,
+        summary,
+    };
     tile.items(asm, (first, own), count);
     let live = entry.live();
     let mut sums = sums.iter();
@@ -218,7 +233,7 @@ impl Tile<'_> {
             self.bases.push((array, asm.element_address(start, base.into(), ty.size())));
         }
         // The number of elements of the space from the first one on, as far as it matters.
-        let (left, behind) = (asm.register(Class::B32), asm.register(Class::B64));
+        let (left, behind) = (self.left, asm.register(Class::B64));
         emit!(asm, "sub.s64 {behind}, {count}, {base}");
         emit!(asm, "min.s64 {behind}, {behind}, {}", self.entry.plan.tile.items());
         emit!(asm, "max.s64 {behind}, {behind}, 0");
