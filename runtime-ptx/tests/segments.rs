@@ -232,10 +232,12 @@ fn tiles_beside_classes() {
         let bytes = report(kind, "tiles", &counters, size, TILE_ROWS.min(longest));
         // Elements, offsets and results, each once, and what tiles tell each other.
         let least = (8 * elements + 16 * lengths.len()) as f64 / size as f64;
-        assert!(bytes <= 1.25 * least + 0.1, "{kind}: {bytes} bytes instead of {least}");
+        // The results of segments without elements are stored apart from the others.
+        let most = if kind == "up to 8" { 1.5 } else { 1.25 };
+        assert!(bytes <= most * least + 0.1, "{kind}: {bytes} bytes instead of {least}");
         let executed = counters.thread_instructions as f64 / size as f64;
         // Chunks of one segment are not scanned, and of short ones each marks its beginning.
-        let most = if longest >= 100 { 90.0 } else { 145.0 };
+        let most = if longest >= 40 { 60.0 } else { 102.0 };
         assert!(executed <= most, "{kind}: {executed} instructions");
     }
 }

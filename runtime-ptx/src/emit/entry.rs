@@ -114,7 +114,8 @@ pub fn entry(
 /// registers of a thread. If nothing is said, or more than one, the assembler keeps registers in
 /// memory to make room for another block, unless the code needs few.
 fn blocks_at_once(entry: &Entry<'_>) -> Option<u32> {
-    if !entry.is_tiled() && is_short(entry.kernel) {
+    let by_elements = entry.way == Way::Elements && !entry.is_tiled();
+    if by_elements && is_short(entry.kernel) {
         return None;
     }
     let mut sinks = entry.stages().iter().flat_map(|stage| &stage.sinks);

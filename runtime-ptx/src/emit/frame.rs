@@ -183,7 +183,7 @@ impl Entry<'_> {
     }
 
     /// The parts of all sinks in the pass.
-    fn roles(&self) -> impl Iterator<Item = Role> {
+    pub fn roles(&self) -> impl Iterator<Item = Role> {
         let sinks = self.stages().iter().enumerate();
         sinks.flat_map(move |(stage, code)| {
             (0..code.sinks.len()).map(move |number| self.role(stage, number))

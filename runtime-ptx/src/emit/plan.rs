@@ -19,6 +19,7 @@
 //! A pass that reduces equal segments has two entries: one for tiles, and one in which some lanes of
 //! a warp take each segment (`lanes`). The launcher chooses by the size of the space ([`Plan::lanes`]).
 
+use super::collective::WARP_THREADS;
 use super::scratch::{Scratch, allocates};
 use super::shape::{BLOCK_THREADS, TileShape, is_short};
 use nesl_runtime::bug;
@@ -70,6 +71,9 @@ pub enum Area {
 /// The most elements of a segment, for each of its lanes, up to which segments are taken by lanes
 /// however few they are.
 const MOST_ELEMENTS_OF_LANE: u64 = 32;
+
+/// The number of elements of 8 bytes of a sector.
+const ALIGNED_ELEMENTS: u64 = 4;
 
 /// The number of segments from which on they are taken by warps however long they are: then a large
 /// device has enough warps.
@@ -242,20 +246,22 @@ impl Plan {
 
     /// The number of lanes that take each segment of a regular space of some size; none if tiles are
     /// better. It depends on nothing else, so that floats are grouped in the same way on all devices.
-    /// Lanes next to each other read whole sectors; more than that would be idle while the results of
-    /// the others are combined.
+    /// Lanes next to each other read whole sectors; more of them would be idle while the results of the
+    /// others are combined.
     pub fn lanes(&self, elements: u64, segments: u64) -> Option<u32> {
         if !self.areas.contains(&Area::LanesShift) {
             return None;
         }
         let length = elements.checked_div(segments)?;
+        // Shorter segments are cheaper in tiles. So are those that do not begin with a sector each:
+        // the lanes of several segments would read the same sectors.
+        let is_aligned = length.is_multiple_of(ALIGNED_ELEMENTS);
         let lanes = match length {
-            0 | 1 => 1,
-            2 => 2,
-            3..=16 => 4,
-            17..=64 => 8,
-            65..=256 => 16,
-            _ => 32,
+            12..=32 if is_aligned => 4,
+            33..=64 if is_aligned => 8,
+            65..=256 if is_aligned => 16,
+            129.. => WARP_THREADS,
+            _ => return None,
         };
         let is_long = length > MOST_ELEMENTS_OF_LANE * u64::from(lanes);
         (!is_long || segments >= MANY_SEGMENTS).then_some(lanes)
@@ -462,6 +468,12 @@ impl Role {
             Role::Read(_) => true,
             role => role.looks_back(),
         }
+    }
+
+    /// Returns true if the sink may combine the elements of a tile by runs: what looks back, but packs,
+    /// which count votes.
+    pub fn has_runs(self) -> bool {
+        self.looks_back()
     }
 
     /// Returns true if the sink needs what lies before a tile: the tiles publish their states.

@@ -20,31 +20,21 @@ use crate::emit::frame::Entry;
 use crate::emit::lookback::Combined;
 use crate::emit::plan::Role;
 use nesl_runtime::bug::OrBug;
-use nesl_runtime::kir::{Combine, Scope, Sink, Space, Ty};
+use nesl_runtime::kir::{Combine, Scope, Ty};
 
-/// Returns true if nothing but one reduction needs the segments of the work items.
+/// Returns true if no code needs the segments of the work items: reductions and scans find those of
+/// their runs.
 pub(super) fn segments_later(entry: &Entry<'_>) -> bool {
     let [number, position, _] = entry.kernel.indices[..] else { return false };
-    if matches!(entry.kernel.space, Space::Flat { .. }) {
-        return false;
-    }
-    let mut reductions = 0;
-    for (stage, code) in entry.stages().iter().enumerate() {
-        for (at, sink) in code.sinks.iter().enumerate() {
-            match (entry.role(stage, at), sink) {
-                (Role::Segments(_) | Role::Prepare(..), _) => reductions += 1,
-                (Role::Read(_) | Role::Ordered(_, Some(_)), _)
-                | (_, Sink::Scan { scope: Scope::Segment, .. }) => return false,
-                _ => {}
-            }
-        }
-    }
-    reductions == 1 && !entry.reads(number) && !entry.reads(position)
+    let mut roles = entry.roles();
+    !roles.any(|role| matches!(role, Role::Read(_)))
+        && !entry.reads(number)
+        && !entry.reads(position)
 }
 
 impl Tile<'_> {
     /// Emits the reduction of segments into an array, whose elements have some size in bytes.
-    pub(super) fn reduce_pieces(
+    pub(super) fn reduce_segments(
         &mut self,
         asm: &mut Assembly,
         combine: (Combine, Ty),
@@ -58,7 +48,7 @@ impl Tile<'_> {
         let piece = self.segments.piece(asm, last_row, in_space);
         let (single, joined) = (asm.label(), asm.label());
         emit!(asm, "@{} bra {single}", piece.is_whole);
-        let runs = self.combine_runs(asm, combine, &values);
+        let runs = self.combine_runs(asm, combine, &values, Scope::Segment);
         asm.place(joined);
         let Combined { value: total, begins } = runs.total;
         let begins = begins.or_bug("the runs of segments know where they begin");
