@@ -57,7 +57,7 @@ impl Tile<'_> {
         scope: Scope,
     ) -> Runs {
         let (rows, ty) = (values.len(), combine.1);
-        let values = self.to_runs(asm, ty, values);
+        let values = self.runs_from_rows(asm, ty, values);
         let run = match scope {
             Scope::All => None,
             Scope::Segment => Some(self.segments.run(asm, &self.place, rows, self.left)),
@@ -157,7 +157,7 @@ impl Tile<'_> {
         if let (Some(out), Some(run)) = (out, &runs.run) {
             self.store_ends(asm, combine.1, (run, &runs.values), (out, combine.1.size()));
         }
-        self.to_rows(asm, combine.1, &prefixes)
+        self.rows_from_runs(asm, combine.1, &prefixes)
     }
 
     /// Emits the results of the segments that end in this warp's chunk, to an array whose elements have
