@@ -8,9 +8,11 @@ mod simulator;
 use benchmarks::{PROGRAMS, assert_same, definitions, enter, on_cpu, session};
 use expect_test::expect;
 use nesl_runtime::runtime::{Options, Refusal};
-use nesl_sim::client::Client;
+use nesl_engine::{Event, Session, Stats};
+use nesl_sim::client::{Client, Session as Simulator};
 use simulator::gpu;
 use std::fmt::Display;
+use std::path::Path;
 
 /// The size of a memory sector, in bytes.
 const SECTOR_BYTES: u64 = 32;
@@ -30,29 +32,23 @@ const COLUMNS: [&str; 9] = [
     "refused",
 ];
 
-#[test]
-fn programs_of_the_benchmarks() {
-    let simulator = Client::load().expect("the simulator was built").exclusive();
-    let mut table = row("program", COLUMNS);
-    let mut refused = String::new();
-    for program in &PROGRAMS {
-        let text = definitions(program);
-        let expected = on_cpu(program, &text);
-        let mut session = session();
-        let interrupt = session.interrupt_handle();
-        let options = Options { interrupt, threads: 1, ..Options::default() };
-        session.set_runtime(Some(gpu(options)));
-        enter(&mut session, &text);
-        let form = format!("r = {};", program.form);
-        // The first run compiles.
-        enter(&mut session, &form);
-        let before = session.stats();
-        simulator.clear();
-        enter(&mut session, &form);
+/// The costs of programs: a table, and the kernels that were refused.
+struct Costs {
+    table: String,
+    refused: String,
+}
+
+impl Costs {
+    fn new() -> Costs {
+        Costs { table: row("program", COLUMNS), refused: String::new() }
+    }
+
+    /// Adds what the session has done since `before`, and the simulator since it was cleared.
+    fn add(&mut self, name: &str, before: &Stats, session: &mut Session, simulator: &Simulator) {
         let (after, counters) = (session.stats(), simulator.counters());
-        assert_same(&enter(&mut session, "check(r);"), &expected, program.name);
         let launches = |side: usize| {
-            after.shares[side].counters.launches - before.shares[side].counters.launches
+            let of = |stats: &Stats| stats.shares.get(side).map_or(0, |it| it.counters.launches);
+            of(&after) - of(before)
         };
         let kernels = newly_refused(&before.refusals, &after.refusals);
         let counts = [
@@ -66,11 +62,41 @@ fn programs_of_the_benchmarks() {
             counters.thread_instructions / 1000,
             kernels.len() as u64,
         ];
-        table += &row(program.name, counts);
+        self.table += &row(name, counts);
         for Refusal { kernel, reason, .. } in kernels {
-            refused += &format!("{}: {kernel}: {reason}\n", program.name);
+            self.refused += &format!("{name}: {kernel}: {reason}\n");
         }
     }
+}
+
+/// Makes a session whose programs run on the simulated device.
+fn on_device() -> Session {
+    let mut session = session();
+    let interrupt = session.interrupt_handle();
+    let options = Options { interrupt, threads: 1, ..Options::default() };
+    session.set_runtime(Some(gpu(options)));
+    session
+}
+
+#[test]
+fn programs_of_the_benchmarks() {
+    let simulator = Client::load().expect("the simulator was built").exclusive();
+    let mut costs = Costs::new();
+    for program in &PROGRAMS {
+        let text = definitions(program);
+        let expected = on_cpu(program, &text);
+        let mut session = on_device();
+        enter(&mut session, &text);
+        let form = format!("r = {};", program.form);
+        // The first run compiles.
+        enter(&mut session, &form);
+        let before = session.stats();
+        simulator.clear();
+        enter(&mut session, &form);
+        costs.add(program.name, &before, &mut session, &simulator);
+        assert_same(&enter(&mut session, "check(r);"), &expected, program.name);
+    }
+    let Costs { table, refused } = costs;
     let table = format!("{table}\n{refused}");
     // `cargo xtask simulate` takes the table from here.
     println!("\n{table}");
@@ -104,6 +130,37 @@ fn programs_of_the_benchmarks() {
         batcher: bitonic_merge kernel 15: recursive functions
         batcher: bitonic_sort kernel 4: recursive functions
     "#]].assert_eq(&table);
+}
+
+/// The programs of `examples`, from their first form to their last one.
+#[test]
+fn programs_of_the_examples() {
+    // They name their data from the root of the project.
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    std::env::set_current_dir(root).expect("the root of the project is there");
+    let files = std::fs::read_dir("examples").expect("there are examples");
+    let mut paths: Vec<_> = files.map(|entry| entry.expect("an entry").path()).collect();
+    paths.retain(|path| path.extension().is_some_and(|extension| extension == "nesl"));
+    paths.sort();
+    let simulator = Client::load().expect("the simulator was built").exclusive();
+    let mut costs = Costs::new();
+    for path in paths {
+        let text = std::fs::read_to_string(&path).expect("it can be read");
+        let name = path.file_stem().expect("a name").to_string_lossy().into_owned();
+        let mut session = on_device();
+        let before = session.stats();
+        simulator.clear();
+        session.enter(&name, &text, &mut |event| {
+            if let Event::Diagnostic(diagnostic) = event {
+                panic!("{name}: {}", diagnostic.message);
+            }
+        });
+        costs.add(&name, &before, &mut session, &simulator);
+    }
+    let Costs { table, refused } = costs;
+    let table = format!("{table}\n{refused}");
+    println!("\n{table}");
+    expect![[r#""#]].assert_eq(&table);
 }
 
 /// Returns the kernels that were refused between two looks.

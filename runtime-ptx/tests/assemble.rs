@@ -226,11 +226,11 @@ fn registers_of_typical_kernels() {
         map                  22      22      24      24      28
         reduce i64           26      24      26      28      30
         reduce f64           22      22      24      24      26
-        scan i64             80      80      72      72      80
-        scan f64             80      80      80      80      80
+        scan i64             72      72      64      64      72
+        scan f64             70      70      64      64      72
         pack                 80      80      78      78      78
-        rows                 80      80      79      79      80
-        segments             96     102     110     110     112
+        rows                 76      76      74      76      76
+        segments             90      90      94      94      94
         columns              18      20      20      20      20
         black-scholes        42      43      46      46      46
     "#]]

@@ -12,7 +12,7 @@ use nesl_runtime_ptx::emit::{Target, emit_for};
 use nesl_sim::client::{Client, Session};
 
 /// The bugs, each with the slip that it stands for.
-const PLANTS: [(&str, &str); 39] = [
+const PLANTS: [(&str, &str); 43] = [
     // What the threads of a block, and the blocks, wait for.
     ("without bar.sync", "every barrier of a block is forgotten"),
     ("atom.acq_rel.gpu.global.inc.u32 => atom.relaxed.gpu.global.inc.u32", "a release is weakened"),
@@ -26,6 +26,10 @@ const PLANTS: [(&str, &str); 39] = [
     ("vote.sync.ballot.b32 => vote.sync.any.pred", "a vote is not a ballot"),
     ("ld.relaxed.gpu.global.v2.b64 => ld.global.v2.b64", "the states of tiles are read weakly"),
     ("bfind.u32 => clz.b32", "the last head of a segment is sought from the wrong end"),
+    ("setp.le.u32 => setp.lt.u32", "lanes take the results of the next segment"),
+    ("setp.lt.and.s64 => setp.ge.and.s64", "lanes store the results of segments that are none"),
+    ("red.relaxed.cta.shared.or.b32 => red.relaxed.cta.shared.max.s32", "marks replace each other"),
+    ("neg.s32 => not.b32", "the first of some lanes is another one"),
     // Bounds.
     ("setp.ge.s64 => setp.gt.s64", "a loop ends an element too late"),
     ("setp.gt.s32 => setp.ge.s32", "a guard lets one element too many pass"),

@@ -78,7 +78,7 @@ pub struct CompiledKernel {
     pub kernel: Kernel,
     /// The steps that a launch enqueues, with their passes.
     pub program: Program,
-    /// The entries of all passes, in order.
+    /// The entries of all steps, in order.
     pub entries: Vec<CompiledEntry>,
 }
 
@@ -176,8 +176,8 @@ impl Module {
         for (number, (kernel, code)) in kernels.iter().cloned().enumerate() {
             let compiled = match code {
                 KernelCode::Steps(program) => {
-                    let passes = program.steps.iter().map(|step| step.plan.passes.len()).sum();
-                    let entries = module.entries(number, passes)?;
+                    let count = program.steps.iter().map(|step| step.plan.entries.len()).sum();
+                    let entries = module.entries(number, count)?;
                     Compiled::Kernel(Box::new(CompiledKernel { kernel, program, entries }))
                 }
                 KernelCode::Service(service) => {

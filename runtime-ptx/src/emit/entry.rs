@@ -3,7 +3,8 @@
 //! ```text
 //! entry(record, launch, interrupt, ticket, areas…, scratch, parameters of the kernel…)
 //!   unless an earlier pass failed:
-//!     for each index of this thread (`elements`), or each tile of this block (`tiles`):
+//!     for each index of this thread (`elements`), or each tile of this block (`tiles`), or each
+//!     segment of these lanes (`lanes`):
 //!       the code of the work items; their sinks
 //!     the last block: reductions of what the blocks left (`finish`)
 //! ```
@@ -16,13 +17,13 @@ use super::finish::{Finish, finish};
 use super::frame::{
     BLOCK_THREADS, Entry, Frame, HIDDEN_PARAMS, SCRATCH_PARAMS, area_name, param_type,
 };
-use super::plan::{Area, Pass, Plan, Role};
+use super::plan::{Area, Pass, Plan, Role, Way};
 use super::program::StepCode;
 use super::scratch::Scratch;
 use super::shape::{MAX_ROWS, is_short};
 use super::tables::SharedTable;
 use super::target::Target;
-use super::{elements, tiles};
+use super::{elements, lanes, tiles};
 use nesl_runtime::bug::OrBug;
 use nesl_runtime::kir::written::reads_written;
 use nesl_runtime::kir::{Combine, Kernel, Scope, Sink, Space};
@@ -36,13 +37,13 @@ pub const ENTRY: &str = ".visible .entry ";
 /// need no indices and no offsets: 80 registers are enough for that.
 const SIMPLE_TILES_AT_ONCE: u32 = 3;
 
-/// Emits a pass of a kernel without calls, under a name that PTX accepts and for a target: the
+/// Emits a pass of a kernel without calls, by a way, under a name that PTX accepts and for a target: the
 /// declarations of the module, and the entry itself. Fails if the kernel contains something that a device cannot
 /// execute.
 pub fn entry(
     (kernel, code): (&Kernel, StepCode),
     plan: &Plan,
-    pass: Pass,
+    (pass, way): (Pass, Way),
     (name, target): (&str, Target),
 ) -> Result<String, Reason> {
     let spaces = AddressSpaces::find(kernel);
@@ -57,7 +58,7 @@ pub fn entry(
     let mut asm = Assembly::new(name, target);
     let frame = Frame::load(&mut asm, kernel, plan, pass);
     let end = asm.label();
-    let entry = Entry { kernel, plan, pass, spaces: &spaces, frame: &frame };
+    let entry = Entry { kernel, plan, pass, way, spaces: &spaces, frame: &frame };
     if !entry.looks_back() {
         failure::skip_if_failed(&mut asm, end);
     }
@@ -65,6 +66,8 @@ pub fn entry(
     SharedTable::clear(&mut asm, &frame.ids, &frame.tables);
     if let StepCode::Collect(collect) = code {
         collect.emit(&mut asm, &entry, end);
+    } else if way == Way::Lanes {
+        lanes::each_segment(&mut asm, &entry)?;
     } else if entry.is_tiled() {
         tiles::each_tile(&mut asm, &entry, &finishes, end)?;
     } else {
@@ -111,7 +114,8 @@ pub fn entry(
 /// registers of a thread. If nothing is said, or more than one, the assembler keeps registers in
 /// memory to make room for another block, unless the code needs few.
 fn blocks_at_once(entry: &Entry<'_>) -> Option<u32> {
-    if !entry.is_tiled() && is_short(entry.kernel) {
+    let by_elements = entry.way == Way::Elements && !entry.is_tiled();
+    if by_elements && is_short(entry.kernel) {
         return None;
     }
     let mut sinks = entry.stages().iter().flat_map(|stage| &stage.sinks);

@@ -7,7 +7,7 @@ use super::bounds::Bounds;
 use super::collective::ThreadIds;
 use super::failure;
 use super::finish::TICKET;
-use super::plan::{Pass, Plan, Role};
+use super::plan::{Pass, Plan, Role, Way};
 use super::scratch::{self, Scratch};
 pub use super::shape::{BLOCK_THREADS, area_name};
 use super::tables::SharedTable;
@@ -34,6 +34,8 @@ pub struct Entry<'a> {
     pub plan: &'a Plan,
     /// The pass that is emitted.
     pub pass: Pass,
+    /// Its way over the index space.
+    pub way: Way,
     /// The memory of each array.
     pub spaces: &'a AddressSpaces,
     /// The registers that every thread has from the beginning on.
@@ -172,16 +174,16 @@ impl Entry<'_> {
 
     /// Returns true if a tile needs what lies before it.
     pub fn looks_back(&self) -> bool {
-        self.roles().any(Role::looks_back)
+        self.way == Way::Elements && self.roles().any(Role::looks_back)
     }
 
     /// Returns true if the pass goes over the space tile by tile.
     pub fn is_tiled(&self) -> bool {
-        self.plan.is_tiled(self.kernel, self.pass)
+        self.way == Way::Elements && self.plan.is_tiled(self.kernel, self.pass)
     }
 
     /// The parts of all sinks in the pass.
-    fn roles(&self) -> impl Iterator<Item = Role> {
+    pub fn roles(&self) -> impl Iterator<Item = Role> {
         let sinks = self.stages().iter().enumerate();
         sinks.flat_map(move |(stage, code)| {
             (0..code.sinks.len()).map(move |number| self.role(stage, number))

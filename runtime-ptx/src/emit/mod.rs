@@ -7,6 +7,7 @@
 //! | `entry`, `frame` | a pass: the entry, its parameters, the size of its index space |
 //! | `elements`, `vector` | the threads of a grid go over the index space |
 //! | `tiles`, `scan` | the same in order: prefixes over the tiles of the space |
+//! | `lanes` | equal segments: some lanes of a warp take each |
 //! | `lookback` | what lies before a tile, from the other blocks |
 //! | `finish` | the end of a pass: the last block combines what the others left |
 //! | `body` | the code of one work item: blocks, control flow, checks |
@@ -42,6 +43,7 @@ mod entry;
 pub mod failure;
 mod finish;
 pub(crate) mod frame;
+mod lanes;
 mod lookback;
 mod memory;
 mod plan;
@@ -63,7 +65,7 @@ mod vector;
 
 pub use entry::ENTRY;
 pub use frame::{BLOCK_THREADS, HIDDEN_PARAMS};
-pub use plan::{Area, PASS_BITS, Pass, Plan, Work, status_bytes};
+pub use plan::{Area, PASS_BITS, Pass, Plan, Way, Work, status_bytes};
 pub use program::{
     Collect, Count, Notes, Program, Size, Source, Step, StepCode, Table, TableSize, Temporary,
 };
@@ -131,11 +133,15 @@ pub fn emit_for(module: &Module, target: Target) -> Result<Code, Reason> {
         let program = Program::of(kernel);
         let mut at = 0;
         for Step { kernel, plan, code, .. } in &program.steps {
-            for pass in &plan.passes {
-                let entry =
-                    entry::entry((kernel, *code), plan, *pass, (&entry_name(number, at), target))?;
+            for (pass, way) in &plan.entries {
+                let name = entry_name(number, at);
+                let entry = entry::entry((kernel, *code), plan, (*pass, *way), (&name, target))?;
                 at += 1;
-                text.push_str(&format!("// kernel {:?}, pass {at}\n{entry}\n", kernel.name));
+                let way = match way {
+                    Way::Elements => "",
+                    Way::Lanes => ", for short equal segments",
+                };
+                text.push_str(&format!("// kernel {:?}, pass {at}{way}\n{entry}\n", kernel.name));
             }
         }
         kernels.push(KernelCode::Steps(program));

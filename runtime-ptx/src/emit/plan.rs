@@ -15,7 +15,11 @@
 //! ```
 //!
 //! The results that a pass leaves for another, or a block for the last block, lie in [`Area`]s.
+//!
+//! A pass that reduces equal segments has two entries: one for tiles, and one in which some lanes of
+//! a warp take each segment (`lanes`). The launcher chooses by the size of the space ([`Plan::lanes`]).
 
+use super::collective::WARP_THREADS;
 use super::scratch::{Scratch, allocates};
 use super::shape::{BLOCK_THREADS, TileShape, is_short};
 use nesl_runtime::bug;
@@ -56,10 +60,24 @@ pub enum Area {
     /// 8 bytes for each element of an array parameter, 0 in the beginning: the last work item that
     /// scatters there, counted from 1 on.
     Tags(Value),
+    /// No memory: the binary logarithm of the number of lanes of a segment, where those of a pass may
+    /// be taken by lanes.
+    LanesShift,
     /// No memory: the number of bins of the table that a block has in shared memory for a
     /// histogram, by its array, operator and type; 0 if it has none.
     Table(Value, Combine, Ty),
 }
+
+/// The most elements of a segment, for each of its lanes, up to which segments are taken by lanes
+/// however few they are.
+const MOST_ELEMENTS_OF_LANE: u64 = 32;
+
+/// The number of elements of 8 bytes of a sector.
+const ALIGNED_ELEMENTS: u64 = 4;
+
+/// The number of segments from which on they are taken by warps however long they are: then a large
+/// device has enough warps.
+const MANY_SEGMENTS: u64 = 4096;
 
 /// The size of a published state, in bytes: two words.
 pub const STATE_BYTES: usize = 16;
@@ -125,11 +143,23 @@ pub enum Work {
     Items(u32),
 }
 
+/// The way of an entry over the index space.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Way {
+    /// That of the pass: by tiles, or by indices in any order.
+    Elements,
+    /// Some neighbouring lanes take each segment.
+    Lanes,
+}
+
 /// The passes of a kernel, and the areas that they share.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Plan {
     /// The passes, in order; the last one is final.
     pub passes: Vec<Pass>,
+    /// The entries: one for each pass, in order, and behind them those for the passes whose segments
+    /// may be taken by lanes.
+    pub entries: Vec<(Pass, Way)>,
     /// The areas of all passes.
     pub areas: Vec<Area>,
     /// The size of a tile.
@@ -171,9 +201,9 @@ impl Plan {
             (true, false) => Work::Items(1),
             (false, _) => Work::Tiles,
         };
-        let (passes, areas, sinks) = Default::default();
+        let (passes, entries, areas, sinks) = Default::default();
         let (scratch, measuring) = (Scratch::of(kernel), None);
-        let mut plan = Plan { passes, areas, tile, work, scratch, measuring, sinks };
+        let mut plan = Plan { passes, entries, areas, tile, work, scratch, measuring, sinks };
         for (at, stage) in kernel.stages.iter().enumerate() {
             let is_read = |sink: &Sink| match sink {
                 Sink::Scan { total: Some(total), .. } => totals.contains(total),
@@ -196,7 +226,72 @@ impl Plan {
             plan.measure(kernel);
         }
         plan.passes.push(Pass::Final);
+        let passes = plan.passes.iter();
+        plan.entries = passes.clone().map(|pass| (*pass, Way::Elements)).collect();
+        let by_lanes = passes.filter(|pass| plan.may_take_lanes(kernel, **pass));
+        let by_lanes: Vec<(Pass, Way)> = by_lanes.map(|pass| (*pass, Way::Lanes)).collect();
+        if !by_lanes.is_empty() {
+            plan.areas.push(Area::LanesShift);
+        }
+        plan.entries.extend(by_lanes);
         plan
+    }
+
+    /// The number of the entry that a pass is launched with, if segments are taken by lanes where
+    /// they may be.
+    pub fn entry_by_lanes(&self, pass: usize) -> usize {
+        let wanted = (self.passes[pass], Way::Lanes);
+        self.entries.iter().position(|entry| *entry == wanted).unwrap_or(pass)
+    }
+
+    /// The number of lanes that take each segment of a regular space of some size; none if tiles are
+    /// better. It depends on nothing else, so that floats are grouped in the same way on all devices.
+    /// Lanes next to each other read whole sectors; more of them would be idle while the results of the
+    /// others are combined.
+    pub fn lanes(&self, elements: u64, segments: u64) -> Option<u32> {
+        if !self.areas.contains(&Area::LanesShift) {
+            return None;
+        }
+        let length = elements.checked_div(segments)?;
+        // Shorter segments are cheaper in tiles. So are those that do not begin with a sector each:
+        // the lanes of several segments would read the same sectors.
+        let is_aligned = length.is_multiple_of(ALIGNED_ELEMENTS);
+        let lanes = match length {
+            12..=32 if is_aligned => 4,
+            33..=64 if is_aligned => 8,
+            65..=256 if is_aligned => 16,
+            129.. => WARP_THREADS,
+            _ => return None,
+        };
+        let is_long = length > MOST_ELEMENTS_OF_LANE * u64::from(lanes);
+        (!is_long || segments >= MANY_SEGMENTS).then_some(lanes)
+    }
+
+    /// Returns true if a pass combines the elements of equal segments, and nothing in it asks for
+    /// more of their order.
+    fn may_take_lanes(&self, kernel: &Kernel, pass: Pass) -> bool {
+        let mut reduces = false;
+        for (at, stage) in self.stages(kernel, pass).iter().enumerate() {
+            for (number, sink) in stage.sinks.iter().enumerate() {
+                match self.role(sink, pass, at, number) {
+                    Role::Segments(_) | Role::Prepare(..) => reduces = true,
+                    Role::Skip | Role::Free | Role::Tag(_) | Role::Tagged(_) => {}
+                    Role::Read(_) | Role::Grid(_) | Role::Ordered(..) | Role::Total(_) => {
+                        return false;
+                    }
+                }
+            }
+        }
+        let is_regular = matches!(kernel.space, Space::Regular { .. });
+        reduces && is_regular && self.scratch == Scratch::None
+    }
+
+    /// The stages that a pass executes.
+    fn stages<'a>(&self, kernel: &'a Kernel, pass: Pass) -> &'a [Stage] {
+        match pass {
+            Pass::Prepare(last) => &kernel.stages[..=last],
+            Pass::Tag | Pass::Measure | Pass::Final => &kernel.stages,
+        }
     }
 
     /// Returns true if the passes reduce by parts.
@@ -236,11 +331,7 @@ impl Plan {
     /// Returns true if a pass goes over the space tile by tile: a sink asks for an order, a later
     /// stage waits for one, or there are segments, which the elements of a tile find together.
     pub fn is_tiled(&self, kernel: &Kernel, pass: Pass) -> bool {
-        let stages = match pass {
-            Pass::Prepare(last) => &kernel.stages[..=last],
-            Pass::Tag | Pass::Measure | Pass::Final => &kernel.stages,
-        };
-        let mut stages = stages.iter().enumerate();
+        let mut stages = self.stages(kernel, pass).iter().enumerate();
         !matches!(kernel.space, Space::Flat { .. })
             || stages.any(|(at, stage)| {
                 let mut sinks = stage.sinks.iter().enumerate();
@@ -377,6 +468,12 @@ impl Role {
             Role::Read(_) => true,
             role => role.looks_back(),
         }
+    }
+
+    /// Returns true if the sink may combine the elements of a tile by runs: what looks back, but packs,
+    /// which count votes.
+    pub fn has_runs(self) -> bool {
+        self.looks_back()
     }
 
     /// Returns true if the sink needs what lies before a tile: the tiles publish their states.

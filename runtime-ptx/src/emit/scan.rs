@@ -20,17 +20,7 @@ use super::address::AddressSpace;
 use super::assembly::{Assembly, Class, Reg, emit};
 use super::collective::{ThreadIds, WARP_THREADS, shuffle, shuffle_up};
 use super::lookback::{Combined, TileNumber, before_tile};
-use nesl_runtime::bug::OrBug;
 use nesl_runtime::kir::{Combine, Literal, Ty};
-
-/// The elements of a thread: one of each row of its warp's chunk.
-pub struct Rows {
-    /// The value of each element; the neutral element for one that takes no part.
-    pub values: Vec<Reg>,
-    /// The number of elements between each one and the start of its segment, as an `i32`; where it
-    /// is greater than a tile, any number that is. None if all elements are one segment.
-    pub near: Option<Vec<Reg>>,
-}
 
 /// The threads of a block, and the registers that say which one this is.
 #[derive(Clone, Copy)]
@@ -53,83 +43,17 @@ impl Place {
     }
 }
 
-/// The prefixes of the elements of a chunk, within the chunk.
-pub struct Chunk {
-    /// The combination of the elements of the segment up to each one.
-    with: Vec<Reg>,
-    /// The combination of the elements of the segment in the rows before each one's.
-    before_row: Vec<Reg>,
-    /// The combination of the chunk.
-    pub total: Combined,
-}
-
-/// Emits the prefixes of the chunk of a warp.
-pub fn scan_chunk(asm: &mut Assembly, place: &Place, with: (Combine, Ty), rows: &Rows) -> Chunk {
-    let (combine, ty) = with;
-    emit!(asm, "bar.warp.sync -1");
-    let mut carry = asm.constant(combine.neutral(ty));
-    let (mut prefixes, mut before_row) = (Vec::new(), Vec::new());
-    for (row, value) in rows.values.iter().enumerate() {
-        let near = rows.near.as_ref().map(|near| near[row]);
-        let sum = asm.register(value.class);
-        asm.move_to(sum, (*value).into());
-        scan_row(asm, place, with, sum, near);
-        before_row.push(carry);
-        if row > 0 {
-            let reaches = near.map(|near| {
-                let reaches = asm.register(Class::Predicate);
-                emit!(asm, "setp.gt.s32 {reaches}, {near}, {}", place.lane);
-                reaches
-            });
-            asm.combine_before(reaches, with, carry, sum);
-        }
-        prefixes.push(sum);
-        carry = shuffle(asm, "idx", ty, sum, WARP_THREADS - 1, 31);
-    }
-    let begins = rows.near.as_ref().map(|near| {
-        // The last element knows whether the last segment begins in the chunk.
-        let last = near.len() as u32 - 1;
-        let of_last = shuffle(asm, "idx", Ty::I32, near[last as usize], WARP_THREADS - 1, 31);
-        let begins = asm.register(Class::Predicate);
-        emit!(asm, "setp.lt.s32 {begins}, {of_last}, {}", (last + 1) * WARP_THREADS);
-        begins
-    });
-    Chunk { with: prefixes, before_row, total: Combined { value: carry, begins } }
-}
-
-impl Chunk {
-    /// The combination of the elements of the segment up to this thread's last one.
-    pub fn up_to_last(&self) -> Reg {
-        *self.with.last().or_bug("a chunk has rows")
-    }
-
-    /// Emits the combination of the elements of the segment up to one of a row, in place.
-    /// `before_chunk` is that of those before the chunk.
-    pub fn with_before(
-        &self,
-        asm: &mut Assembly,
-        place: &Place,
-        with: (Combine, Ty),
-        rows: &Rows,
-        row: usize,
-        before_chunk: Reg,
-    ) -> Reg {
-        let near = rows.near.as_ref().map(|near| near[row]);
-        let reaches = near.map(|near| reaches_chunk(asm, place, near, row));
-        asm.combine_before(reaches, with, before_chunk, self.with[row]);
-        self.with[row]
-    }
-}
-
-/// Emits the prefixes of a row, in place.
-fn scan_row(
+/// Emits the prefixes of a value of each lane, in place. `near` is the number of lanes between this
+/// one and that at which its segment begins, or any number that is more than the lane's; none if all are
+/// one segment.
+pub fn scan_lanes(
     asm: &mut Assembly,
     place: &Place,
     (combine, ty): (Combine, Ty),
     sum: Reg,
     near: Option<Reg>,
 ) {
-    // The number of elements before this one in the row that belong to its segment.
+    // The number of lanes before this one that belong to its segment.
     let reach = near.map(|near| {
         let reach = asm.register(Class::B32);
         emit!(asm, "min.s32 {reach}, {near}, {}", place.lane);
@@ -278,96 +202,4 @@ fn write_whole(
     let all = asm.append(with, before, tile);
     asm.store(with.1, AddressSpace::Global, whole, all.value.into());
     asm.place(end);
-}
-
-/// The prefixes of the elements of a thread that a sink asks for.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub enum Wanted {
-    /// The combination of the elements of the segment before each.
-    Before,
-    /// The combination of the elements of the segment up to each.
-    With,
-    /// Both kinds of prefixes.
-    Both,
-}
-
-/// The prefixes of the elements of a thread.
-pub struct Prefixes {
-    /// The combination of the elements of the segment before each, if it is wanted.
-    pub before: Vec<Reg>,
-    /// The combination of the elements of the segment up to each, if it is wanted.
-    pub with: Vec<Reg>,
-}
-
-/// Emits the prefixes of the elements of a thread in its segments, from those in its chunk.
-pub fn finish_rows(
-    asm: &mut Assembly,
-    place: &Place,
-    with: (Combine, Ty),
-    rows: &Rows,
-    chunk: &Chunk,
-    before_chunk: Reg,
-    wanted: Wanted,
-) -> Prefixes {
-    let undo = undo_name(with);
-    let mut prefixes = Prefixes { before: Vec::new(), with: Vec::new() };
-    for (row, value) in rows.values.iter().enumerate() {
-        let near = rows.near.as_ref().map(|near| near[row]);
-        let inclusive = chunk.with[row];
-        let reaches = near.map(|near| reaches_chunk(asm, place, near, row));
-        if undo.is_none() && wanted != Wanted::With {
-            let neighbour = shuffle(asm, "up", with.1, inclusive, 1, 0);
-            let first = asm.register(Class::Predicate);
-            emit!(asm, "setp.eq.s32 {first}, {}, 0", place.lane);
-            let carried = chunk.before_row[row];
-            let mut before = asm.select(first, neighbour.class, carried.into(), neighbour.into());
-            if let Some(near) = near {
-                let head = asm.register(Class::Predicate);
-                emit!(asm, "setp.eq.s32 {head}, {near}, 0");
-                let neutral = asm.constant(with.0.neutral(with.1));
-                before = asm.select(head, before.class, neutral.into(), before.into());
-            }
-            asm.combine_before(reaches, with, before_chunk, before);
-            prefixes.before.push(before);
-        }
-        if undo.is_some() || wanted != Wanted::Before {
-            asm.combine_before(reaches, with, before_chunk, inclusive);
-            prefixes.with.push(inclusive);
-        }
-        if let (Some(name), true) = (undo, wanted != Wanted::With) {
-            let before = asm.register(value.class);
-            emit!(asm, "{name} {before}, {inclusive}, {value}");
-            prefixes.before.push(before);
-        }
-    }
-    prefixes
-}
-
-/// Emits the question whether the segment of an element of a row begins before the chunk.
-fn reaches_chunk(asm: &mut Assembly, place: &Place, near: Reg, row: usize) -> Reg {
-    let (offset, reaches) = (asm.register(Class::B32), asm.register(Class::Predicate));
-    emit!(asm, "sub.s32 {offset}, {near}, {}", row as u32 * WARP_THREADS);
-    emit!(asm, "setp.gt.s32 {reaches}, {offset}, {}", place.lane);
-    reaches
-}
-
-/// The instruction that takes the last element out of a combination, if there is one.
-fn undo_name(with: (Combine, Ty)) -> Option<&'static str> {
-    match with {
-        (Combine::Add, Ty::I32) => Some("sub.s32"),
-        (Combine::Add, Ty::I64) => Some("sub.s64"),
-        (Combine::Xor, Ty::I32) => Some("xor.b32"),
-        (Combine::Xor, Ty::I64) => Some("xor.b64"),
-        (Combine::Xor, Ty::Bool) => Some("xor.pred"),
-        (
-            Combine::Add
-            | Combine::Mul
-            | Combine::Min
-            | Combine::Max
-            | Combine::And
-            | Combine::Or
-            | Combine::Xor,
-            _,
-        ) => None,
-    }
 }

@@ -13,7 +13,7 @@ use crate::driver::memory::{Block, Memory};
 use crate::driver::module::{CompiledEntry, CompiledKernel};
 use crate::driver::stream::{Copy, Stream};
 use crate::emit::{
-    Area, BLOCK_THREADS, Count, Pass, Plan, Program, SLOT_BYTES, Size, Source, Step, StepCode,
+    Area, BLOCK_THREADS, Count, Pass, Program, SLOT_BYTES, Size, Source, Step, StepCode,
     TABLES_BYTES, Work, status_bytes,
 };
 use nesl_runtime::bug;
@@ -110,7 +110,7 @@ impl Launcher<'_> {
         };
         let mut entries = &kernel.entries[..];
         for (at, step) in program.steps.iter().enumerate() {
-            let (own, others) = entries.split_at(step.plan.passes.len());
+            let (own, others) = entries.split_at(step.plan.entries.len());
             entries = others;
             if !run.step(step, own, at == 0)? {
                 break;
@@ -122,7 +122,8 @@ impl Launcher<'_> {
     /// The number of blocks that go over so many indices with these entries: as many as the device
     /// holds at a time at most, so that each goes over its part of the space without another one
     /// beginning.
-    fn blocks(&self, plan: &Plan, entries: &[CompiledEntry], indices: u64) -> u32 {
+    fn blocks(&self, step: &Step, entries: &[&CompiledEntry], extents: Extents) -> u32 {
+        let (plan, indices) = (&step.plan, extents.elements.max(extents.segments));
         let blocks_of = |items: u32| indices.div_ceil(u64::from(BLOCK_THREADS * items));
         // The device is filled before a thread gets several work items.
         let filled = u64::from(self.multiprocessors * FEWEST_BLOCKS_PER_MULTIPROCESSOR);
@@ -130,6 +131,15 @@ impl Launcher<'_> {
             Work::Tiles => blocks_of(plan.tile.rows),
             Work::Items(_) if plan.has_parts() => plan.parts(indices),
             Work::Items(items) => blocks_of(items).max(blocks_of(1).min(filled)),
+        };
+        let needed = match plan.lanes(extents.elements, extents.segments) {
+            None => needed,
+            Some(lanes) => {
+                let lanes = extents.segments.saturating_mul(lanes.into());
+                let by_lanes = lanes.div_ceil(u64::from(BLOCK_THREADS));
+                // A pass that reads what another one has reduced goes over tiles all the same.
+                if plan.passes.len() > 1 { needed.max(by_lanes) } else { by_lanes }
+            }
         };
         let resident = entries.iter().map(|entry| self.resident_blocks(entry)).max().unwrap_or(1);
         u32::try_from(needed).unwrap_or(u32::MAX).clamp(1, resident)
@@ -185,8 +195,15 @@ impl Run<'_> {
         if is_first {
             self.work_items = Some(extents.elements);
         }
-        let blocks =
-            self.launcher.blocks(&step.plan, entries, extents.elements.max(extents.segments));
+        let lanes = step.plan.lanes(extents.elements, extents.segments);
+        // The entries of the passes, in order.
+        let entries: Vec<&CompiledEntry> = (0..step.plan.passes.len())
+            .map(|pass| match lanes {
+                Some(_) => &entries[step.plan.entry_by_lanes(pass)],
+                None => &entries[pass],
+            })
+            .collect();
+        let blocks = self.launcher.blocks(step, &entries, extents);
         let (tables, blocks) = self.tables(step, extents, blocks);
         let areas = self.areas(step, extents, blocks, &tables)?;
         let mut rows = Rows::new(self.launcher, step, &self.literals(step), blocks)?;
@@ -236,6 +253,11 @@ impl Run<'_> {
                 Area::Tags(array) => 8 * self.length_of(step, *array),
                 Area::PartNumber => {
                     areas.addresses.push(step.plan.parts(extents.elements));
+                    continue;
+                }
+                Area::LanesShift => {
+                    let lanes = step.plan.lanes(extents.elements, extents.segments);
+                    areas.addresses.push(lanes.map_or(0, |lanes| lanes.ilog2().into()));
                     continue;
                 }
                 Area::Table(..) => {

@@ -11,8 +11,9 @@
 //! ```
 
 use super::Tile;
+use super::spaces::Run;
 use crate::emit::address::AddressSpace;
-use crate::emit::assembly::{Assembly, Class, Operand, Reg, emit};
+use crate::emit::assembly::{Assembly, Class, Reg, emit};
 use crate::emit::collective::WARP_THREADS;
 use crate::emit::memory::Address;
 use nesl_runtime::bug::OrBug;
@@ -33,86 +34,259 @@ pub(super) struct Staged {
     pub ty: Ty,
 }
 
-/// The offsets in shared memory of what a warp knows of the results of its chunk: how many there are,
-/// and the numbers of their first and last segments; in bytes.
-const COUNT: usize = 0;
-const FIRST: usize = 4;
-const LAST: usize = 8;
-
-/// The summary of no results: their number, and the numbers of segments that lie behind the first and
-/// before the last one of whatever follows.
-const NOTHING: [i32; 3] = [0, i32::MAX, -1];
-
-/// The size of that, in bytes.
-const SUMMARY_BYTES: usize = 16;
-
-/// The summary of the results of a warp's chunk: how many they are, and of which segments.
-enum Summary {
-    /// Each lane counts its own, and finds their first and last number; the warp reduces that.
-    Lanes([Reg; 3]),
-    /// It lies at an address in shared memory, and each result updates it.
-    Shared(Reg),
+/// The places of a thread's elements in shared memory: the address of the first, and the distance from
+/// each to the next, in bytes.
+struct Places {
+    first: Reg,
+    step: usize,
 }
 
-impl Summary {
-    fn begin(asm: &mut Assembly, tile: &mut Tile<'_>) -> Summary {
-        match asm.target.reduces_warps() {
-            true => Summary::Lanes(NOTHING.map(|x| asm.constant(Literal::I32(x)))),
-            false => Summary::Shared(tile.summary(asm)),
-        }
+impl Places {
+    fn slots(&self) -> impl Iterator<Item = Address> {
+        let Places { first, step } = *self;
+        (0..).map(move |at| Address { base: first, bytes: at * step })
+    }
+}
+
+/// The results of the runs of a chunk in shared memory.
+pub(super) struct Results {
+    base: Reg,
+    /// A bit for each element of this thread's run: 1 if it has a result.
+    ends: Reg,
+    /// The number of the segment of the run's first result, and of its last one.
+    first: Reg,
+    last: Reg,
+    /// True if numbers may be left out, because their segments have no elements.
+    has_gaps: bool,
+}
+
+impl Results {
+    /// The results of a run, in the shared memory from an address on.
+    pub(super) fn of_run(asm: &mut Assembly, run: &Run, base: Reg) -> Results {
+        let last = asm.register(Class::B32);
+        asm.move_to(last, run.number.into());
+        Results { base, ends: run.ends, first: run.number, last, has_gaps: run.numbers.is_some() }
     }
 
     /// Emits the addition of a result, by the number of its segment, by the lanes that have one. Those
     /// of a lane are added in order.
-    fn add(&self, asm: &mut Assembly, number: Reg) {
-        match self {
-            Summary::Lanes([count, first, last]) => {
-                emit!(asm, "add.s32 {count}, {count}, 1");
-                emit!(asm, "min.s32 {first}, {first}, {number}");
-                emit!(asm, "mov.b32 {last}, {number}");
-            }
-            Summary::Shared(address) => {
-                let one = Operand::Constant(Literal::I32(1));
-                let updates: [(&str, usize, Operand); 3] = [
-                    ("add.u32", COUNT, one),
-                    ("min.s32", FIRST, number.into()),
-                    ("max.s32", LAST, number.into()),
-                ];
-                for (name, field, value) in updates {
-                    emit!(asm, "red.relaxed.cta.shared.{name} [{address}+{field}], {value}");
-                }
-            }
-        }
-    }
-
-    /// Emits the number of results, and the numbers of their first and last segments, for all lanes.
-    fn finish(&self, asm: &mut Assembly) -> [Reg; 3] {
-        let [count, first, last] = [(); 3].map(|()| asm.register(Class::B32));
-        match self {
-            Summary::Lanes(own) => {
-                let names = ["add.u32", "min.s32", "max.s32"];
-                for ((name, d), own) in names.iter().zip([count, first, last]).zip(own) {
-                    emit!(asm, "redux.sync.{name} {d}, {own}, -1");
-                }
-            }
-            Summary::Shared(address) => {
-                let unused = asm.register(Class::B32);
-                emit!(asm, "ld.shared.v4.b32 {{{count}, {first}, {last}, {unused}}}, [{address}]");
-            }
-        }
-        [count, first, last]
+    pub(super) fn add(&self, asm: &mut Assembly, number: Reg) {
+        emit!(asm, "mov.b32 {}, {number}", self.last);
     }
 }
 
 impl Tile<'_> {
+    /// Emits the values of this thread's run, from those of its elements in the rows of the chunk.
+    pub(super) fn runs_from_rows(&mut self, asm: &mut Assembly, ty: Ty, values: &[Reg]) -> Vec<Reg> {
+        let slots = self.transposed(asm, ty, values.len());
+        slots.map_or_else(|| values.to_vec(), |[rows, runs]| exchange(asm, ty, values, rows, runs))
+    }
+
+    /// Emits the values of this thread's elements in the rows of the chunk, from those of its run.
+    pub(super) fn rows_from_runs(&mut self, asm: &mut Assembly, ty: Ty, values: &[Reg]) -> Vec<Reg> {
+        let slots = self.transposed(asm, ty, values.len());
+        slots.map_or_else(|| values.to_vec(), |[rows, runs]| exchange(asm, ty, values, runs, rows))
+    }
+
+    /// Emits the places in shared memory of this thread's elements in the rows of the chunk, and of
+    /// those of its run; none if these are the same. What the warp did with the memory before is done.
+    fn transposed(&mut self, asm: &mut Assembly, ty: Ty, count: usize) -> Option<[Places; 2]> {
+        if count == 1 {
+            return None;
+        }
+        let size = ty.size();
+        let base = self.staging(asm);
+        // With an element left out behind each run, the lanes access other banks.
+        let [gaps, own, run] = [(); 3].map(|()| asm.register(Class::B32));
+        emit!(asm, "shr.u32 {gaps}, {}, {}", self.place.lane, count.ilog2());
+        emit!(asm, "add.s32 {own}, {gaps}, {}", self.place.lane);
+        emit!(asm, "mad.lo.s32 {own}, {own}, {size}, {base}");
+        emit!(asm, "mad.lo.s32 {run}, {}, {}, {base}", self.place.lane, (count + 1) * size);
+        let row_bytes = size * WARP_THREADS as usize * (count + 1) / count;
+        Some([Places { first: own, step: row_bytes }, Places { first: run, step: size }])
+    }
+
+    /// Emits code for the elements of this thread's run, of so many, that are the last of their
+    /// segments. `emit` is given the number of the segment from that of the tile's first
+    /// element on, and which element it is.
+    pub(super) fn each_end(
+        &self,
+        asm: &mut Assembly,
+        run: &Run,
+        count: usize,
+        mut emit: impl FnMut(&mut Assembly, Reg, usize),
+    ) {
+        let number = asm.register(Class::B32);
+        asm.move_to(number, run.number.into());
+        for at in 0..count {
+            let (bit, is_none) = (asm.register(Class::B32), asm.register(Class::Predicate));
+            let next = asm.label();
+            emit!(asm, "and.b32 {bit}, {}, {}", run.ends, 1u32 << at);
+            emit!(asm, "setp.eq.s32 {is_none}, {bit}, 0");
+            emit!(asm, "@{is_none} bra {next}");
+            emit(asm, number, at);
+            match run.numbers {
+                None => emit!(asm, "add.s32 {number}, {number}, 1"),
+                Some(all) => emit!(asm, "ld.shared.b32 {number}, [{all}+{}]", 4 * (at + 1)),
+            }
+            asm.place(next);
+        }
+    }
+
+    /// Emits the store of one result, by the number of its segment from that of the tile's first
+    /// element on, to an array whose elements have some size in bytes.
+    pub(super) fn store_alone(
+        &self,
+        asm: &mut Assembly,
+        number: Reg,
+        (out, size): (Reg, usize),
+        (ty, result): (Ty, Reg),
+    ) {
+        let (wide, segment) = (asm.register(Class::B64), asm.register(Class::B64));
+        emit!(asm, "cvt.u64.u32 {wide}, {number}");
+        emit!(asm, "add.s64 {segment}, {}, {wide}", self.segments.first());
+        let address = asm.element_address(out, segment.into(), size);
+        asm.store(ty, AddressSpace::Global, address, result.into());
+    }
+
+    /// Emits the stores of the results of the runs of a chunk, whose elements have some values.
+    pub(super) fn store_results(
+        &mut self,
+        asm: &mut Assembly,
+        results: &Results,
+        (run, values): (&Run, &[Reg]),
+        (ty, out): (Ty, Reg),
+    ) {
+        let done = asm.label();
+        let [lanes, first, last, count, number] = [(); 5].map(|()| asm.register(Class::B32));
+        let [ends, none] = [(); 2].map(|()| asm.register(Class::Predicate));
+        emit!(asm, "setp.ne.s32 {ends}, {}, 0", results.ends);
+        emit!(asm, "vote.sync.ballot.b32 {lanes}, {ends}, -1");
+        emit!(asm, "setp.eq.s32 {none}, {lanes}, 0");
+        emit!(asm, "@{none} bra {done}");
+        let mut has_gaps = None;
+        if results.has_gaps {
+            // The results of a lane, and those of it and of the last lane that has some, are consecutive.
+            let [own, before, other] = [(); 3].map(|()| asm.register(Class::B32));
+            let [gap, some] = [(); 2].map(|()| asm.register(Class::Predicate));
+            emit!(asm, "popc.b32 {own}, {}", results.ends);
+            emit!(asm, "sub.s32 {number}, {}, {}", results.last, results.first);
+            emit!(asm, "add.s32 {number}, {number}, 1");
+            emit!(asm, "setp.ne.and.s32 {gap}, {number}, {own}, {ends}");
+            emit!(asm, "mov.u32 {before}, %lanemask_lt");
+            emit!(asm, "and.b32 {before}, {before}, {lanes}");
+            emit!(asm, "setp.ne.and.s32 {some}, {before}, 0, {ends}");
+            emit!(asm, "bfind.u32 {before}, {before}");
+            emit!(asm, "shfl.sync.idx.b32 {other}, {}, {before}, 31, -1", results.last);
+            emit!(asm, "add.s32 {other}, {other}, 1");
+            emit!(asm, "setp.ne.and.s32 {some}, {other}, {}, {some}", results.first);
+            emit!(asm, "or.pred {gap}, {gap}, {some}");
+            emit!(asm, "vote.sync.any.pred {gap}, {gap}, -1");
+            has_gaps = Some(gap);
+        }
+        emit!(asm, "bfind.u32 {last}, {lanes}");
+        emit!(asm, "shfl.sync.idx.b32 {last}, {}, {last}, 31, -1", results.last);
+        emit!(asm, "neg.s32 {first}, {lanes}");
+        emit!(asm, "and.b32 {first}, {first}, {lanes}");
+        emit!(asm, "bfind.u32 {first}, {first}");
+        emit!(asm, "shfl.sync.idx.b32 {first}, {}, {first}, 31, -1", results.first);
+        emit!(asm, "sub.s32 {count}, {last}, {first}");
+        emit!(asm, "add.s32 {count}, {count}, 1");
+        let (wide, segment) = (asm.register(Class::B64), asm.register(Class::B64));
+        emit!(asm, "cvt.u64.u32 {wide}, {first}");
+        emit!(asm, "add.s64 {segment}, {}, {wide}", self.segments.first());
+        let target = asm.element_address(out, segment.into(), ty.size());
+        let staged = Staged { base: results.base, start: Some(first), count, ty };
+        if let Some(gap) = has_gaps {
+            let sparse = asm.label();
+            emit!(asm, "@{gap} bra {sparse}");
+            asm.out_of_line(|asm| {
+                asm.place(sparse);
+                self.store_sparse(asm, &staged, target, (run, values), out);
+                emit!(asm, "bra {done}");
+            });
+        }
+        self.store_staged(asm, &staged, target);
+        asm.place(done);
+    }
+
+    /// Emits the stores of the results of the runs of a chunk if there are segments without elements
+    /// among theirs: these have results already. The results are marked that the ring has.
+    fn store_sparse(
+        &self,
+        asm: &mut Assembly,
+        staged: &Staged,
+        target: Reg,
+        (run, values): (&Run, &[Reg]),
+        out: Reg,
+    ) {
+        let Staged { base, start, count, ty } = *staged;
+        let first = start.or_bug("results of segments are a ring");
+        let rows = self.entry.plan.tile.rows;
+        let name = asm.shared(4 * (rows * self.place.warps) as usize);
+        let [marks, word, bit, offset] = [(); 4].map(|()| asm.register(Class::B32));
+        let (far, single, done) = (asm.register(Class::Predicate), asm.label(), asm.label());
+        emit!(asm, "setp.gt.s32 {far}, {count}, {}", self.entry.plan.tile.chunk_items());
+        emit!(asm, "@{far} bra {single}");
+        emit!(asm, "mov.u32 {marks}, {name}");
+        emit!(asm, "mad.lo.s32 {marks}, {}, {}, {marks}", self.place.warp, 4 * rows);
+        let (clears, zero) = (asm.register(Class::Predicate), asm.constant(Literal::I32(0)));
+        emit!(asm, "setp.lt.u32 {clears}, {}, {rows}", self.place.lane);
+        emit!(asm, "mad.lo.s32 {word}, {}, 4, {marks}", self.place.lane);
+        emit!(asm, "@{clears} st.shared.b32 [{word}], {zero}");
+        emit!(asm, "bar.warp.sync -1");
+        self.each_end(asm, run, values.len(), |asm, number, _| {
+            emit!(asm, "sub.s32 {offset}, {number}, {first}");
+            emit!(asm, "shr.u32 {word}, {offset}, 5");
+            emit!(asm, "mad.lo.s32 {word}, {word}, 4, {marks}");
+            emit!(asm, "and.b32 {offset}, {offset}, 31");
+            emit!(asm, "shl.b32 {bit}, 1, {offset}");
+            emit!(asm, "red.relaxed.cta.shared.or.b32 [{word}], {bit}");
+        });
+        emit!(asm, "bar.warp.sync -1");
+        let (number, address) = (asm.register(Class::B32), asm.register(Class::B64));
+        emit!(asm, "add.s32 {number}, {first}, {}", self.place.lane);
+        emit!(asm, "mad.wide.u32 {address}, {}, {}, {target}", self.place.lane, ty.size());
+        for row in 0..rows {
+            let distance = row * WARP_THREADS;
+            let (over, none) = (asm.register(Class::Predicate), asm.register(Class::Predicate));
+            let next = asm.label();
+            if row > 0 {
+                emit!(asm, "setp.le.s32 {over}, {count}, {distance}");
+                emit!(asm, "@{over} bra {done}");
+            }
+            emit!(asm, "ld.shared.b32 {word}, [{marks}+{}]", 4 * row);
+            emit!(asm, "shr.u32 {word}, {word}, {}", self.place.lane);
+            emit!(asm, "and.b32 {word}, {word}, 1");
+            emit!(asm, "setp.eq.s32 {none}, {word}, 0");
+            emit!(asm, "@{none} bra {next}");
+            let slot = self.ring_slot(asm, (base, ty.size()), number, distance);
+            let result = asm.load(ty, AddressSpace::Shared, slot);
+            let target = Address { base: address, bytes: distance as usize * ty.size() };
+            asm.store(ty, AddressSpace::Global, target, result.into());
+            asm.place(next);
+        }
+        emit!(asm, "bra {done}");
+        // The ring has too few places: each is stored by itself.
+        asm.place(single);
+        self.each_end(asm, run, values.len(), |asm, number, at| {
+            self.store_alone(asm, number, (out, ty.size()), (ty, values[at]));
+        });
+        asm.place(done);
+    }
+
     /// Emits the address of the shared memory for the results of this warp's chunk. What the warp
     /// did with it before is done.
     pub(super) fn staging(&mut self, asm: &mut Assembly) -> Reg {
         let shape = self.entry.plan.tile;
-        let name = self.staging.get_or_insert_with(|| asm.shared(8 * shape.items() as usize));
+        // Runs are transposed there, with a gap behind each.
+        let gaps = if self.has_runs { WARP_THREADS } else { 0 };
+        let bytes = 8 * (shape.chunk_items() + gaps);
+        let warps = self.place.warps;
+        let name = self.staging.get_or_insert_with(|| asm.shared((warps * bytes) as usize));
         let (start, base) = (asm.register(Class::B32), asm.register(Class::B32));
         emit!(asm, "mov.u32 {start}, {name}");
-        emit!(asm, "mad.lo.s32 {base}, {}, {}, {start}", self.place.warp, 8 * shape.chunk_items());
+        emit!(asm, "mad.lo.s32 {base}, {}, {bytes}, {start}", self.place.warp);
         emit!(asm, "bar.warp.sync -1");
         base
     }
@@ -167,7 +341,7 @@ impl Tile<'_> {
     }
 
     /// Emits the address of the element of a ring at a number that is `distance` greater.
-    fn ring_slot(
+    pub(super) fn ring_slot(
         &self,
         asm: &mut Assembly,
         (base, size): (Reg, usize),
@@ -180,74 +354,13 @@ impl Tile<'_> {
         emit!(asm, "mad.lo.s32 {slot}, {at}, {size}, {base}");
         slot
     }
+}
 
-    /// Emits the results of the segments that end in the tile: the last element of each has it. `total`
-    /// emits the result of an element of a row.
-    pub(super) fn store_results(
-        &mut self,
-        asm: &mut Assembly,
-        ty: Ty,
-        mut total: impl FnMut(&mut Assembly, usize) -> Reg,
-        out: Reg,
-    ) {
-        let mut totals = Vec::with_capacity(self.items.len());
-        let base = self.staging(asm);
-        let summary = Summary::begin(asm, self);
-        for (row, item) in self.items.iter().enumerate() {
-            let segment = item.segment.as_ref().or_bug("a sink by segment has segments");
-            let next = asm.label();
-            emit!(asm, "@!{} bra {next}", segment.is_last);
-            let number = self.segments.behind_first(asm, segment);
-            let slot = self.ring_slot(asm, (base, ty.size()), number, 0);
-            let result = total(asm, row);
-            totals.push(result);
-            asm.store(ty, AddressSpace::Shared, slot, result.into());
-            summary.add(asm, number);
-            asm.place(next);
-        }
-        emit!(asm, "bar.warp.sync -1");
-        let [count, first, last] = summary.finish(asm);
-        let span = asm.register(Class::B32);
-        let (none, gaps) = (asm.register(Class::Predicate), asm.register(Class::Predicate));
-        let (done, single) = (asm.label(), asm.label());
-        emit!(asm, "setp.eq.s32 {none}, {count}, 0");
-        emit!(asm, "@{none} bra {done}");
-        emit!(asm, "sub.s32 {span}, {last}, {first}");
-        emit!(asm, "sub.s32 {span}, {count}, {span}");
-        emit!(asm, "setp.ne.s32 {gaps}, {span}, 1");
-        emit!(asm, "@{gaps} bra {single}");
-        let (wide, segment) = (asm.register(Class::B64), asm.register(Class::B64));
-        emit!(asm, "cvt.u64.u32 {wide}, {first}");
-        emit!(asm, "add.s64 {segment}, {}, {wide}", self.segments.first());
-        let target = asm.element_address(out, segment.into(), ty.size());
-        self.store_staged(asm, &Staged { base, start: Some(first), count, ty }, target);
-        asm.place(done);
-        // If there are segments without elements among them, each is stored by itself.
-        asm.out_of_line(|asm| {
-            asm.place(single);
-            self.each_last(asm, |asm, segment, row| {
-                let address = asm.element_address(out, segment.into(), ty.size());
-                asm.store(ty, AddressSpace::Global, address, totals[row].into());
-            });
-            emit!(asm, "bra {done}");
-        });
+/// Emits the exchange of values within a warp, from their places in shared memory to others.
+fn exchange(asm: &mut Assembly, ty: Ty, values: &[Reg], from: Places, to: Places) -> Vec<Reg> {
+    for (value, slot) in values.iter().zip(from.slots()) {
+        asm.store(ty, AddressSpace::Shared, slot, (*value).into());
     }
-
-    /// Emits the address in shared memory of what this warp knows of its results, which are none so
-    /// far.
-    fn summary(&mut self, asm: &mut Assembly) -> Reg {
-        let bytes = SUMMARY_BYTES * self.place.warps as usize;
-        let name = self.summary.get_or_insert_with(|| asm.shared(bytes));
-        let (start, summary) = (asm.register(Class::B32), asm.register(Class::B32));
-        emit!(asm, "mov.u32 {start}, {name}");
-        emit!(asm, "mad.lo.s32 {summary}, {}, {SUMMARY_BYTES}, {start}", self.place.warp);
-        let (others, cleared) = (asm.register(Class::Predicate), asm.label());
-        emit!(asm, "setp.ne.s32 {others}, {}, 0", self.place.lane);
-        emit!(asm, "@{others} bra {cleared}");
-        let [count, first, last] = NOTHING.map(|x| asm.constant(Literal::I32(x)));
-        emit!(asm, "st.shared.v4.b32 [{summary}], {{{count}, {first}, {last}, {count}}}");
-        asm.place(cleared);
-        emit!(asm, "bar.warp.sync -1");
-        summary
-    }
+    emit!(asm, "bar.warp.sync -1");
+    to.slots().take(values.len()).map(|slot| asm.load(ty, AddressSpace::Shared, slot)).collect()
 }

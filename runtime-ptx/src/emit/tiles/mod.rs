@@ -19,6 +19,7 @@
 
 mod compact;
 mod pieces;
+mod runs;
 mod segments;
 mod spaces;
 
@@ -32,7 +33,7 @@ use super::finish::{Finish, TICKET};
 use super::frame::{BLOCK_THREADS, Entry, area_name};
 use super::lookback::{Combined, TileNumber};
 use super::plan::{Pass, Role};
-use super::scan::{Place, Prefixes, Rows, Wanted, finish_rows, join_chunks, scan_chunk};
+use super::scan::{Place, join_chunks};
 use super::traps::may_fail;
 use compact::Staged;
 use nesl_runtime::bug::OrBug;
@@ -59,16 +60,19 @@ struct Tile<'a> {
     place: Place,
     number: TileNumber,
     segments: Segments,
-    /// True if only a reduction needs the segments of the work items: it looks for them itself.
+    /// True if no code needs the segments of the work items.
     segments_later: bool,
     items: Vec<Item>,
+    /// The number of elements of the space from this thread's first work item on, at most those of a
+    /// tile.
+    left: Reg,
     /// The arrays that are accessed at the index of the work item, with the address of the element
     /// of this thread's first one.
     bases: Vec<(Value, Reg)>,
     /// The name of the shared memory in which results are put together, if some are.
     staging: Option<String>,
-    /// The name of the shared memory for what warps know of these results.
-    summary: Option<String>,
+    /// True if there is room in it for runs, which have a gap behind each.
+    has_runs: bool,
 }
 
 /// The combination of an `i64` sum, for counts.
@@ -116,10 +120,22 @@ pub fn each_tile(
     );
     let number = TileNumber { tile, tiles, lane: place.lane };
     let (items, bases) = Default::default();
-    let (staging, summary) = (None, None);
+    let staging = None;
+    let has_runs = entry.roles().any(Role::has_runs);
     let segments_later = pieces::segments_later(entry);
-    let mut tile =
-        Tile { entry, place, number, segments, segments_later, items, bases, staging, summary };
+    let left = asm.register(Class::B32);
+    let mut tile = Tile {
+        entry,
+        place,
+        number,
+        segments,
+        segments_later,
+        items,
+        left,
+        bases,
+        staging,
+        has_runs,
+    };
     tile.items(asm, (first, own), count);
     let live = entry.live();
     let mut sums = sums.iter();
@@ -218,7 +234,7 @@ impl Tile<'_> {
             self.bases.push((array, asm.element_address(start, base.into(), ty.size())));
         }
         // The number of elements of the space from the first one on, as far as it matters.
-        let (left, behind) = (asm.register(Class::B32), asm.register(Class::B64));
+        let (left, behind) = (self.left, asm.register(Class::B64));
         emit!(asm, "sub.s64 {behind}, {count}, {base}");
         emit!(asm, "min.s64 {behind}, {behind}, {}", self.entry.plan.tile.items());
         emit!(asm, "max.s64 {behind}, {behind}, 0");
@@ -440,29 +456,6 @@ impl Tile<'_> {
         keep.into_iter().map(|keep| asm.convert(Ty::Bool, Ty::I64, keep.into())).collect()
     }
 
-    /// The rows of a sink: over the whole space all elements are one segment.
-    fn rows(&self, scope: Scope, values: Vec<Reg>) -> Rows {
-        let near = |item: &Item| item.segment.as_ref().map(|segment| segment.near);
-        let near = match scope {
-            Scope::All => None,
-            Scope::Segment => self.items.iter().map(near).collect(),
-        };
-        Rows { values, near }
-    }
-
-    /// Emits the prefixes of the elements of the tile, with what lies before it.
-    fn prefixes(
-        &self,
-        asm: &mut Assembly,
-        combine: (Combine, Ty),
-        rows: &Rows,
-        (area, whole, wanted): (usize, Option<Reg>, Wanted),
-    ) -> Prefixes {
-        let chunk = scan_chunk(asm, &self.place, combine, rows);
-        let before = self.before_chunk(asm, combine, chunk.total, (area, whole));
-        finish_rows(asm, &self.place, combine, rows, &chunk, before, wanted)
-    }
-
     /// Emits the combination of what lies before the chunk of this warp.
     fn before_chunk(
         &self,
@@ -479,19 +472,13 @@ impl Tile<'_> {
     fn scan(&mut self, asm: &mut Assembly, sink: &Sink, area: usize, writes: bool) {
         let Sink::Scan { scope, combine, value, result, total } = sink else { return };
         let out = total.filter(|_| writes).map(|total| self.entry.array(asm, total));
-        let (whole, wanted) = match (scope, out) {
-            (Scope::All, whole) => (whole, Wanted::Before),
-            (Scope::Segment, None) => (None, Wanted::Before),
-            (Scope::Segment, Some(_)) => (None, Wanted::Both),
-        };
         let (combine, values) = self.combined(asm, *combine, *value);
-        let rows = self.rows(*scope, values);
-        let prefixes = self.prefixes(asm, combine, &rows, (area, whole, wanted));
-        for (item, before) in self.items.iter_mut().zip(&prefixes.before) {
-            item.operands[result.0 as usize] = Some((*before).into());
-        }
-        if let (Scope::Segment, Some(out)) = (scope, out) {
-            self.store_results(asm, combine.1, |_, row| prefixes.with[row], out);
+        let runs = self.combine_runs(asm, combine, &values, *scope);
+        let whole = out.filter(|_| *scope == Scope::All);
+        let before = self.before_chunk(asm, combine, runs.total, (area, whole));
+        let prefixes = self.scan_runs(asm, combine, &runs, before, out);
+        for (item, prefix) in self.items.iter_mut().zip(prefixes) {
+            item.operands[result.0 as usize] = Some(prefix.into());
         }
     }
 
@@ -556,18 +543,6 @@ impl Tile<'_> {
             let array = self.entry.array(asm, *array);
             let target = asm.element_address(array, before.into(), ty.size());
             self.store_staged(asm, &Staged { base, start: None, count: kept, ty }, target);
-        }
-    }
-
-    /// Emits code for the work items that are the last of their segments.
-    fn each_last(&self, asm: &mut Assembly, mut emit: impl FnMut(&mut Assembly, Reg, usize)) {
-        for (row, item) in self.items.iter().enumerate() {
-            let segment = item.segment.as_ref().or_bug("a sink by segment has segments");
-            let next = asm.label();
-            emit!(asm, "@!{} bra {next}", segment.is_last);
-            let number = self.segments.segment(asm, segment);
-            emit(asm, number, row);
-            asm.place(next);
         }
     }
 }

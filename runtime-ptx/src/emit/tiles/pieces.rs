@@ -2,51 +2,39 @@
 //!
 //! Each warp looks at its own chunk. If all of its elements are of one segment, which for long segments
 //! they mostly are, there is nothing to tell apart: each thread combines its elements, and the warp
-//! those of its threads once. Otherwise the segments of the elements are found, and the rows scanned.
+//! those of its threads once. Otherwise each thread takes a run of neighbouring elements (`runs`).
 //!
 //! ```text
 //! chunk of one segment     8 elements a thread, then one combination over the warp
-//! chunk of several         8 rows, each scanned over the warp
+//! chunk of several         a run of 8 elements a thread, then one scan over the warp
 //! ```
 //!
 //! The lengths of the segments alone decide which of both is executed, so that a float result has the
 //! same bits in each run.
 
 use super::Tile;
-use super::spaces::Segments;
 use crate::emit::address::AddressSpace;
 use crate::emit::assembly::{Assembly, Class, Reg, emit};
 use crate::emit::collective::{WARP_THREADS, reduce_warp, shuffle};
 use crate::emit::frame::Entry;
 use crate::emit::lookback::Combined;
 use crate::emit::plan::Role;
-use crate::emit::scan::scan_chunk;
 use nesl_runtime::bug::OrBug;
-use nesl_runtime::kir::{Combine, Scope, Sink, Space, Ty};
+use nesl_runtime::kir::{Combine, Scope, Ty};
 
-/// Returns true if nothing but one reduction needs the segments of the work items.
+/// Returns true if no code needs the segments of the work items: reductions and scans find those of
+/// their runs.
 pub(super) fn segments_later(entry: &Entry<'_>) -> bool {
     let [number, position, _] = entry.kernel.indices[..] else { return false };
-    if matches!(entry.kernel.space, Space::Flat { .. }) {
-        return false;
-    }
-    let mut reductions = 0;
-    for (stage, code) in entry.stages().iter().enumerate() {
-        for (at, sink) in code.sinks.iter().enumerate() {
-            match (entry.role(stage, at), sink) {
-                (Role::Segments(_) | Role::Prepare(..), _) => reductions += 1,
-                (Role::Read(_) | Role::Ordered(_, Some(_)), _)
-                | (_, Sink::Scan { scope: Scope::Segment, .. }) => return false,
-                _ => {}
-            }
-        }
-    }
-    reductions == 1 && !entry.reads(number) && !entry.reads(position)
+    let mut roles = entry.roles();
+    !roles.any(|role| matches!(role, Role::Read(_)))
+        && !entry.reads(number)
+        && !entry.reads(position)
 }
 
 impl Tile<'_> {
     /// Emits the reduction of segments into an array, whose elements have some size in bytes.
-    pub(super) fn reduce_pieces(
+    pub(super) fn reduce_segments(
         &mut self,
         asm: &mut Assembly,
         combine: (Combine, Ty),
@@ -58,24 +46,17 @@ impl Tile<'_> {
         let last_row = self.items.len() - 1;
         let in_space = self.items[last_row].alive;
         let piece = self.segments.piece(asm, last_row, in_space);
-        if piece.is_found {
-            self.items[last_row].segment = Some(piece.last);
-        }
         let (single, joined) = (asm.label(), asm.label());
         emit!(asm, "@{} bra {single}", piece.is_whole);
-        self.find_segments(asm);
-        let rows = self.rows(Scope::Segment, values);
-        let chunk = scan_chunk(asm, &self.place, combine, &rows);
+        let runs = self.combine_runs(asm, combine, &values, Scope::Segment);
         asm.place(joined);
-        // The registers for the combination of the chunk, and up to its last element, are the same for
-        // a chunk of one segment: no more are in use at a time.
-        let Combined { value: total, begins } = chunk.total;
-        let begins = begins.or_bug("the rows of segments know where they begin");
-        let last = chunk.up_to_last();
+        let Combined { value: total, begins } = runs.total;
+        let begins = begins.or_bug("the runs of segments know where they begin");
+        let last = asm.register(total.class);
         asm.out_of_line(|asm| {
             asm.place(single);
-            asm.move_to(last, rows.values[0].into());
-            rows.values[1..].iter().for_each(|x| asm.accumulate(combine, last, (*x).into()));
+            asm.move_to(last, values[0].into());
+            values[1..].iter().for_each(|x| asm.accumulate(combine, last, (*x).into()));
             let of_warp = reduce_warp(asm, combine, last);
             let of_warp = shuffle(asm, "idx", ty, of_warp, 0, WARP_THREADS - 1);
             asm.move_to(total, of_warp.into());
@@ -83,7 +64,7 @@ impl Tile<'_> {
             asm.move_to(begins, piece.begins.into());
             emit!(asm, "bra {joined}");
         });
-        let before = self.before_chunk(asm, combine, chunk.total, (area, None));
+        let before = self.before_chunk(asm, combine, runs.total, (area, None));
         let (several, done) = (asm.label(), asm.label());
         emit!(asm, "@!{} bra {several}", piece.is_whole);
         // The last lane has the last element, and the result if the segment ends there.
@@ -103,21 +84,7 @@ impl Tile<'_> {
         asm.store(ty, AddressSpace::Global, address, last.into());
         emit!(asm, "bra {done}");
         asm.place(several);
-        self.store_ends(asm, combine, &rows, (&chunk, before), (out, size));
+        self.store_runs(asm, combine, &runs, before, (out, size));
         asm.place(done);
-    }
-
-    /// Emits the segments of the work items, except those that are known.
-    fn find_segments(&mut self, asm: &mut Assembly) {
-        let mut last_row = None;
-        for (row, item) in self.items.iter_mut().enumerate() {
-            if item.segment.is_some() {
-                continue;
-            }
-            item.segment = match &self.segments {
-                Segments::None => None,
-                segments => segments.of_element(asm, row, item.alive, &mut last_row),
-            };
-        }
     }
 }

@@ -3,57 +3,13 @@
 use super::Tile;
 use super::spaces::{Neutral, store_neutrals};
 use crate::emit::address::AddressSpace;
-use crate::emit::assembly::{Assembly, Class, Reg, emit};
+use crate::emit::assembly::{Assembly, Class, emit};
 use crate::emit::frame::{BLOCK_THREADS, Entry, area_name};
 use crate::emit::plan::{Pass, Role};
-use crate::emit::scan::{Chunk, Rows, scan_chunk};
 use nesl_runtime::bug::OrBug;
-use nesl_runtime::kir::{Combine, Literal, Scope, Sink, Space, Ty};
+use nesl_runtime::kir::{Literal, Scope, Sink, Space};
 
 impl Tile<'_> {
-    /// Emits the reduction of segments into an array, whose elements have some size in bytes: the
-    /// last element of each has the result.
-    pub(super) fn reduce_segments(
-        &mut self,
-        asm: &mut Assembly,
-        combine: (Combine, Ty),
-        values: Vec<Reg>,
-        area: usize,
-        (out, size): (Reg, usize),
-    ) {
-        if self.segments_later {
-            return self.reduce_pieces(asm, combine, values, area, (out, size));
-        }
-        let rows = self.rows(Scope::Segment, values);
-        let chunk = scan_chunk(asm, &self.place, combine, &rows);
-        let before = self.before_chunk(asm, combine, chunk.total, (area, None));
-        self.store_ends(asm, combine, &rows, (&chunk, before), (out, size));
-    }
-
-    /// Emits the stores of the results of the segments that end in this warp's chunk. `before` is the
-    /// combination of what lies before the chunk.
-    pub(super) fn store_ends(
-        &mut self,
-        asm: &mut Assembly,
-        combine: (Combine, Ty),
-        rows: &Rows,
-        (chunk, before): (&Chunk, Reg),
-        (out, size): (Reg, usize),
-    ) {
-        let (place, ty) = (self.place, combine.1);
-        let total = |asm: &mut Assembly, row: usize| {
-            chunk.with_before(asm, &place, combine, rows, row, before)
-        };
-        if size == ty.size() {
-            return self.store_results(asm, ty, total, out);
-        }
-        self.each_last(asm, |asm, segment, row| {
-            let total = total(asm, row);
-            let address = asm.element_address(out, segment.into(), size);
-            asm.store(ty, AddressSpace::Global, address, total.into());
-        });
-    }
-
     /// Emits the result of a reduction of segments, which an earlier pass has left.
     pub(super) fn read(&mut self, asm: &mut Assembly, sink: &Sink, results: usize) {
         let Sink::Reduce { combine, value, out, result: Some(result), .. } = sink else { return };

@@ -115,11 +115,26 @@ pub struct Piece {
     pub is_whole: Reg,
     /// A predicate, the same for all lanes: true if that segment begins with the chunk.
     pub begins: Reg,
-    /// The segment of this thread's last element; unless `is_found`, only for the last lane, if all
-    /// elements are of one segment.
+    /// The segment of the last lane's last element, if all elements are of one segment.
     pub last: InSegment,
-    /// True if that is known whatever the segments are.
-    pub is_found: bool,
+}
+
+/// The segments of some neighbouring elements of a chunk that one thread takes, as many as a chunk has
+/// rows.
+pub struct Run {
+    /// A bit for each element, and one for the element behind them: 1 for the first of a segment.
+    pub heads: Reg,
+    /// A bit for each element: 1 for the last of a segment in the space.
+    pub ends: Reg,
+    /// The number of the first element's segment, from that of the tile's first element on.
+    pub number: Reg,
+    /// The address in shared memory of the numbers of the segments whose heads are elements of the run,
+    /// if they are not consecutive.
+    pub numbers: Option<Reg>,
+    /// A bit for each lane: 1 if a segment begins in its run.
+    pub beginners: Reg,
+    /// Those bits of the lanes before this one.
+    pub before: Reg,
 }
 
 /// The heads that a row of a chunk knows: the last one of the rows before it, and its own.
@@ -192,7 +207,7 @@ impl Segments {
                 let behind = row_items(last_row) + WARP_THREADS - 1;
                 emit!(asm, "setp.ge.s32 {is_whole}, {near}, {behind}");
                 emit!(asm, "setp.eq.s32 {begins}, {near}, {behind}");
-                Piece { is_whole, begins, last, is_found: true }
+                Piece { is_whole, begins, last }
             }
             Segments::Marked(tile) => {
                 let (next, head) = (asm.register(Class::B32), asm.register(Class::B32));
@@ -208,9 +223,39 @@ impl Segments {
                 emit!(asm, "setp.ne.s32 {is_last}, {next}, 0");
                 let kind = Kind::Marked { head, row: 0 };
                 let last = InSegment { near: head, is_last, kind };
-                Piece { is_whole, begins, last, is_found: false }
+                Piece { is_whole, begins, last }
             }
         }
+    }
+
+    /// Emits the segments of a run of `rows` elements. `left` is the number of elements in the space
+    /// from this thread's element of the first row on.
+    pub fn run(&self, asm: &mut Assembly, place: &Place, rows: usize, left: Reg) -> Run {
+        let (heads, ends) = (asm.register(Class::B32), asm.register(Class::B32));
+        let number = match self {
+            Segments::None => nesl_runtime::bug!("a sink by segment has segments"),
+            Segments::Regular(tile) => tile.run(asm, place, (rows, left), (heads, ends)),
+            Segments::Marked(tile) => {
+                marks::run_heads(asm, tile, rows, heads);
+                emit!(asm, "shr.u32 {ends}, {heads}, 1");
+                emit!(asm, "and.b32 {ends}, {ends}, {}", (1 << rows) - 1);
+                asm.register(Class::B32)
+            }
+        };
+        let [own, beginners, before, up_to] = [(); 4].map(|()| asm.register(Class::B32));
+        let begins = asm.register(Class::Predicate);
+        emit!(asm, "and.b32 {own}, {heads}, {}", (1 << rows) - 1);
+        emit!(asm, "setp.ne.s32 {begins}, {own}, 0");
+        emit!(asm, "vote.sync.ballot.b32 {beginners}, {begins}, -1");
+        emit!(asm, "mov.u32 {up_to}, %lanemask_lt");
+        emit!(asm, "and.b32 {before}, {beginners}, {up_to}");
+        let numbers = match self {
+            Segments::Marked(tile) => {
+                Some(marks::run_number(asm, tile, rows, (heads, own, before), number))
+            }
+            _ => None,
+        };
+        Run { heads, ends, number, numbers, beginners, before }
     }
 
     /// Emits the number of an element's segment, from that of the tile's first element on.
@@ -337,6 +382,58 @@ impl Regular {
         emit!(asm, "selp.b32 {near}, {near}, {position}, {in_first}");
         emit!(asm, "setp.eq.and.s32 {is_last}, {near}, {}, {in_space}", self.last);
         InSegment { near, is_last, kind: Kind::Regular { in_first, row, full, position } }
+    }
+}
+
+impl Regular {
+    /// Emits the heads and ends of a run; returns the number of the first element's segment.
+    fn run(
+        &self,
+        asm: &mut Assembly,
+        place: &Place,
+        (rows, left): (usize, Reg),
+        (heads, ends): (Reg, Reg),
+    ) -> Reg {
+        let [distance, rest, near, full, position] = [(); 5].map(|()| asm.register(Class::B32));
+        let [in_first, is_head] = [(); 2].map(|()| asm.register(Class::Predicate));
+        let (quotient, far) = (asm.register(Class::F32), asm.register(Class::F32));
+        // From this thread's element of the first row to its run.
+        emit!(asm, "mul.lo.s32 {distance}, {}, {}", place.lane, rows - 1);
+        emit!(asm, "add.s32 {rest}, {}, {distance}", self.rest);
+        emit!(asm, "setp.lt.s32 {in_first}, {rest}, 0");
+        emit!(asm, "cvt.rn.f32.s32 {far}, {distance}");
+        emit!(asm, "fma.rn.f32 {quotient}, {}, {far}, {}", self.reciprocal, self.quotient);
+        emit!(asm, "cvt.rzi.s32.f32 {full}, {quotient}");
+        emit!(asm, "mad.lo.s32 {position}, {full}, {}, {rest}", self.negative_length);
+        emit!(asm, "add.s32 {near}, {}, {distance}", self.near);
+        emit!(asm, "selp.b32 {near}, {near}, {position}, {in_first}");
+        // The heads behind the first element are as far from each other as the segments are long.
+        let [pattern, more, step, next] = [(); 4].map(|()| asm.register(Class::B32));
+        emit!(asm, "neg.s32 {step}, {}", self.negative_length);
+        emit!(asm, "sub.s32 {next}, {step}, {position}");
+        emit!(asm, "neg.s32 {rest}, {rest}");
+        emit!(asm, "selp.b32 {next}, {rest}, {next}, {in_first}");
+        asm.move_to(pattern, Literal::I32(1).into());
+        for _ in 0..=rows.ilog2() {
+            emit!(asm, "shl.b32 {more}, {pattern}, {step}");
+            emit!(asm, "or.b32 {pattern}, {pattern}, {more}");
+            emit!(asm, "add.s32 {step}, {step}, {step}");
+        }
+        emit!(asm, "shl.b32 {heads}, {pattern}, {next}");
+        emit!(asm, "setp.eq.s32 {is_head}, {near}, 0");
+        emit!(asm, "@{is_head} or.b32 {heads}, {heads}, 1");
+        // Behind the end of the space no segment ends.
+        let (inside, number) = (asm.register(Class::B32), asm.register(Class::B32));
+        emit!(asm, "sub.s32 {inside}, {left}, {distance}");
+        emit!(asm, "max.s32 {inside}, {inside}, 0");
+        emit!(asm, "min.s32 {inside}, {inside}, {rows}");
+        emit!(asm, "shl.b32 {inside}, -1, {inside}");
+        emit!(asm, "shr.u32 {ends}, {heads}, 1");
+        emit!(asm, "not.b32 {inside}, {inside}");
+        emit!(asm, "and.b32 {ends}, {ends}, {inside}");
+        emit!(asm, "add.s32 {number}, {full}, 1");
+        emit!(asm, "selp.b32 {number}, 0, {number}, {in_first}");
+        number
     }
 }
 

@@ -149,6 +149,54 @@ pub fn marked(
     Marked { segment, start, chunk_heads, segments, chunk_start, before, last, lane, up_to, own }
 }
 
+/// Emits the heads of a run of `rows` elements, and of the element behind it.
+pub fn run_heads(asm: &mut Assembly, tile: &Marked, rows: usize, heads: Reg) {
+    let [at, slot, word, behind] = [(); 4].map(|()| asm.register(Class::B32));
+    emit!(asm, "mul.lo.s32 {at}, {}, {rows}", tile.lane);
+    emit!(asm, "shr.u32 {slot}, {at}, {}", WARP_THREADS.ilog2());
+    emit!(asm, "mad.lo.s32 {slot}, {slot}, 4, {}", tile.chunk_heads);
+    emit!(asm, "ld.shared.b32 {word}, [{slot}]");
+    emit!(asm, "ld.shared.b32 {behind}, [{slot}+4]");
+    emit!(asm, "shf.r.wrap.b32 {heads}, {word}, {behind}, {at}");
+    // The tile's first element has no mark if the segment that was searched for begins there.
+    let is_head = asm.register(Class::Predicate);
+    emit!(asm, "setp.ge.s32 {is_head}, {}, 0", tile.before);
+    emit!(asm, "setp.eq.and.s32 {is_head}, {}, 0, {is_head}", tile.lane);
+    emit!(asm, "@{is_head} or.b32 {heads}, {heads}, 1");
+}
+
+/// Emits the number of the segment of a run's first element, from the heads of the run and of the
+/// element behind it, those of the run, and the lanes before whose runs have some. Returns the address
+/// of the numbers of the segments that begin in the run.
+pub fn run_number(
+    asm: &mut Assembly,
+    tile: &Marked,
+    rows: usize,
+    (heads, own, before): (Reg, Reg, Reg),
+    number: Reg,
+) -> Reg {
+    let [first, last, lane, head, other] = [(); 5].map(|()| asm.register(Class::B32));
+    let [some, is_head] = [(); 2].map(|()| asm.register(Class::Predicate));
+    emit!(asm, "mad.lo.s32 {first}, {}, {rows}, {}", tile.lane, tile.chunk_start);
+    emit!(asm, "bfind.u32 {last}, {own}");
+    emit!(asm, "add.s32 {last}, {last}, {first}");
+    emit!(asm, "bfind.u32 {lane}, {before}");
+    emit!(asm, "shfl.sync.idx.b32 {other}, {last}, {lane}, 31, -1");
+    emit!(asm, "add.s32 {head}, {}, {}", tile.before, tile.chunk_start);
+    emit!(asm, "setp.ne.s32 {some}, {before}, 0");
+    emit!(asm, "selp.b32 {head}, {other}, {head}, {some}");
+    emit!(asm, "and.b32 {other}, {heads}, 1");
+    emit!(asm, "setp.ne.s32 {is_head}, {other}, 0");
+    emit!(asm, "selp.b32 {head}, {first}, {head}, {is_head}");
+    let (slot, numbers) = (asm.register(Class::B32), asm.register(Class::B32));
+    emit!(asm, "setp.ge.s32 {some}, {head}, 0");
+    asm.move_to(number, Literal::I32(0).into());
+    emit!(asm, "mad.lo.s32 {slot}, {head}, 4, {}", tile.segments);
+    emit!(asm, "@{some} ld.shared.b32 {number}, [{slot}]");
+    emit!(asm, "mad.lo.s32 {numbers}, {first}, 4, {}", tile.segments);
+    numbers
+}
+
 impl Marks<'_> {
     /// Emits the removal of all marks by the first warp.
     fn clear(&self, asm: &mut Assembly, words: u32) {
