@@ -14,8 +14,8 @@
 //! | ranks | n log₂ n |
 //! | apply-to-each | the sum over the iterations |
 //!
-//! An operation that has work has depth 1; an apply-to-each has the maximum over its iterations (the
-//! sum, if serial) plus 1. Under `log_scan` ranks, reductions, scans and what is built on them
+//! An operation that has work has depth 1; an apply-to-each has the maximum over its iterations, or the
+//! sum, if serial. Under `log_scan` ranks, reductions, scans and what is built on them
 //! have depth log₂ n.
 
 use super::value::{Sequence, Value};
