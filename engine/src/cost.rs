@@ -66,7 +66,8 @@ pub const MIN_SIZES: usize = 3;
 /// The number of different sizes from which on laws with two terms are fitted, too.
 pub const MIN_SIZES_FOR_TWO_TERMS: usize = 5;
 
-/// The number of different sizes from which on laws with three terms are fitted, too.
+/// The number of different sizes from which on laws with three terms are fitted, too; fewer sizes are enough
+/// for one that is exact.
 pub const MIN_SIZES_FOR_THREE_TERMS: usize = 7;
 
 /// The largest relative error that a law may have at a size that was measured.
@@ -178,13 +179,14 @@ pub fn fit(samples: &[Sample]) -> Growth {
         errors.min_by(f64::total_cmp).unwrap_or(f64::INFINITY)
     };
     let [few, many] = [&simple, &long].map(|laws| best(laws, |c| c.mean_held_out));
-    let is_long = few > sufficient && few > THIRD_TERM_GAIN * many;
+    let can_be_long = sizes.len() >= MIN_SIZES_FOR_THREE_TERMS;
+    let is_long = can_be_long && few > sufficient && few > THIRD_TERM_GAIN * many;
     let candidates = if is_long { long } else { simple };
     let best = best(&candidates, |c| c.mean_error);
     simplest(candidates, (ERROR_SLACK * best).max(sufficient))
 }
 
-/// The sets of shapes of the laws with a leading shape that so many sizes can tell apart: those of one
+/// The sets of shapes of the laws with a leading shape that so many sizes may tell apart: those of one
 /// or two terms, and those of three.
 fn families(leading: usize, sizes: usize) -> [Vec<Vec<usize>>; 2] {
     let slower: Vec<usize> =
@@ -193,8 +195,6 @@ fn families(leading: usize, sizes: usize) -> [Vec<Vec<usize>>; 2] {
     let mut many = Vec::new();
     if sizes >= MIN_SIZES_FOR_TWO_TERMS {
         few.extend(slower.iter().rev().map(|second| vec![leading, *second]));
-    }
-    if sizes >= MIN_SIZES_FOR_THREE_TERMS {
         for (at, second) in slower.iter().enumerate() {
             many.extend(slower[at + 1..].iter().map(|third| vec![leading, *second, *third]));
         }
@@ -378,7 +378,10 @@ fn judge(
         .zip(coefficients)
         .enumerate()
         .filter(|(at, (_, coefficient))| *at == 0 || **coefficient != 0.0)
-        .map(|(_, (shape, coefficient))| Term { shape: SHAPES[*shape].0, coefficient: *coefficient })
+        .map(|(_, (shape, coefficient))| Term {
+            shape: SHAPES[*shape].0,
+            coefficient: *coefficient,
+        })
         .collect();
     // What printing rounds is not predicted better than it is fitted.
     let law = Law { terms, error, held_out: held_out.max(error) };
@@ -462,7 +465,8 @@ mod tests {
     #[test]
     fn pure_curves_are_recognised() {
         for (name, curve) in SHAPES {
-            let sizes = if name.ends_with('ⁿ') { (4..13).map(f64::from).collect() } else { powers() };
+            let sizes =
+                if name.ends_with('ⁿ') { (4..13).map(f64::from).collect() } else { powers() };
             let found = law(&at(&sizes, |n| 3.0 * curve(n)));
             assert_eq!(found.terms, [Term { shape: name, coefficient: 3.0 }]);
             assert!(found.error < 1e-6, "{found:?}");
@@ -487,9 +491,8 @@ mod tests {
         let told = |curve: fn(f64) -> f64| law(&at(&few, curve)).to_string();
         assert_eq!(told(|n| 3.0 * n.exp2() - 2.0), "3·2ⁿ − 2");
         assert_eq!(told(|n| n.exp2() + n - 1.0), "2ⁿ + n − 1");
-        let fibonacci = |n: f64| {
-            (1..n as u64).fold((1.0, 1.0), |(a, b): (f64, f64), _| (b, a + b)).1
-        };
+        let fibonacci =
+            |n: f64| (1..n as u64).fold((1.0, 1.0), |(a, b): (f64, f64), _| (b, a + b)).1;
         let sizes: Vec<f64> = (2..10).map(|k| 3.0 * f64::from(k)).collect();
         assert_eq!(shape(&at(&sizes, fibonacci)), "φⁿ");
         let sizes = powers();
@@ -628,9 +631,8 @@ mod tests {
         let depths = [178.0, 242.0, 287.0, 332.0, 351.0, 431.0, 440.0];
         let sizes = [1e2, 2e2, 5e2, 1e3, 2e3, 5e3, 1e4];
         let samples = sizes.iter().zip(depths);
-        let samples: Vec<Sample> = samples
-            .map(|(n, value)| Sample { n: *n, value, deviation: 0.06 * value })
-            .collect();
+        let samples: Vec<Sample> =
+            samples.map(|(n, value)| Sample { n: *n, value, deviation: 0.06 * value }).collect();
         assert_eq!(shape(&samples), "log n");
     }
 
@@ -652,6 +654,9 @@ mod tests {
         assert_eq!(term(0.265_44), "0.265·n");
         // No more than serve.
         let sizes = [10.0, 30.0, 100.0, 300.0, 1000.0];
-        assert_eq!(law(&at(&sizes, |n| n * n + 3.0 * n + 2.0)).to_string(), "n² + 3·n");
+        let squares = |n: f64| n * n + 3.0 * n + 2.0;
+        assert_eq!(law(&at(&sizes, squares)).to_string(), "n² + 3·n + 2");
+        let odd = |n: f64| squares(n) + n.sin();
+        assert_eq!(law(&at(&sizes, odd)).to_string(), "n² + 3·n");
     }
 }

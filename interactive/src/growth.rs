@@ -242,7 +242,8 @@ mod tests {
     }
 
     fn law(terms: &[(&'static str, f64)], error: f64) -> Growth {
-        let terms = terms.iter().map(|(shape, coefficient)| Term { shape, coefficient: *coefficient });
+        let terms =
+            terms.iter().map(|(shape, coefficient)| Term { shape, coefficient: *coefficient });
         Growth::Law(Law { terms: terms.collect(), error, held_out: 2.0 * error })
     }
 

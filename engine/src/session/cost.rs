@@ -13,8 +13,8 @@ use nesl_core::elaborate;
 use nesl_core::interp::{self, Host, Value};
 use nesl_core::ir;
 use nesl_core::pipeline;
-use nesl_core::syntax::ast::{Expr, ItemKind};
 use nesl_core::syntax::RawKind;
+use nesl_core::syntax::ast::{Expr, ItemKind};
 use nesl_runtime::scalar::ScalarOp;
 
 /// The cost of a form.

@@ -161,8 +161,7 @@ fn growth(
     };
     let interrupt = session.interrupt_handle();
     let measured = interrupt::during(|| {
-        let measured =
-            growth::measure(session, ENTRY, what, &asked.sizes, asked.seeds, &mut seen);
+        let measured = growth::measure(session, ENTRY, what, &asked.sizes, asked.seeds, &mut seen);
         measured.map_err(|diagnostics| (diagnostics, interrupt.load(Ordering::SeqCst)))
     });
     let growth = match measured {
@@ -183,7 +182,8 @@ fn growth(
             reporter.output.line(&plot.plain);
         }
         if let Some((path, svg)) = asked.svg.as_ref().zip(plot.svg) {
-            std::fs::write(path, svg).with_context(|| format!("cannot write {}", path.display()))?;
+            std::fs::write(path, svg)
+                .with_context(|| format!("cannot write {}", path.display()))?;
         }
     }
     reporter.output.settle();

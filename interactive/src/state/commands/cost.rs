@@ -65,7 +65,13 @@ fn parts(operand: &str) -> Result<Parts<'_>, String> {
     let given_at = clause(operand, "given", &inputs).next();
     let starts = [sizes_at, given_at].map(|clause| clause.map(|(start, _)| start));
     let end_of = |from: usize| {
-        starts.iter().flatten().copied().filter(|start| *start >= from).min().unwrap_or(operand.len())
+        starts
+            .iter()
+            .flatten()
+            .copied()
+            .filter(|start| *start >= from)
+            .min()
+            .unwrap_or(operand.len())
     };
     let text = |from: usize| operand[from..end_of(from)].trim();
     let sizes = match sizes_at {
