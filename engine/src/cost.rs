@@ -120,7 +120,7 @@ const SUFFICIENT_ERROR: f64 = 0.01;
 /// A law whose error is at most this multiple of the best law's explains the measurements as well.
 const ERROR_SLACK: f64 = 1.5;
 
-/// How many times better than all laws with two terms one with three must be: it can imitate much.
+/// The factor by which a law with three terms must err less than all laws with two: it can imitate much.
 const THIRD_TERM_GAIN: f64 = 3.0;
 
 /// The part of the largest sample that the leading term must make up: beyond these bounds the

@@ -22,7 +22,7 @@ fn measure(session: &mut Session, inputs: &[String], expr: &str) -> Result<(u64,
     Ok((cost.work, cost.depth))
 }
 
-/// Enters definitions.
+/// Enters definitions into a new session.
 fn session(definitions: &str) -> Session {
     let mut session = Session::new(Settings::default());
     session.set_output(Box::new(std::io::sink()));
@@ -317,8 +317,8 @@ const GROWING: &[(&str, &[&str])] = &[
     ("search_table", &["[0:n]", "create_table({(i, i) : i in [0:n]})"]),
 ];
 
-/// How much faster than stated a cost may seem to grow from the first size on: constants and the smaller
-/// terms matter less and less, and what is expected varies.
+/// The factor by which a cost may seem to grow faster than stated from the first size on: constants and the
+/// smaller terms matter less and less, and expected costs vary.
 const GROWTH_SLACK: f64 = 1.5;
 
 #[test]

@@ -524,56 +524,6 @@ fn cost_of_random_programs_is_that_of_several_seeds() {
 }
 
 #[test]
-fn n9_inputs_are_left_out_of_a_cost() {
-    let folder = Folder::new(&[("a.nesl", "function half(v) = take(v, #v / 2);\n")]);
-    let sizes = "16,32,64,128,256";
-    let given = "xs = {rem(7 * i, n) : i in [0:n]}";
-    let ask = ["cost", "-e", "sum(xs)", "--given", given, "--sizes", sizes];
-    folder.nesl(&ask).code(0).out(expect![""]);
-    // The name of a function is called with the inputs, which may see those before them.
-    let ask = ["cost", "-e", "take", "--given", "xs = [0:100]", "--given", "m = #xs; k = m / 4"];
-    folder.nesl(&ask).code(1);
-    let ask = ["cost", "-e", "take", "--given", "xs = [0:100]", "--given", "k = #xs / 4"];
-    folder.nesl(&ask).code(0).out(expect![""]);
-    let ask = ["cost", "-e", "half", "--setup", "a.nesl", "--given", "xs = [0:100]"];
-    folder.nesl(&ask).code(0).out(expect![""]);
-    let ran = folder.nesl(&["cost", "--json", "-e", "sum(xs)", "--given", "xs = [0:100]"]).code(0);
-    let cost: serde_json::Value = serde_json::from_str(ran.out.trim()).expect("one object");
-    assert_eq!((&cost["work"], &cost["depth"]), (&101.into(), &1.into()));
-    // What is no binding, and what is wrong in one.
-    let ask = ["cost", "-e", "sum(xs)", "--given", "[0:100]"];
-    folder.nesl(&ask).code(2).err(expect![""]);
-    folder.nesl(&["cost", "-e", "sum(xs)", "--given", "xs = [0:m]"]).code(1).err(expect![""]);
-    folder.nesl(&["cost", "a.nesl", "--given", "xs = [1]"]).code(2);
-}
-
-#[test]
-fn n9_the_seeds_of_a_law_are_told() {
-    let folder = Folder::new(&[]);
-    let kept = "sum({1 : x in xs | rand(2) == 0})";
-    let ask =
-        ["--seed", "3", "cost", "-e", kept, "--given", "xs = [0:n]", "--sizes", "1e2,1e3,1e4"];
-    let ran = folder.nesl(&[&ask[..], &["--seeds", "2"]].concat()).code(0);
-    assert!(ran.out.contains("\nmeans over the seeds 3 to 4\n"), "{}", ran.out);
-    let ran = folder.nesl(&[&ask[..], &["--seeds", "1"]].concat()).code(0);
-    assert!(ran.out.contains("\nwith the random numbers of seed 3\n"), "{}", ran.out);
-}
-
-#[test]
-fn n9_costs_are_drawn() {
-    let folder = Folder::new(&[]);
-    let ask =
-        ["cost", "-e", "sum([0:n])", "--sizes", "4,8,16,32,64", "--plot", "--svg", "cost.svg"];
-    let ran = folder.nesl(&ask).code(0);
-    assert!(ran.out.contains("(work = 2·n + 2; depth = 2)"), "{}", ran.out);
-    let svg = folder.read("cost.svg");
-    assert!(svg.starts_with("<svg") && svg.contains("work = 2·n + 2"), "{svg}");
-    folder.nesl(&["cost", "-e", "sum([0:9])", "--svg", "cost.svg"]).code(2);
-    let missing = ["cost", "-e", "sum([0:n])", "--sizes", "4,8", "--svg", "no/cost.svg"];
-    folder.nesl(&missing).code(2);
-}
-
-#[test]
 fn doc_explains_a_name() {
     nesl(&["doc", "plus_scan"]).code(0).out(expect![[r#"
         plus_scan : [a] -> [a] :: (a in number)

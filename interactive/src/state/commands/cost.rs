@@ -41,7 +41,7 @@ pub(super) static COST: Command = Command {
 /// The parts of the operand.
 #[derive(Debug, PartialEq)]
 struct Parts<'a> {
-    /// What is measured.
+    /// The expression that is measured.
     expr: &'a str,
     /// The bindings behind `given`.
     given: Option<&'a str>,
@@ -81,8 +81,8 @@ fn parts(operand: &str) -> Result<Parts<'_>, String> {
     Ok(Parts { expr: text(0), given: given_at.map(|(_, list)| text(list)), sizes })
 }
 
-/// Finds the places of a word that what stands behind it makes the beginning of a clause: where it stands
-/// and where its contents begin.
+/// Finds the places at which a word begins a clause, by what stands behind it: the place of the word, and
+/// that of the contents of the clause.
 fn clause<'a>(
     operand: &'a str,
     word: &'a str,
