@@ -179,7 +179,8 @@ pub fn parse_doc(text: &str) -> DocString {
 }
 
 /// Parses the cost of a function with some parameters, if it is a formula: `W = 1`,
-/// `W = S(v) + L(i)` or `W = S(result)`, then `, D = 1` or `, D = 1 (scan)`.
+/// `W = S(v) + L(i)`, `W = S(result)` or `W = L(v) log L(v)`, then `, D = 1` or `, D = 1 (scan)`.
+/// `W = O(…), D = O(…)` is none: such a function costs what it does.
 pub fn parse_charge(cost: &str, params: &[&str]) -> Option<Charge> {
     let (work, depth) = cost.trim().strip_prefix("W = ")?.split_once(", D = ")?;
     let scans = match depth.trim() {
@@ -198,6 +199,14 @@ fn cost_term(term: &str, params: &[&str]) -> Option<CostTerm> {
         u32::try_from(at).ok()
     };
     let inside = |open: &str| term.strip_prefix(open)?.strip_suffix(')');
+    if let Some((factor, log)) = term.split_once(" log L(") {
+        let log = log.strip_suffix(')')?;
+        return match cost_term(factor, params)? {
+            CostTerm::Length(i) if param(log) == Some(i) => Some(CostTerm::LengthLog(i)),
+            CostTerm::Size(i) if param(log) == Some(i) => Some(CostTerm::SizeLog(i)),
+            _ => None,
+        };
+    }
     if term == "1" {
         Some(CostTerm::One)
     } else if let Some(name) = inside("L(") {
@@ -239,7 +248,11 @@ mod tests {
         assert_eq!(charge, Some(Charge { work, scans: true }));
         let charge = parse_charge("W = S(result), D = 1", &[]).expect("a formula");
         assert_eq!(charge.work, [CostTerm::SizeOfResult]);
-        assert_eq!(parse_charge("expected W = S(v), D = log L(v)", &["v"]), None);
+        let charge = parse_charge("W = S(v) + L(v) log L(v), D = 1", &["v"]).expect("a formula");
+        assert_eq!(charge.work, [CostTerm::Size(0), CostTerm::LengthLog(0)]);
+        let charge = parse_charge("W = S(v) log L(v), D = 1", &["v"]).expect("a formula");
+        assert_eq!(charge.work, [CostTerm::SizeLog(0)]);
+        assert_eq!(parse_charge("expected W = O(S(v)), D = O(log L(v))", &["v"]), None);
         assert_eq!(parse_charge("W = S(x), D = 1", &["v"]), None);
     }
 }

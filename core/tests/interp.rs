@@ -669,14 +669,14 @@ fn costs() {
         ("v1: [int] = permute(v0, v0)", (9, 1), 1),
         ("v1: int = split_key(1, 2, 3)", (0, 0), 0),
         ("v1: [int] = call \"costed\"(v0, 5)", (1 + 8 + 1 + 2, 1), 3),
-        // Four additions in parallel have depth one, and the nest adds one.
-        ("v1: [int] = each v2: int in v0 {\nv3: int = add(v2, 1)\nv3\n}", (8, 2), 2),
-        ("v1: [int] = serial v2: int in v0 {\nv3: int = add(v2, 1)\nv3\n}", (8, 9), 9),
+        // Eight additions in parallel have depth one.
+        ("v1: [int] = each v2: int in v0 {\nv3: int = add(v2, 1)\nv3\n}", (8, 1), 1),
+        ("v1: [int] = serial v2: int in v0 {\nv3: int = add(v2, 1)\nv3\n}", (8, 8), 8),
         // The deepest iteration counts: 0 + 1 + … + 7 elements, and a range in each.
         (
             "v1: [int] = each v2: int in v0 {\nv3: [int] = range(0, 1, v2)\nv4: int = reduce_sum(v3)\nv4\n}",
-            (2 * (28 + 8), 3),
-            5,
+            (2 * (28 + 8), 2),
+            4,
         ),
         ("v1: int = if true {\nv2: int = add(1, 2)\nv2\n} else {\n3\n}", (1, 1), 1),
     ] {

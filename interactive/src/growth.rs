@@ -3,16 +3,22 @@
 //! Every size starts with fresh random numbers, so that no size depends on those before it; where
 //! numbers are drawn, several seeds are tried and the means are shown and fitted.
 
+mod asked;
+mod plot;
+
+pub use asked::Asked;
+
 use crate::table::{Table, grouped, ratio};
-use nesl_core::base::{Diagnostic, DiagnosticKind};
+use nesl_core::base::Diagnostic;
 use nesl_engine::cost::{
     Growth, Law, MAX_ERROR, MIN_SIZES, MIN_SIZES_FOR_TWO_TERMS, Sample, Term, fit,
 };
-use nesl_engine::{Cost, FileRange, Session};
+use nesl_engine::{FileRange, Session};
 use serde_json::{Value, json};
 
-/// The number of runs at a size, each with a seed of its own, where random numbers are drawn.
-const SEEDS_PER_SIZE: u64 = 5;
+/// The number of runs at a size, each with a seed of its own, where random numbers are drawn and no other
+/// number is asked for.
+pub const SEEDS_PER_SIZE: u64 = 5;
 
 /// The measurements at one size.
 #[derive(Clone, Debug, PartialEq)]
@@ -36,57 +42,45 @@ pub struct CostGrowth {
     pub work: Growth,
     /// The growth of the depth.
     pub depth: Growth,
+    /// The seeds that each size was measured with; none if no random numbers are drawn.
+    pub seeds: Vec<u64>,
 }
 
-/// Measures an expression at each of the sizes: a name is applied to the size, in anything else it is
-/// `n`. `seen` receives each point as soon as it is known.
+/// Measures an expression at each of the sizes, with so many seeds if it draws random numbers. `seen`
+/// receives each point as soon as it is known.
 pub fn measure(
     session: &mut Session,
     name: &str,
-    expr: &str,
+    asked: &Asked,
     sizes: &[u64],
+    seeds: u64,
     seen: &mut dyn FnMut(&Point),
 ) -> Result<CostGrowth, Vec<Diagnostic<FileRange>>> {
+    let first_seed = session.settings().seed;
     let mut points: Vec<Point> = Vec::new();
+    let mut used = Vec::new();
     for n in sizes {
-        let point = at(session, name, expr, *n)?;
+        let (inputs, expr) = asked.at(Some(*n));
+        let (mut works, mut depths) = (Vec::new(), Vec::new());
+        for seed in (0..seeds.max(1)).map(|more| first_seed.wrapping_add(more)) {
+            let cost = session.cost_given(name, &inputs, &expr, seed)?;
+            works.push(cost.work as f64);
+            depths.push(cost.depth as f64);
+            if !cost.draws {
+                break;
+            }
+            if !used.contains(&seed) {
+                used.push(seed);
+            }
+        }
+        let (work, depth) = (sample(*n, &works), sample(*n, &depths));
+        let point = Point { n: *n, work, depth, runs: works.len() };
         seen(&point);
         points.push(point);
     }
     let samples = |of: fn(&Point) -> Sample| points.iter().map(of).collect::<Vec<Sample>>();
     let (work, depth) = (fit(&samples(|point| point.work)), fit(&samples(|point| point.depth)));
-    Ok(CostGrowth { points, work, depth })
-}
-
-/// Runs an expression for a size: once, or with several seeds if it draws random numbers.
-fn at(
-    session: &mut Session,
-    name: &str,
-    expr: &str,
-    n: u64,
-) -> Result<Point, Vec<Diagnostic<FileRange>>> {
-    let first_seed = session.settings().seed;
-    let (mut works, mut depths) = (Vec::new(), Vec::new());
-    let text = at_size(expr, n);
-    for seed in 0..SEEDS_PER_SIZE {
-        let costs = session.cost(name, &text, first_seed.wrapping_add(seed))?;
-        let Some(Cost { work, depth, draws, .. }) = costs.last() else {
-            return Err(vec![nothing(session, name, &text)]);
-        };
-        works.push(*work as f64);
-        depths.push(*depth as f64);
-        if !draws {
-            break;
-        }
-    }
-    Ok(Point { n, work: sample(n, &works), depth: sample(n, &depths), runs: works.len() })
-}
-
-/// Returns the error for a text without an expression.
-fn nothing(session: &mut Session, name: &str, text: &str) -> Diagnostic<FileRange> {
-    let (_, file) = session.look(name, text);
-    let at = FileRange { file, range: 0..text.len() };
-    Diagnostic::error(DiagnosticKind::Syntax, at, "this gives no value to measure")
+    Ok(CostGrowth { points, work, depth, seeds: used })
 }
 
 /// The mean of some measurements, with its standard error.
@@ -96,18 +90,6 @@ fn sample(n: u64, values: &[f64]) -> Sample {
     let squares: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();
     let deviation = if values.len() > 1 { (squares / (count - 1.0) / count).sqrt() } else { 0.0 };
     Sample { n: n as f64, value: mean, deviation }
-}
-
-/// The text that evaluates `expr` for a size: a name is applied to it; in anything else it is `n`.
-fn at_size(expr: &str, n: u64) -> String {
-    let expr = expr.trim().trim_end_matches([';', '$']).trim_end();
-    let name = expr.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
-    if name && !expr.starts_with(|c: char| c.is_ascii_digit()) && !expr.eq_ignore_ascii_case("n") {
-        format!("{expr}({n});")
-    } else {
-        // The `$` cannot be taken for a separator; the line ends a comment's last line.
-        format!("let n = {n} in {expr}\n$")
-    }
 }
 
 /// Reads a size, which may be written `1000`, `1_000`, `1e3` or `2.5e3`.
@@ -163,9 +145,10 @@ impl CostGrowth {
     /// Returns what is to be said below the table: the number of seeds, and the laws.
     pub fn sentences(&self) -> Vec<String> {
         let mut lines = Vec::new();
-        let seeds = self.points.iter().map(|point| point.runs).max().unwrap_or(1);
-        if seeds > 1 {
-            lines.push(format!("means of {seeds} seeds a size"));
+        match &self.seeds[..] {
+            [] => {}
+            [seed] => lines.push(format!("with the random numbers of seed {seed}")),
+            [first, .., last] => lines.push(format!("means over the seeds {first} to {last}")),
         }
         let mut different: Vec<u64> = self.points.iter().map(|point| point.n).collect();
         different.retain(|n| *n > 0);
@@ -198,7 +181,9 @@ impl CostGrowth {
 
     /// Returns the laws as an object.
     pub fn fit_object(&self) -> Value {
-        json!({"fit": {"work": as_json(&self.work), "depth": as_json(&self.depth)}})
+        json!({"fit": {
+            "work": as_json(&self.work), "depth": as_json(&self.depth), "seeds": self.seeds,
+        }})
     }
 }
 
@@ -206,7 +191,7 @@ impl CostGrowth {
 fn sentence(what: &str, growth: &Growth, (low, high): (f64, f64)) -> String {
     match growth {
         // What does not grow is told by what was measured: a mean would say less.
-        Growth::Law(law) if law.leading.shape == "1" => {
+        Growth::Law(law) if law.shape() == "1" => {
             let [low, high] = [low, high].map(|value| grouped(value.round() as u64));
             if low == high {
                 format!("{what} = {low}, which is O(1)")
@@ -216,9 +201,10 @@ fn sentence(what: &str, growth: &Growth, (low, high): (f64, f64)) -> String {
         }
         Growth::Law(law) if law.is_exact() => format!("{what} = {law}"),
         Growth::Law(law) => {
-            // Rounded up: it is a promise.
-            let percent = (law.error * 1000.0).ceil() / 10.0;
-            format!("{what} ≈ {law}  (within {percent:.1} %)")
+            // Rounded up: these are promises.
+            let percent = |error: f64| format!("{:.1} %", (error * 1000.0).ceil() / 10.0);
+            let (error, held_out) = (percent(law.error), percent(law.held_out));
+            format!("{what} ≈ {law}  (within {error}; {held_out} at sizes held out of the fit)")
         }
         Growth::NoLaw | Growth::TooFewSizes => {
             format!("{}: no law fits within {:.0} %", what.trim_end(), MAX_ERROR * 100.0)
@@ -229,13 +215,12 @@ fn sentence(what: &str, growth: &Growth, (low, high): (f64, f64)) -> String {
 fn as_json(growth: &Growth) -> Value {
     match growth {
         Growth::Law(law) => {
-            let Law { leading, second, error } = law;
+            let Law { terms, error, held_out } = law;
+            let term = |term: &Term| json!({"shape": term.shape, "coefficient": term.coefficient});
             json!({
-                "law": law.to_string(), "shape": leading.shape, "coefficient": leading.coefficient,
-                "second": second.map(|Term { shape, coefficient }| {
-                    json!({"shape": shape, "coefficient": coefficient})
-                }),
-                "error": error,
+                "law": law.to_string(), "shape": law.shape(),
+                "terms": terms.iter().map(term).collect::<Vec<Value>>(),
+                "error": error, "held_out": held_out,
             })
         }
         Growth::NoLaw | Growth::TooFewSizes => Value::Null,
@@ -247,12 +232,6 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_are_applied_and_expressions_see_n() {
-        assert_eq!(at_size("primes", 10), "primes(10);");
-        assert_eq!(at_size("sum([0:n]);", 10), "let n = 10 in sum([0:n])\n$");
-    }
-
-    #[test]
     fn sizes_are_read_in_several_spellings() {
         assert_eq!(size("1e3"), Ok(1000));
         assert_eq!(size("2.5e3"), Ok(2500));
@@ -262,18 +241,25 @@ mod tests {
         assert!(size("many").is_err());
     }
 
+    fn law(terms: &[(&'static str, f64)], error: f64) -> Growth {
+        let terms =
+            terms.iter().map(|(shape, coefficient)| Term { shape, coefficient: *coefficient });
+        Growth::Law(Law { terms: terms.collect(), error, held_out: 2.0 * error })
+    }
+
     #[test]
     fn laws_are_put_in_words() {
-        let leading = Term { shape: "log n", coefficient: 49.6 };
-        let second = Some(Term { shape: "1", coefficient: -103.0 });
-        let law = Growth::Law(Law { leading, second, error: 0.021 });
-        assert_eq!(sentence("depth", &law, (0.0, 1.0)), "depth ≈ 49.6·log n − 103  (within 2.1 %)");
-        let leading = Term { shape: "1", coefficient: 7.0 };
-        let law = Growth::Law(Law { leading, second: None, error: 0.0 });
-        assert_eq!(sentence("depth", &law, (7.0, 7.0)), "depth = 7, which is O(1)");
-        let law = Growth::Law(Law { leading, second: None, error: 0.02 });
-        let shown = sentence("depth", &law, (6.8, 7.2e3));
+        let depth = law(&[("log n", 49.6), ("1", -103.0)], 0.021);
+        assert_eq!(
+            sentence("depth", &depth, (0.0, 1.0)),
+            "depth ≈ 49.6·log n − 103  (within 2.1 %; 4.2 % at sizes held out of the fit)"
+        );
+        let shown = sentence("depth", &law(&[("1", 7.0)], 0.0), (7.0, 7.0));
+        assert_eq!(shown, "depth = 7, which is O(1)");
+        let shown = sentence("depth", &law(&[("1", 7.0)], 0.02), (6.8, 7.2e3));
         assert_eq!(shown, "depth = O(1): from 7 to 7,200, whatever the size");
+        let exact = law(&[("n log n", 2.0), ("n", 1.0), ("1", -3.0)], 0.0);
+        assert_eq!(sentence("work ", &exact, (0.0, 1.0)), "work  = 2·n log n + n − 3");
         let none = sentence("work ", &Growth::NoLaw, (0.0, 1.0));
         assert_eq!(none, "work: no law fits within 15 %");
     }

@@ -9,7 +9,7 @@ use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 use nesl_engine::session::{Precision, Strategy, Version};
 use nesl_engine::{Settings, ShownValues, Stage};
 use nesl_interactive::display::{Style, limits};
-use nesl_interactive::growth::size;
+use nesl_interactive::growth::{SEEDS_PER_SIZE, size};
 use nesl_interactive::runtimes::{self, RuntimeRow};
 use nesl_interactive::state::Setup;
 use nesl_interactive::state::commands::{self, bytes};
@@ -351,13 +351,18 @@ Work is the number of operations, depth the longest chain of them that must run 
 other, parallelism their ratio: how many processors could be kept busy.
 
 With --sizes, EXPR is a function's name, which is applied to each size, or an expression in which
-`n` stands for the size. What EXPR does to make its input is measured, too.
+`n` stands for the size. What EXPR does to make its input is measured, too; inputs that --given binds
+are computed before and left out. A function's name is then called with these inputs.
+
+A program that draws random numbers is run with several seeds at each size: that of the option --seed,
+and those after it. The laws are fitted to the means.
 
 Examples:
   nesl cost quicksort.nesl
   nesl cost -e 'sum([0:1000])'
-  nesl cost -e 'sum([0:n])' --sizes 1e2,1e3,1e4
-  nesl cost -e primes --sizes 1e3,1e4,1e5 --setup primes.nesl")]
+  nesl cost -e 'sum([0:n])' --sizes 1e2,3e2,1e3,3e3,1e4
+  nesl cost -e sort --given 'xs = {rand(n) : i in [0:n]}' --sizes 1e2,3e2,1e3,3e3,1e4 --plot
+  nesl cost -e primes --sizes 1e3,3e3,1e4,3e4,1e5 --setup primes.nesl --svg primes.svg")]
     Cost(CostArgs),
     /// Serve an editor: a language server on standard input and output
     #[command(after_help = "\
@@ -414,12 +419,25 @@ pub struct CostArgs {
     /// An expression to measure
     #[arg(long, short, value_name = "EXPR", allow_hyphen_values = true)]
     pub expr: Option<String>,
+    /// An input that is computed before and left out of the cost; may see `n` and the inputs before it
+    #[arg(long, value_name = "NAME = EXPR", requires = "expr")]
+    pub given: Vec<String>,
     /// Sizes to measure it at, such as `1e3,3e3,1e4,3e4,1e5`: five or more to find how it grows
     #[arg(long, value_name = "N,N,…", value_delimiter = ',', value_parser = size, requires = "expr")]
     pub sizes: Vec<u64>,
     /// Definitions to load first
     #[arg(long, value_name = "FILE", requires = "expr")]
     pub setup: Option<PathBuf>,
+    /// Seeds to measure each size with, if random numbers are drawn
+    #[arg(long, value_name = "N", default_value_t = SEEDS_PER_SIZE, requires = "sizes",
+        value_parser = clap::value_parser!(u64).range(1..=1000))]
+    pub seeds: u64,
+    /// Plot work and depth over the sizes, in characters
+    #[arg(long, requires = "sizes", conflicts_with = "json")]
+    pub plot: bool,
+    /// Plot work and depth over the sizes into an SVG file
+    #[arg(long, value_name = "FILE", requires = "sizes")]
+    pub svg: Option<PathBuf>,
     /// Charge a scan or reduction of n elements a depth of log₂ n instead of 1
     #[arg(long)]
     pub log_scan: bool,

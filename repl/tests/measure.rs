@@ -1,6 +1,8 @@
-//! Tests the options `--time`, `--stats` and `--json`, which report the cost of forms and sessions.
+//! Tests the options `--time`, `--stats` and `--json`, which report the cost of forms and sessions, and
+//! `nesl cost` with inputs that are given.
 
 use assert_cmd::Command;
+use expect_test::{Expect, expect};
 use serde_json::Value;
 use std::process::Output;
 
@@ -152,4 +154,61 @@ fn of_a_large_value_only_what_is_shown_is_read() {
     assert!(stats["transferred"].as_u64() < Some(10_000), "{stats}");
     let all = nesl(&["run", "--print-length", "all", "-"], "{i : i in [0:20000]};\n");
     assert!(text(&all.stdout).contains(", 19999]"));
+}
+
+#[track_caller]
+fn costs(arguments: &[&str], expected: Expect) {
+    let ran = nesl(&[&["cost"], arguments].concat(), "");
+    assert!(ran.status.success(), "{}", text(&ran.stderr));
+    expected.assert_eq(&text(&ran.stdout));
+}
+
+#[track_caller]
+fn refused(arguments: &[&str], code: i32, expected: Expect) {
+    let ran = nesl(&[&["cost"], arguments].concat(), "");
+    assert_eq!(ran.status.code(), Some(code));
+    expected.assert_eq(&text(&ran.stderr));
+}
+
+#[test]
+fn n9_inputs_are_left_out_of_a_cost() {
+    let sizes = "16,32,64,128,256";
+    let given = "xs = {rem(7 * i, n) : i in [0:n]}";
+    costs(&["-e", "sum(xs)", "--given", given, "--sizes", sizes], expect![""]);
+    // The name of a function is called with the inputs, which may see those before them.
+    costs(&["-e", "take", "--given", "xs = [0:100]", "--given", "k = #xs / 4"], expect![""]);
+    costs(&["--json", "-e", "sum", "--given", "xs = [0:100]"], expect![""]);
+    // What is no binding, and what is wrong in one.
+    refused(&["-e", "sum(xs)", "--given", "[0:100]"], 2, expect![""]);
+    refused(&["-e", "sum(xs)", "--given", "xs = [0:m]"], 1, expect![""]);
+    let ran = nesl(&["cost", "a.nesl", "--given", "xs = [1]"], "");
+    assert_eq!(ran.status.code(), Some(2));
+}
+
+#[test]
+fn n9_the_seeds_of_a_law_are_told() {
+    let kept = "sum({1 : x in xs | rand(2) == 0})";
+    let told = |seeds: &str| {
+        let given = ["--given", "xs = [0:n]", "--sizes", "1e2,1e3,1e4", "--seeds", seeds];
+        let ran = nesl(&[&["--seed", "3", "cost", "-e", kept], &given[..]].concat(), "");
+        text(&ran.stdout)
+    };
+    assert!(told("2").contains("\nmeans over the seeds 3 to 4\n"), "{}", told("2"));
+    assert!(told("1").contains("\nwith the random numbers of seed 3\n"), "{}", told("1"));
+}
+
+#[test]
+fn n9_costs_are_drawn() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("cost.svg");
+    let ask = ["cost", "-e", "sum([0:n])", "--sizes", "4,8,16,32,64", "--plot", "--svg"];
+    let ran = nesl(&[&ask[..], &[&file.to_string_lossy()]].concat(), "");
+    let shown = text(&ran.stdout);
+    assert!(shown.contains("(work = 2·n + 2; depth = 2)"), "{shown}");
+    let svg = std::fs::read_to_string(&file).expect("it is written");
+    assert!(svg.starts_with("<svg") && svg.contains("work = 2·n + 2"), "{svg}");
+    let missing = folder.path().join("no").join("cost.svg");
+    let ran = nesl(&[&ask[..], &[&missing.to_string_lossy()]].concat(), "");
+    assert!(text(&ran.stderr).starts_with("nesl: cannot write "), "{}", text(&ran.stderr));
+    assert_eq!(nesl(&["cost", "-e", "sum([0:9])", "--plot"], "").status.code(), Some(2));
 }

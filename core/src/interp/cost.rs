@@ -11,11 +11,11 @@
 //! | reductions, scans, `pack`, `permute`, `flatten`, `partition` | size of the sequence |
 //! | hashes and comparisons of texts, finding equal ints | size of the first operand |
 //! | `++`, `rep`, `<-` | sizes of the operands |
-//! | ranks | n log₂ n |
+//! | ranks | n log₂ n; of texts, their size times log₂ n |
 //! | apply-to-each | the sum over the iterations |
 //!
-//! An operation that has work has depth 1; an apply-to-each has the maximum over its iterations (the
-//! sum, if serial) plus 1. Under `log_scan` ranks, reductions, scans and what is built on them
+//! An operation that has work has depth 1; an apply-to-each has the maximum over its iterations, or the
+//! sum, if serial. Under `log_scan` ranks, reductions, scans and what is built on them
 //! have depth log₂ n.
 
 use super::value::{Sequence, Value};
@@ -71,11 +71,8 @@ pub(super) fn sequence_op(op: SeqOp, args: &[Value], result: &Value, log_scan: b
         Work::FirstTwo => Cost::parallel(args[0].size() + args[1].size()),
         Work::ScanOfFirst => scanned(args[0].size()),
         Work::Table => scanned(result.size() + args[2].size()),
-        Work::Sort => {
-            let n = length() as f64;
-            let comparisons = if n > 1.0 { (n * n.log2()).ceil() } else { 1.0 };
-            scanned(comparisons as u64)
-        }
+        Work::Sort => scanned(times_log(length(), length())),
+        Work::SortOfSize => scanned(times_log(args[0].size(), length())),
     }
 }
 
@@ -95,11 +92,24 @@ pub(super) fn declared(charge: &Charge, args: &[Value], result: &Value, log_scan
                 (value.size(), Some(value))
             }
             CostTerm::SizeOfResult => (result.size(), Some(result)),
+            CostTerm::LengthLog(i) => {
+                let value = &args[*i as usize];
+                (times_log(length(value), length(value)), Some(value))
+            }
+            CostTerm::SizeLog(i) => {
+                let value = &args[*i as usize];
+                (times_log(value.size(), length(value)), Some(value))
+            }
         };
         longest = longest.max(value.map_or(1, length));
         sum.saturating_add(size)
     });
     Cost { work, depth: if charge.scans && log_scan { log2(longest) } else { 1 } }
+}
+
+/// The work of comparing `size` scalars in a sort of `length` values.
+fn times_log(size: u64, length: u64) -> u64 {
+    if length > 1 { (size as f64 * (length as f64).log2()).ceil() as u64 } else { 1 }
 }
 
 /// The length of a sequence; the size of any other value.

@@ -55,6 +55,8 @@ pub(super) struct Machine<'p, 'h> {
     calls: usize,
     /// The work and depth so far.
     spent: Cost,
+    /// The binding of the main function before which nothing is counted.
+    counted_from: usize,
     lockstep: Lockstep,
 }
 
@@ -138,8 +140,14 @@ impl<'p, 'h> Machine<'p, 'h> {
             function: program.main,
             calls: 0,
             spent: Cost::default(),
+            counted_from: 0,
             lockstep: Lockstep::default(),
         }
+    }
+
+    /// Counts work and depth only from a binding of the main function on.
+    pub(super) fn counting_from(self, binding: usize) -> Machine<'p, 'h> {
+        Machine { counted_from: binding, ..self }
     }
 
     /// Runs the main function; `key` is the argument of one that draws random numbers.
@@ -164,10 +172,16 @@ impl<'p, 'h> Machine<'p, 'h> {
     /// Runs until the bottom block has a value.
     fn steps(&mut self) -> Result<Value, LocatedFault> {
         loop {
+            // A frame alone is that of the main function.
+            let is_main = self.frames.len() == 1;
             let Some(ControlFrame::Block(frame)) = self.frames.last_mut() else {
                 bug!("the frame on top is a block");
             };
-            match frame.block.lets.get(frame.begun as usize) {
+            let next = frame.begun as usize;
+            if is_main && next == self.counted_from {
+                self.spent = Cost::default();
+            }
+            match frame.block.lets.get(next) {
                 Some(binding) => {
                     frame.begun += 1;
                     self.begin(binding)?;
@@ -418,7 +432,7 @@ impl<'p, 'h> Machine<'p, 'h> {
         let Some(ControlFrame::Nest(frame)) = self.frames.pop() else {
             bug!("the frame on top is a nest");
         };
-        self.spent.depth = frame.max_depth.saturating_add(1);
+        self.spent.depth = frame.max_depth;
         if self.lockstep.outermost == Some(self.frames.len()) {
             self.perform_events()?;
         }

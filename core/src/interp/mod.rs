@@ -145,6 +145,20 @@ pub fn run(
     machine::Machine::new(program, globals, host, options, None, None).run(key)
 }
 
+/// Runs a program as [`run`] does and counts work and depth only from a binding of its main function
+/// on: what stands before it prepares the inputs of what is measured.
+pub fn run_counted_from(
+    binding: usize,
+    program: &Program,
+    globals: &[Value],
+    key: i64,
+    host: &mut dyn Host,
+    options: &Options<'_>,
+) -> Result<Outcome, Failure> {
+    let machine = machine::Machine::new(program, globals, host, options, None, None);
+    machine.counting_from(binding).run(key)
+}
+
 /// Runs a program that needs no host as [`run`] does, for at most about `budget` nanoseconds, and
 /// subtracts from `budget` what the run took. Returns `None` if the budget was exceeded, more than
 /// `max_bytes` were allocated in all, or a limit of this interpreter was reached. Work and depth are not counted. The time is estimated from tables,

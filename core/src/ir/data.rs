@@ -74,8 +74,8 @@ pub struct Charge {
     pub scans: bool,
 }
 
-/// A term of a cost formula. The *size* of a value is the number of scalars in it; the *length* of
-/// a sequence is the number of its elements.
+/// A term of a cost formula. The *size* of a scalar is 1, that of a sequence 1 plus the sizes of its
+/// elements; the *length* of a sequence is the number of its elements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CostTerm {
     /// The constant 1.
@@ -86,4 +86,32 @@ pub enum CostTerm {
     Size(u32),
     /// The size of the result.
     SizeOfResult,
+    /// The length of the i-th parameter times its logarithm to base 2.
+    LengthLog(u32),
+    /// The size of the i-th parameter times the logarithm of its length to base 2.
+    SizeLog(u32),
+}
+
+impl CostTerm {
+    /// Returns the number of the parameter that the term is about.
+    pub fn parameter(&self) -> Option<u32> {
+        match self {
+            CostTerm::One | CostTerm::SizeOfResult => None,
+            CostTerm::Length(i)
+            | CostTerm::Size(i)
+            | CostTerm::LengthLog(i)
+            | CostTerm::SizeLog(i) => Some(*i),
+        }
+    }
+
+    /// Returns the number of the parameter that the term is about, to be changed.
+    pub fn parameter_mut(&mut self) -> Option<&mut u32> {
+        match self {
+            CostTerm::One | CostTerm::SizeOfResult => None,
+            CostTerm::Length(i)
+            | CostTerm::Size(i)
+            | CostTerm::LengthLog(i)
+            | CostTerm::SizeLog(i) => Some(i),
+        }
+    }
 }

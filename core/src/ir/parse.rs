@@ -125,6 +125,8 @@ impl<'t> Parser<'t> {
                 Token::Number("1") => CostTerm::One,
                 Token::Word("length") => CostTerm::Length(self.number()?),
                 Token::Word("size") => CostTerm::Size(self.number()?),
+                Token::Word("length_log") => CostTerm::LengthLog(self.number()?),
+                Token::Word("size_log") => CostTerm::SizeLog(self.number()?),
                 Token::Word("result") => CostTerm::SizeOfResult,
                 other => return Err(format!("{other} is not a term of a cost")),
             });

@@ -118,6 +118,8 @@ impl<'a> Printer<'a> {
                     CostTerm::One => write!(self.out, "{plus}1")?,
                     CostTerm::Length(i) => write!(self.out, "{plus}length {i}")?,
                     CostTerm::Size(i) => write!(self.out, "{plus}size {i}")?,
+                    CostTerm::LengthLog(i) => write!(self.out, "{plus}length_log {i}")?,
+                    CostTerm::SizeLog(i) => write!(self.out, "{plus}size_log {i}")?,
                     CostTerm::SizeOfResult => write!(self.out, "{plus}result")?,
                 }
             }

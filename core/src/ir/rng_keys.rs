@@ -24,9 +24,7 @@
 //! function, so that no two draws have the same source: each is one call of the generator. Calls and
 //! nests get keys that are split off with such a source, so no two of them have the same key either.
 
-use super::{
-    Atom, Block, CostTerm, FunId, Function, FunctionBuilder, Let, Nest, Op, Program, Site, Ty,
-};
+use super::{Atom, Block, FunId, Function, FunctionBuilder, Let, Nest, Op, Program, Site, Ty};
 use crate::base::with_stack;
 use crate::prim::SeqOp;
 use nesl_runtime::scalar::ScalarOp;
@@ -75,8 +73,8 @@ fn rewrite(function: &mut Function, draws: &[bool]) {
     function.params.insert(0, (key, Ty::Int));
     // The cost formula names parameters by their numbers, which are now one greater.
     for term in function.charge.iter_mut().flat_map(|c| &mut c.work) {
-        if let CostTerm::Length(i) | CostTerm::Size(i) = term {
-            *i += 1;
+        if let Some(parameter) = term.parameter_mut() {
+            *parameter += 1;
         }
     }
     rewriter.block(&mut function.body, Place { key: Atom::Var(key), index: Atom::Int(0) });

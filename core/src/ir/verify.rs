@@ -22,7 +22,7 @@
 //!    its parameters.
 
 use super::signature;
-use super::{Atom, Block, CostTerm, Function, Let, Op, Program, Ty, Var};
+use super::{Atom, Block, Function, Let, Op, Program, Ty, Var};
 use crate::base::with_stack;
 use nesl_runtime::violation::Violation;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -97,8 +97,8 @@ impl<'p, 'b> Checker<'p, 'b> {
         }
         let params = self.function.params.len();
         for term in self.function.charge.iter().flat_map(|charge| &charge.work) {
-            if let CostTerm::Length(i) | CostTerm::Size(i) = term
-                && *i as usize >= params
+            if let Some(i) = term.parameter()
+                && i as usize >= params
             {
                 self.report(format!("the charge speaks of parameter {i} of {params}"));
             }

@@ -31,7 +31,7 @@ pub(super) const ROWS: &[PrimRow] = &[
         PrimKind::Derived(Derived::Eql),
         "Returns `t` if two values of any type are equal, part by part; sequences of different lengths are not.",
         "eql(\"cat\", \"cats\") → F",
-        "W = S(x), D = 1",
+        "W = O(S(x)), D = O(1)",
     ),
     row(
         "_hash",
@@ -55,7 +55,7 @@ pub(super) const ROWS: &[PrimRow] = &[
         PrimKind::Derived(Derived::String),
         "A value as text. A float is the shortest text that reads back the same, for fewer digits there is `exp_string`; a string shows its chars.",
         "@(1, 2.5) → \"(1, 2.5)\"",
-        "W = S(result), D = 1",
+        "W = O(S(result)), D = O(1)",
     ),
     row(
         "string",
@@ -63,7 +63,7 @@ pub(super) const ROWS: &[PrimRow] = &[
         PrimKind::Derived(Derived::String),
         "A value as text; also written `@x`.",
         "string([1, 2]) → \"[1, 2]\"",
-        "W = S(result), D = 1",
+        "W = O(S(result)), D = O(1)",
     ),
     row(
         "identity",

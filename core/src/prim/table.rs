@@ -75,6 +75,6 @@ pub struct PrimRow {
     /// An expression and its value, `3 + 4 → 7`, which a test checks. Empty for internal
     /// primitives.
     pub example: &'static str,
-    /// The work and depth, `W = S(result), D = 1`; `S` is the number of scalars in a value.
+    /// The work and depth, `W = S(result), D = 1`; `S` is the size of a value.
     pub cost: &'static str,
 }

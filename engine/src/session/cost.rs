@@ -7,12 +7,14 @@
 use super::run::options;
 use super::{FileRange, Session, is_error, located};
 use crate::host::System;
-use nesl_core::base::{Diagnostic, ItemId};
+use nesl_core::base::{Diagnostic, DiagnosticKind, ItemId};
+use nesl_core::db::FileId;
 use nesl_core::elaborate;
 use nesl_core::interp::{self, Host, Value};
 use nesl_core::ir;
 use nesl_core::pipeline;
 use nesl_core::syntax::RawKind;
+use nesl_core::syntax::ast::{Expr, ItemKind};
 use nesl_runtime::scalar::ScalarOp;
 
 /// The cost of a form.
@@ -46,13 +48,58 @@ impl Session {
                 return Err(diagnostics.into_iter().map(located).collect());
             }
             if matches!(form.kind, RawKind::Binding | RawKind::Expr) {
-                costs.push(self.cost_of(item, seed)?);
+                costs.push(self.cost_of(item, seed, false)?);
             }
         }
         Ok(costs)
     }
 
-    fn cost_of(&mut self, item: ItemId, seed: u64) -> Result<Cost, Vec<Diagnostic<FileRange>>> {
+    /// Runs an expression as [`Session::cost`] does, after bindings that prepare its inputs, such as
+    /// `n = 1000` and `xs = {rand(n) : i in [0:n]}`, and returns what it costs without them. A binding
+    /// sees those before it.
+    pub fn cost_given(
+        &mut self,
+        name: &str,
+        inputs: &[String],
+        expr: &str,
+        seed: u64,
+    ) -> Result<Cost, Vec<Diagnostic<FileRange>>> {
+        // The `$` cannot be taken for a separator; the end of a line ends a comment's last line.
+        let text = match inputs {
+            [] => format!("{expr}\n$"),
+            _ => format!("let {}\nin {expr}\n$", inputs.join("\n; ")),
+        };
+        let file = self.look_at(name, &text);
+        let forms = self.db.outline(file).forms.clone();
+        let mut forms = forms.iter().filter(|form| form.kind != RawKind::Blank);
+        let (Some(form), None) = (forms.next(), forms.next()) else {
+            let message = "one expression is measured, and this is not one";
+            return Err(vec![self.about_all(file, &text, message)]);
+        };
+        let item = form.id();
+        let diagnostics = self.db.diagnostics(item);
+        if diagnostics.iter().any(is_error) {
+            return Err(diagnostics.into_iter().map(located).collect());
+        }
+        if !matches!(form.kind, RawKind::Binding | RawKind::Expr) {
+            let message = "this gives no value to measure";
+            return Err(vec![self.about_all(file, &text, message)]);
+        }
+        self.cost_of(item, seed, !inputs.is_empty())
+    }
+
+    fn about_all(&self, file: FileId, text: &str, message: &str) -> Diagnostic<FileRange> {
+        let at = FileRange { file, range: 0..text.trim_end_matches(['$', '\n']).len() };
+        Diagnostic::error(DiagnosticKind::Syntax, at, message)
+    }
+
+    /// Returns the cost of a form; if it is a `let` of inputs, that of its body.
+    fn cost_of(
+        &mut self,
+        item: ItemId,
+        seed: u64,
+        of_body: bool,
+    ) -> Result<Cost, Vec<Diagnostic<FileRange>>> {
         let program = self.elaborate(item)?.program;
         let values = self.globals(item, &program)?;
         let program = pipeline::core(program);
@@ -67,7 +114,8 @@ impl Session {
         host.set_precision(self.settings.precision);
         debug_assert_eq!(host.seed(), seed);
         let options = options(&self.settings, &self.interrupt);
-        let outcome = interp::run(&program, &values, 0, &mut host, &options)
+        let from = if of_body { self.begin_of_body(item, &program) } else { 0 };
+        let outcome = interp::run_counted_from(from, &program, &values, 0, &mut host, &options)
             .map_err(|failure| vec![self.failure(item, &failure)])?;
         Ok(Cost {
             name: elaborate::form_name(self.db.ast(item)),
@@ -75,6 +123,18 @@ impl Session {
             depth: outcome.depth,
             draws: draws(&program),
         })
+    }
+
+    /// Returns the binding of the main function with which the body of a form's `let` begins: the one
+    /// behind all that come from the tokens before the body.
+    fn begin_of_body(&self, item: ItemId, program: &ir::Program) -> usize {
+        let ast = self.db.ast(item);
+        let ItemKind::Expr(whole) = &ast.kind else { return 0 };
+        let Expr::Let { body, .. } = &ast.exprs[*whole] else { return 0 };
+        let body = ast.expr_spans[*body].start;
+        let lets = &program.functions[program.main.0 as usize].body.lets;
+        let prepares = |of: &ir::Let| of.site.item == item && of.site.span.end <= body;
+        lets.iter().rposition(prepares).map_or(0, |last| last + 1)
     }
 }
 

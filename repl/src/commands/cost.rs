@@ -6,10 +6,11 @@ use crate::exit::{FAILED, INTERRUPTED, OK};
 use crate::interrupt;
 use crate::report::Reporter;
 use crate::source;
-use anyhow::Result;
-use nesl_engine::{Binding, Session, Summary};
+use anyhow::{Context, Result, anyhow};
+use nesl_core::base::Diagnostic;
+use nesl_engine::{Binding, FileRange, Session, Summary};
 use nesl_interactive::entry::close;
-use nesl_interactive::growth::{self, Point, parallelism};
+use nesl_interactive::growth::{self, Asked, Point, parallelism};
 use nesl_interactive::table::{Table, grouped, ratio};
 use nesl_interactive::text::{Lines, own_start};
 use serde_json::json;
@@ -38,13 +39,19 @@ pub fn run(global: &Global, asked: &CostArgs) -> Result<u8> {
             show(&reporter, &session, &bound, asked.json);
             Ok(worse(OK, &summary))
         }
-        (None, Some(expr)) if asked.sizes.is_empty() => {
+        (None, Some(expr)) if !asked.given.is_empty() || !asked.sizes.is_empty() => {
+            let what = Asked::new(&mut session, expr, &asked.given).map_err(|why| anyhow!(why))?;
+            match asked.sizes.is_empty() {
+                true => given(&mut reporter, &mut session, &what, asked.json),
+                false => growth(&mut reporter, &mut session, &what, asked),
+            }
+        }
+        (None, Some(expr)) => {
             let (summary, bound) =
                 measure(&mut reporter, &mut session, "<expression>", &close(expr));
             show(&reporter, &session, &bound, asked.json);
             Ok(worse(OK, &summary))
         }
-        (None, Some(expr)) => growth(&mut reporter, &mut session, expr, asked),
         (None, None) => Ok(FAILED),
     }
 }
@@ -93,11 +100,57 @@ fn show(reporter: &Reporter, session: &Session, bound: &[Binding], json: bool) {
     reporter.output.settle();
 }
 
+/// Measures an expression without what its inputs cost.
+fn given(
+    reporter: &mut Reporter,
+    session: &mut Session,
+    what: &Asked,
+    is_json: bool,
+) -> Result<u8> {
+    let (inputs, expr) = what.at(None);
+    let (seed, interrupt) = (session.settings().seed, session.interrupt_handle());
+    let measured = interrupt::during(|| {
+        let measured = session.cost_given(ENTRY, &inputs, &expr, seed);
+        measured.map_err(|diagnostics| (diagnostics, interrupt.load(Ordering::SeqCst)))
+    });
+    let cost = match measured {
+        Ok(cost) => cost,
+        Err(failed) => return Ok(refused(reporter, session, failed)),
+    };
+    let (work, depth) = (cost.work, cost.depth);
+    let parallelism = parallelism(work, depth);
+    if is_json {
+        let object = json!({ "work": work, "depth": depth, "parallelism": parallelism });
+        reporter.output.line(&object.to_string());
+    } else {
+        let mut table = Table::new(&["work", "depth", "parallelism"]);
+        table.row([grouped(work), grouped(depth), ratio(parallelism)]);
+        reporter.output.line(&table.to_string());
+    }
+    reporter.output.settle();
+    Ok(OK)
+}
+
+/// The name of what `--expr` gives, in messages.
+const ENTRY: &str = "<expression>";
+
+/// Tells why nothing was measured; returns the exit code.
+fn refused(
+    reporter: &mut Reporter,
+    session: &Session,
+    (diagnostics, interrupted): (Vec<Diagnostic<FileRange>>, bool),
+) -> u8 {
+    for diagnostic in &diagnostics {
+        reporter.diagnostic(session, diagnostic);
+    }
+    if interrupted { INTERRUPTED } else { FAILED }
+}
+
 /// Measures an expression at each of the sizes asked for.
 fn growth(
     reporter: &mut Reporter,
     session: &mut Session,
-    expr: &str,
+    what: &Asked,
     asked: &CostArgs,
 ) -> Result<u8> {
     let output = reporter.output.clone();
@@ -108,17 +161,12 @@ fn growth(
     };
     let interrupt = session.interrupt_handle();
     let measured = interrupt::during(|| {
-        let measured = growth::measure(session, "<expression>", expr, &asked.sizes, &mut seen);
+        let measured = growth::measure(session, ENTRY, what, &asked.sizes, asked.seeds, &mut seen);
         measured.map_err(|diagnostics| (diagnostics, interrupt.load(Ordering::SeqCst)))
     });
     let growth = match measured {
         Ok(growth) => growth,
-        Err((diagnostics, interrupted)) => {
-            for diagnostic in &diagnostics {
-                reporter.diagnostic(session, diagnostic);
-            }
-            return Ok(if interrupted { INTERRUPTED } else { FAILED });
-        }
+        Err(failed) => return Ok(refused(reporter, session, failed)),
     };
     if asked.json {
         reporter.output.line(&growth.fit_object().to_string());
@@ -126,6 +174,16 @@ fn growth(
         reporter.output.line(&growth.table().to_string());
         for line in growth.sentences() {
             reporter.output.line(&line);
+        }
+    }
+    if asked.plot || asked.svg.is_some() {
+        let plot = growth.plot();
+        if asked.plot {
+            reporter.output.line(&plot.plain);
+        }
+        if let Some((path, svg)) = asked.svg.as_ref().zip(plot.svg) {
+            std::fs::write(path, svg)
+                .with_context(|| format!("cannot write {}", path.display()))?;
         }
     }
     reporter.output.settle();

@@ -20,8 +20,8 @@ pub enum ReduceOp {
     Xor,
 }
 
-/// The work that the cost model charges for an operation. The *size* of a value is the number of
-/// scalars in it.
+/// The work that the cost model charges for an operation. The *size* of a scalar is 1, that of a
+/// sequence 1 plus the sizes of its elements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Work {
     /// The constant 1.
@@ -39,6 +39,8 @@ pub enum Work {
     Table,
     /// n log₂ n for a first operand of length n; the depth is that of a scan.
     Sort,
+    /// s log₂ n for a first operand of size s and length n; the depth is that of a scan.
+    SortOfSize,
 }
 
 /// The time that the direct interpreter takes for the operands of an operation, in addition to that
@@ -293,7 +295,7 @@ sequence_operations! {
 
     /// The index that each text has in ascending order, char by char; stable.
     RankTexts = "rank_texts": ([text]) -> [int];
-        .costs(Cost::Intrinsic, Work::Sort).step_per_element().same_length_as(0)
+        .costs(Cost::Intrinsic, Work::SortOfSize).step_per_element().same_length_as(0)
         .label("rank the strings: sort")
 
     /// For each int or text, the index of the last one equal to it, and the number of those equal
@@ -549,7 +551,7 @@ pub(in crate::prim) const NAMES: &[SeqName] = &[
         SeqOp::Partition,
         "`partition(v, counts)`: cuts `v` into pieces of the given lengths, which must not be negative and must add up to `#v`.",
         "partition(\"splitme\", [5, 0, 2]) → [\"split\", \"\", \"me\"]",
-        "W = S(v) + L(counts), D = 1",
+        "W = S(v), D = 1",
     ),
     seq(
         "subseq",
@@ -582,7 +584,7 @@ pub(in crate::prim) const NAMES: &[SeqName] = &[
         SeqOp::RankUp,
         "The index of each char in ascending order of codes; equal chars keep their order.",
         "char_rank(\"nesl\") → [2, 0, 3, 1]",
-        "W = L(s), D = 1",
+        "W = L(s) log L(s), D = 1",
     ),
     seq(
         "string_rank",

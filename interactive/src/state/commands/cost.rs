@@ -2,46 +2,103 @@
 
 use super::{Call, Command, Operand};
 use crate::bundle::{Bundle, escaped};
-use crate::display;
-use crate::display::plot::{Curve, Fit};
 use crate::entry::close;
-use crate::growth::{self, CostGrowth, Point, parallelism, size};
+use crate::growth::{self, Asked, CostGrowth, SEEDS_PER_SIZE, parallelism, size};
 use crate::html::PRE;
 use crate::output::{Outcome, Output, Problem};
 use crate::state::State;
 use crate::table::{Table, grouped, ratio};
 use nesl_engine::Cost;
-use nesl_engine::cost::{Growth, Sample};
 
 pub(super) static COST: Command = Command {
     name: ":cost",
     operand: Operand::Forms,
-    usage: "EXPR [for n = N, N, …]",
+    usage: "EXPR [given NAME = EXPR; …] [for n = N, N, …]",
     about: "work, depth and parallelism, also over several sizes",
     doc: "Work is the number of operations, depth the longest chain of them that must run one after the \
           other, parallelism their ratio: how many processors could be kept busy. With sizes, as in \
           `:cost sum([0:n]) for n = 1e2, 1e3, 1e4, 1e5, 1e6`, EXPR is the name of a function, which is \
           applied to each size, or an expression in which `n` is the size; then the laws are told that \
-          fit, if any do, with their largest error. Five sizes or more can tell laws with two terms. The \
-          direct interpreter counts; nothing is printed, drawn or defined.",
-    run: |state, call| match sizes(call.operand) {
+          fit, if any do, with their largest error. Five sizes or more can tell laws with two terms, \
+          seven laws with three. What stands behind `given` is computed before and not counted, as in \
+          `:cost sort(xs) given xs = {rand(n) : i in [0:n]} for n = 1e2, 3e2, 1e3, 3e3, 1e4`; a function's \
+          name is then called with these inputs. The direct interpreter counts; nothing is printed, \
+          drawn or defined.",
+    run: |state, call| match parts(call.operand) {
         Err(message) => state.fail(Problem::of_command(message)),
-        Ok((expr, None)) => once(state, call, expr),
-        Ok((expr, Some(sizes))) => over_sizes(state, call, expr, &sizes),
+        Ok(parts) => {
+            let given: Vec<String> = parts.given.map(str::to_owned).into_iter().collect();
+            match (Asked::new(&mut state.session, parts.expr, &given), parts.sizes) {
+                (Err(message), _) => state.fail(Problem::of_command(message)),
+                (Ok(asked), Some(sizes)) => over_sizes(state, call, &asked, &sizes),
+                (Ok(asked), None) if asked.has_inputs() => of_inputs(state, call, &asked),
+                (Ok(_), None) => once(state, call, parts.expr),
+            }
+        }
     },
 };
 
-/// Splits the operand into the expression and the sizes behind `for n =`.
-fn sizes(operand: &str) -> Result<(&str, Option<Vec<u64>>), String> {
-    let parts = operand.rmatch_indices("for").find_map(|(at, _)| {
-        let before = operand[..at].ends_with(|c: char| !c.is_ascii_alphanumeric() && c != '_');
-        let list = operand[at + 3..].strip_prefix(char::is_whitespace)?.trim_start();
+/// The parts of the operand.
+#[derive(Debug, PartialEq)]
+struct Parts<'a> {
+    /// The expression that is measured.
+    expr: &'a str,
+    /// The bindings behind `given`.
+    given: Option<&'a str>,
+    /// The sizes behind `for n =`.
+    sizes: Option<Vec<u64>>,
+}
+
+/// Takes the operand apart; `given` and `for n =` may come in either order.
+fn parts(operand: &str) -> Result<Parts<'_>, String> {
+    let for_n = |rest: &str| -> Option<usize> {
+        let list = rest.strip_prefix(char::is_whitespace)?.trim_start();
         let list = list.strip_prefix(['n', 'N'])?.trim_start().strip_prefix('=')?;
-        before.then_some((operand[..at].trim(), list))
-    });
-    let Some((expr, list)) = parts else { return Ok((operand, None)) };
-    let list = list.trim_end_matches([';', ' ']);
+        Some(rest.len() - list.len())
+    };
+    let inputs = |rest: &str| -> Option<usize> {
+        let list = rest.strip_prefix(char::is_whitespace)?.trim_start();
+        let is_binding = list.starts_with(|c: char| c.is_ascii_alphabetic() || c == '(');
+        (is_binding || list.is_empty()).then_some(rest.len() - list.len())
+    };
+    let sizes_at = clause(operand, "for", &for_n).last();
+    let given_at = clause(operand, "given", &inputs).next();
+    let starts = [sizes_at, given_at].map(|clause| clause.map(|(start, _)| start));
+    let end_of = |from: usize| {
+        starts
+            .iter()
+            .flatten()
+            .copied()
+            .filter(|start| *start >= from)
+            .min()
+            .unwrap_or(operand.len())
+    };
+    let text = |from: usize| operand[from..end_of(from)].trim();
+    let sizes = match sizes_at {
+        Some((_, list)) => Some(sizes(text(list))?),
+        None => None,
+    };
+    Ok(Parts { expr: text(0), given: given_at.map(|(_, list)| text(list)), sizes })
+}
+
+/// Finds the places at which a word begins a clause, by what stands behind it: the place of the word, and
+/// that of the contents of the clause.
+fn clause<'a>(
+    operand: &'a str,
+    word: &'a str,
+    begins: &'a dyn Fn(&str) -> Option<usize>,
+) -> impl Iterator<Item = (usize, usize)> + use<'a> {
+    operand.match_indices(word).filter_map(move |(at, _)| {
+        let is_word = operand[..at].ends_with(|c: char| !c.is_ascii_alphanumeric() && c != '_');
+        let behind = at + word.len();
+        let length = begins(&operand[behind..]).filter(|_| is_word)?;
+        Some((at, behind + length))
+    })
+}
+
+fn sizes(list: &str) -> Result<Vec<u64>, String> {
     let sizes: Result<Vec<u64>, String> = list
+        .trim_end_matches([';', ' '])
         .split([',', ' '])
         .map(str::trim)
         .filter(|text| !text.is_empty())
@@ -51,7 +108,7 @@ fn sizes(operand: &str) -> Result<(&str, Option<Vec<u64>>), String> {
     if sizes.is_empty() {
         return Err("give sizes: `for n = 100, 1e3, 1e4, 1e5, 1e6`".to_owned());
     }
-    Ok((expr, Some(sizes)))
+    Ok(sizes)
 }
 
 fn once(state: &mut State, call: &Call<'_>, expr: &str) -> Outcome {
@@ -62,13 +119,26 @@ fn once(state: &mut State, call: &Call<'_>, expr: &str) -> Outcome {
         )));
     }
     let seed = state.session.settings().seed;
-    let costs = match state.session.cost(call.entry, &close(expr), seed) {
-        Ok(costs) => costs,
-        Err(diagnostics) => return state.fail_all(&diagnostics),
-    };
-    if costs.is_empty() {
-        return state.fail(Problem::of_command("there is no expression to measure"));
+    match state.session.cost(call.entry, &close(expr), seed) {
+        Ok(costs) if costs.is_empty() => {
+            state.fail(Problem::of_command("there is no expression to measure"))
+        }
+        Ok(costs) => costed(state, costs),
+        Err(diagnostics) => state.fail_all(&diagnostics),
     }
+}
+
+/// Measures an expression without what its inputs cost.
+fn of_inputs(state: &mut State, call: &Call<'_>, asked: &Asked) -> Outcome {
+    let seed = state.session.settings().seed;
+    let (inputs, expr) = asked.at(None);
+    match state.session.cost_given(call.entry, &inputs, &expr, seed) {
+        Ok(cost) => costed(state, vec![cost]),
+        Err(diagnostics) => state.fail_all(&diagnostics),
+    }
+}
+
+fn costed(state: &mut State, costs: Vec<Cost>) -> Outcome {
     let several = costs.len() > 1;
     let headings = ["name", "work", "depth", "parallelism"];
     let mut table = Table::new(if several { &headings } else { &headings[1..] });
@@ -80,46 +150,17 @@ fn once(state: &mut State, call: &Call<'_>, expr: &str) -> Outcome {
     Outcome::Done
 }
 
-fn over_sizes(state: &mut State, call: &Call<'_>, expr: &str, sizes: &[u64]) -> Outcome {
-    match growth::measure(&mut state.session, call.entry, expr, sizes, &mut |_| {}) {
+fn over_sizes(state: &mut State, call: &Call<'_>, asked: &Asked, sizes: &[u64]) -> Outcome {
+    let session = &mut state.session;
+    match growth::measure(session, call.entry, asked, sizes, SEEDS_PER_SIZE, &mut |_| {}) {
         Ok(growth) => {
             state.show(Output::Answer(shown(&growth)));
             if state.setup.display.html && growth.points.len() > 1 {
-                state.show(Output::Answer(plot(&growth)));
+                state.show(Output::Answer(growth.plot()));
             }
             Outcome::Done
         }
         Err(diagnostics) => state.fail_all(&diagnostics),
-    }
-}
-
-/// Returns the plot of work and depth over the sizes, with the laws that fit them.
-fn plot(growth: &CostGrowth) -> Bundle {
-    let points = |of: fn(&Point) -> Sample| -> Vec<(f64, f64)> {
-        growth.points.iter().map(|point| (point.n as f64, of(point).value)).collect()
-    };
-    let (work, depth) = (points(|point| point.work), points(|point| point.depth));
-    let name = |growth: &Growth| match growth {
-        Growth::Law(law) => law.to_string(),
-        Growth::TooFewSizes | Growth::NoLaw => String::new(),
-    };
-    let names = [name(&growth.work), name(&growth.depth)];
-    let at = |growth: &Growth, n: f64| match growth {
-        Growth::Law(law) => law.at(n),
-        Growth::TooFewSizes | Growth::NoLaw => f64::NAN,
-    };
-    let (work_at, depth_at) = (|n: f64| at(&growth.work, n), |n: f64| at(&growth.depth, n));
-    display::plot::growth(&[
-        Curve { name: "work", points: &work, fit: fit(&growth.work, &names[0], &work_at) },
-        Curve { name: "depth", points: &depth, fit: fit(&growth.depth, &names[1], &depth_at) },
-    ])
-}
-
-/// Returns a law for a plot, if one was found.
-fn fit<'a>(growth: &Growth, name: &'a str, cost: &'a dyn Fn(f64) -> f64) -> Option<Fit<'a>> {
-    match growth {
-        Growth::Law(law) => Some(Fit { name, is_exact: law.is_exact(), cost }),
-        Growth::TooFewSizes | Growth::NoLaw => None,
     }
 }
 
@@ -132,16 +173,26 @@ fn shown(growth: &CostGrowth) -> Bundle {
 
 #[cfg(test)]
 mod tests {
-    use super::sizes;
+    use super::{Parts, parts};
 
     #[test]
-    fn sizes_stand_behind_the_expression() {
-        assert_eq!(sizes("sum([0:n])"), Ok(("sum([0:n])", None)));
-        let both = Ok(("sum([0:n])", Some(vec![100, 1000])));
-        assert_eq!(sizes("sum([0:n]) for n = 1e2, 1000;"), both);
-        assert_eq!(sizes("sum([0:n])\nfor n=100 1_000"), both);
-        assert_eq!(sizes("wait_for n = 3"), Ok(("wait_for n = 3", None)));
-        assert!(sizes("primes for n = many").is_err_and(|why| why.contains("`many`")));
-        assert!(sizes("primes for n = ").is_err());
+    fn sizes_and_inputs_stand_behind_the_expression() {
+        let plain = |expr| Parts { expr, given: None, sizes: None };
+        assert_eq!(parts("sum([0:n])"), Ok(plain("sum([0:n])")));
+        let sized = Ok(Parts { sizes: Some(vec![100, 1000]), ..plain("sum([0:n])") });
+        assert_eq!(parts("sum([0:n]) for n = 1e2, 1000;"), sized);
+        assert_eq!(parts("sum([0:n])\nfor n=100 1_000"), sized);
+        assert_eq!(parts("wait_for n = 3"), Ok(plain("wait_for n = 3")));
+        let given = Some("xs = [0:n]; k = 3");
+        assert_eq!(
+            parts("take(xs, k) given xs = [0:n]; k = 3"),
+            Ok(Parts { given, ..plain("take(xs, k)") })
+        );
+        let both = Ok(Parts { given, sizes: Some(vec![10, 20]), ..plain("take(xs, k)") });
+        assert_eq!(parts("take(xs, k) given xs = [0:n]; k = 3 for n = 10, 20"), both);
+        assert_eq!(parts("take(xs, k) for n = 10, 20 given xs = [0:n]; k = 3"), both);
+        assert_eq!(parts("given + 1"), Ok(plain("given + 1")));
+        assert!(parts("primes for n = many").is_err_and(|why| why.contains("`many`")));
+        assert!(parts("primes for n = ").is_err());
     }
 }

@@ -156,6 +156,14 @@ fn costs_leave_no_trace() {
     );
     check(
         &mut state,
+        ":cost sum(xs) given xs = pairs(n)[3]; for n = 8, 16, 32, 64, 128",
+        expect![""],
+    );
+    check(&mut state, ":cost pairs given n = 2", expect![""]);
+    let refused = said(&mut state, ":cost sum(xs) given [0:n] for n = 8");
+    assert!(refused.contains("gives no input"), "{refused}");
+    check(
+        &mut state,
         ":cost {rand(n) : i in [0:n]} for n = 10, 20",
         expect![[r#"
          n  work  depth  parallelism
