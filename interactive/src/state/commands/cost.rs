@@ -4,7 +4,6 @@ use super::{Call, Command, Operand};
 use crate::bundle::{Bundle, escaped};
 use crate::display;
 use crate::display::plot::{Curve, Fit};
-use crate::entry::close;
 use crate::growth::{self, CostGrowth, Point, parallelism, size};
 use crate::html::PRE;
 use crate::output::{Outcome, Output, Problem};
@@ -62,7 +61,7 @@ fn once(state: &mut State, call: &Call<'_>, expr: &str) -> Outcome {
         )));
     }
     let seed = state.session.settings().seed;
-    let costs = match state.session.cost(call.entry, &close(expr), seed) {
+    let costs = match state.session.cost(call.entry, &call.program(0, expr), seed) {
         Ok(costs) => costs,
         Err(diagnostics) => return state.fail_all(&diagnostics),
     };
@@ -126,7 +125,11 @@ fn fit<'a>(growth: &Growth, name: &'a str, cost: &'a dyn Fn(f64) -> f64) -> Opti
 /// Returns the table and the laws.
 fn shown(growth: &CostGrowth) -> Bundle {
     let (table, sentences) = (growth.table(), growth.sentences().join("\n"));
-    let html = format!("{}{PRE}{}</pre>", table.html(), escaped(&sentences));
+    let html = format!(
+        "{}<div style=\"margin-top:.6em\">{PRE}{}</pre></div>",
+        table.html(),
+        escaped(&sentences)
+    );
     Bundle::text(format!("{table}{sentences}")).with_html(html)
 }
 
