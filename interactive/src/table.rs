@@ -40,7 +40,7 @@ impl Table {
             let cells = cells.iter().enumerate().map(|(column, cell)| {
                 let side = match &*self.rows[0][column] {
                     // Sentences, which are wrapped.
-                    "about" => " style=\"white-space:pre-wrap\"",
+                    "about" | "device" => " style=\"white-space:pre-wrap;min-width:18em\"",
                     _ if self.is_words(column) => "",
                     _ => " class=\"nesl-n\"",
                 };
