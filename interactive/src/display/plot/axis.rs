@@ -5,7 +5,7 @@ use crate::table::grouped;
 
 /// The most marks that an axis gets.
 const MAX_TICKS: usize = 12;
-/// Where there are more powers of ten than so many times the marks that are wanted, some are left out.
+/// The number of powers of ten, as a multiple of the marks that are wanted, beyond which some are left out.
 const MANY_POWERS: f64 = 1.5;
 /// The digits before powers of ten at which marks may stand, from few to many.
 const LOG_DIGITS: [&[f64]; 3] = [&[1.0], &[1.0, 3.0], &[1.0, 2.0, 5.0]];
