@@ -397,6 +397,23 @@ fn without_times(text: &str) -> String {
 }
 
 #[test]
+fn errors_in_the_forms_of_commands_have_their_places_in_the_entry() {
+    let mut state = state();
+    let place = |state: &mut State, text: &str| {
+        let answer = said(state, text);
+        let line = answer.lines().find(|line| line.contains("In ["));
+        line.map_or(answer.clone(), |line| line.trim_matches([' ', '╭', '─', '[', ']']).to_owned())
+    };
+    for command in [":type", ":time", ":cost", ":flatten", ":ir flat", ":kernels", ":plot"] {
+        let column = command.len() + 7;
+        let answer = place(&mut state, &format!("{command} {{1 + nothing : x in [1]}}"));
+        assert!(answer.ends_with(&format!(":1:{column}")), "{command}: {answer}");
+        let answer = place(&mut state, &format!("\n{command}\n\n  nothing"));
+        assert!(answer.ends_with(":4:3"), "{command}: {answer}");
+    }
+}
+
+#[test]
 fn times_are_told_for_each_form() {
     let mut state = state();
     let text = said(&mut state, ":time y = {x * 2 : x in [0:100]}; sum(y)");
