@@ -70,7 +70,7 @@ fn main() {
         runtime: &RUNTIMES[0],
         options: Options::default(),
         idle: None,
-        display: Style { html: true },
+        display: Style { html: true, ..Style::default() },
         extra: &[],
     })
     .expect("the direct interpreter is everywhere");

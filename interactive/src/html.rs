@@ -29,9 +29,11 @@ pub fn escaped(text: &str) -> String {
     out
 }
 
-/// The beginning of a preformatted element. Pages of `nbconvert` give it the font of their text, in which
-/// columns do not line up.
-pub const PRE: &str = "<pre style=\"font-family:var(--jp-code-font-family,monospace)\">";
+/// The beginning of a preformatted element in the font of values, without the margins that pages give it.
+pub const PRE: &str = concat!(
+    "<pre style=\"font:var(--jp-code-font-size,13px)/1.45 ",
+    "var(--jp-code-font-family,ui-monospace,Menlo,Consolas,monospace);margin:0;padding:0\">"
+);
 
 /// Returns the text as a preformatted element, with its colours as styles.
 pub fn of_ansi(ansi: &str) -> String {

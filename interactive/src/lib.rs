@@ -22,6 +22,7 @@
 pub mod assist;
 pub mod bundle;
 pub mod completion;
+mod css;
 pub mod display;
 pub mod growth;
 pub mod html;

@@ -298,7 +298,8 @@ impl State {
         let forms = &mut self.forms;
         let (mut first, mut problems) = (None, 0);
         let renderer = &mut self.renderer;
-        let summary = self.session.enter(name, &close(text), &mut |event| match event {
+        let text = blanks_before(text, whole) + &close(text);
+        let summary = self.session.enter(name, &text, &mut |event| match event {
             Event::Bound(binding) => {
                 renderer.starts_at(binding.at.file, first_line);
                 forms.push(FormRun { name: binding.name.clone(), usage: binding.usage });
@@ -444,6 +445,14 @@ impl Setup {
 /// Returns the number of lines above a text, which is the end of `whole`.
 fn first_line(text: &str, whole: &str) -> usize {
     whole[..whole.len() - text.len().min(whole.len())].matches('\n').count()
+}
+
+/// Returns as many blanks as there are characters before a text on its line, where it is the end of `whole`: so its
+/// columns are those of `whole`.
+fn blanks_before(text: &str, whole: &str) -> String {
+    let before = &whole[..whole.len() - text.len().min(whole.len())];
+    let line = &before[before.rfind('\n').map_or(0, |end| end + 1)..];
+    " ".repeat(line.chars().count())
 }
 
 /// Returns the outcome of a text; `first` is its first error.

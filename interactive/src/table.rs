@@ -1,6 +1,7 @@
 //! Columns of text: numbers flush right, names and types flush left.
 
 use crate::bundle::{Bundle, escaped};
+use crate::css::styled;
 pub use nesl_core::base::grouped;
 use std::fmt;
 
@@ -22,9 +23,9 @@ impl Table {
 }
 
 /// The headings of columns that are flush left: those of words.
-const WORDS: [&str; 11] = [
-    "name", "type", "shape", "where", "kernel", "stage", "about", "runtime", "device", "setting",
-    "value",
+const WORDS: [&str; 12] = [
+    "command", "name", "type", "shape", "where", "kernel", "stage", "about", "runtime", "device",
+    "setting", "value",
 ];
 
 impl Table {
@@ -35,18 +36,22 @@ impl Table {
 
     /// Returns the table in HTML.
     pub fn html(&self) -> String {
-        let mut out = String::from("<table>");
-        for (number, row) in self.rows.iter().enumerate() {
-            let element = if number == 0 { "th" } else { "td" };
-            out += "<tr>";
-            for (column, cell) in row.iter().enumerate() {
-                let side = if self.is_words(column) { "left" } else { "right" };
-                let cell = escaped(cell);
-                out += &format!("<{element} style=\"text-align:{side}\">{cell}</{element}>");
-            }
-            out += "</tr>";
-        }
-        out + "</table>"
+        let row = |cells: &[String], element: &str| {
+            let cells = cells.iter().enumerate().map(|(column, cell)| {
+                let side = match &*self.rows[0][column] {
+                    // Sentences, which are wrapped.
+                    "about" | "device" => " style=\"white-space:pre-wrap;min-width:18em\"",
+                    _ if self.is_words(column) => "",
+                    _ => " class=\"nesl-n\"",
+                };
+                format!("<{element}{side}>{}</{element}>", escaped(cell))
+            });
+            format!("<tr>{}</tr>", cells.collect::<String>())
+        };
+        let (headings, body) = self.rows.split_at(1);
+        let headings: String = headings.iter().map(|cells| row(cells, "th")).collect();
+        let body: String = body.iter().map(|cells| row(cells, "td")).collect();
+        styled(&format!("<table><thead>{headings}</thead><tbody>{body}</tbody></table>"))
     }
 
     /// Returns the table as text and as HTML.

@@ -288,13 +288,19 @@ impl Cell {
             Stream::Errors => ("stderr", 1),
         };
         let first = self.budget.left_out == 0;
-        if !self.budget.admit(bytes.len(), Instant::now()) {
+        let Some(admitted) = self.budget.admit(bytes, Instant::now()) else {
             if first {
                 self.publish(Sent::Text("stderr", NOTICE.to_owned()));
             }
             return;
+        };
+        if admitted.gap > 0 {
+            // What came before the gap does not go on behind it.
+            self.decoders = Default::default();
+            let text = format!("[{} are left out here.]\n", amount(admitted.gap));
+            self.publish(Sent::Text("stderr", text));
         }
-        for part in self.decoders[decoder].decode(bytes) {
+        for part in self.decoders[decoder].decode(admitted.bytes) {
             self.part(name, part);
         }
     }
@@ -367,7 +373,7 @@ impl Cell {
         }
         self.release(true);
         if self.budget.left_out > 0 && !self.manner.silent {
-            let text = format!("\n[{} were left out.]\n", amount(self.budget.left_out));
+            let text = format!("\n[{} were left out in all.]\n", amount(self.budget.left_out));
             self.publish(Sent::Text("stderr", text));
         }
         self.take_progress_away(false);

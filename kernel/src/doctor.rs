@@ -58,10 +58,15 @@ pub fn examine(name: &str, tell: &mut dyn FnMut(Finding)) {
         .filter(|folder| folder.join("kernel.json").is_file())
         .collect();
     let Some(folder) = found.first() else {
-        tell(Finding::problem(
-            format!("there is no kernel `{name}` in these folders"),
-            format!("run `{install}`, with --sys-prefix for the Python environment that is active"),
-        ));
+        let run =
+            format!("run `{install}`, with --sys-prefix for the Python environment that is active");
+        let remedy = match others(&folders.data).as_slice() {
+            [] => run,
+            [other, ..] => {
+                format!("look at another one by `nesl kernel doctor --name {other}`, or {run}")
+            }
+        };
+        tell(Finding::problem(format!("there is no kernel `{name}` in these folders"), remedy));
         return;
     };
     tell(Finding::well(format!("the kernelspec is {}", folder.display())));
@@ -81,6 +86,16 @@ pub fn examine(name: &str, tell: &mut dyn FnMut(Finding)) {
     } else {
         Finding::problem("JupyterLab does not find the colours of NESL", format!("run `{install}`"))
     });
+}
+
+/// Returns the names of the kernels of NESL in some folders of data.
+fn others(folders: &[PathBuf]) -> Vec<String> {
+    let kernels = folders.iter().filter_map(|data| std::fs::read_dir(data.join("kernels")).ok());
+    let kernels = kernels.flatten().flatten();
+    let own = kernels.filter(|kernel| {
+        read(&kernel.path()).is_ok_and(|specification| specification["language"] == "nesl")
+    });
+    own.filter_map(|kernel| kernel.file_name().into_string().ok()).collect()
 }
 
 fn examine_spec(spec: &Value, folder: &Path, install: &str, tell: &mut dyn FnMut(Finding)) {

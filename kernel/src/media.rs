@@ -2,6 +2,7 @@
 
 use jupyter_protocol::{Media, MediaType};
 use nesl_interactive::bundle::{Bundle, escaped};
+use nesl_interactive::html::PRE;
 
 /// Returns the forms of a bundle.
 pub fn media(bundle: Bundle) -> Media {
@@ -25,7 +26,7 @@ pub fn definitions(bundles: Vec<Bundle>) -> Media {
         .iter()
         .map(|bundle| match &bundle.html {
             Some(html) => html.clone(),
-            None => format!("<pre>{}</pre>", escaped(&bundle.plain)),
+            None => format!("{PRE}{}</pre>", escaped(&bundle.plain)),
         })
         .collect();
     let html = format!("<div style=\"opacity: 0.6\">{lines}</div>");
@@ -34,7 +35,7 @@ pub fn definitions(bundles: Vec<Bundle>) -> Media {
 
 /// Returns a line that says how far a cell is.
 pub fn progress(line: &str) -> Media {
-    let html = format!("<div style=\"opacity: 0.6\">{}</div>", escaped(line));
+    let html = format!("<div style=\"opacity: 0.6\">{PRE}{}</pre></div>", escaped(line));
     Media::new(vec![MediaType::Plain(line.to_owned()), MediaType::Html(html)])
 }
 

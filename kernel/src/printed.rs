@@ -11,6 +11,10 @@ const BYTES_PER_SECOND: f64 = 100_000.0;
 /// A cell may print so many bytes in all.
 const MAX_BYTES: u64 = 10 << 20;
 
+/// Once the limit is reached, what follows is left out until so many bytes may be printed: a few long pieces are
+/// worth more than many lines out of context.
+const RESUME_BYTES: f64 = 200_000.0;
+
 /// The notice for the first time that the limit is reached.
 pub const NOTICE: &str = "\n[A cell shows 1 MB of what it prints at once, 100 kB a second after that, \
                           and 10 MB in all. The rest is left out.]\n";
@@ -25,27 +29,69 @@ pub struct Budget {
     passed: u64,
     /// The number of bytes that were left out.
     pub left_out: u64,
+    /// The number of bytes that were left out since the last that were sent.
+    gap: u64,
+    /// True if the last byte that was left out ended a line.
+    is_line_end: bool,
+}
+
+/// The part of some bytes that is sent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Admitted<'a> {
+    /// The number of bytes before them that were left out; none if they follow what was sent last.
+    pub gap: u64,
+    /// The bytes that are sent.
+    pub bytes: &'a [u8],
 }
 
 impl Budget {
     /// Makes the budget of a cell that begins.
     pub fn new(now: Instant) -> Budget {
-        Budget { available: BURST_BYTES, filled: now, passed: 0, left_out: 0 }
+        Budget {
+            available: BURST_BYTES,
+            filled: now,
+            passed: 0,
+            left_out: 0,
+            gap: 0,
+            is_line_end: false,
+        }
     }
 
-    /// Returns true if so many bytes may be sent.
-    pub fn admit(&mut self, bytes: usize, now: Instant) -> bool {
+    /// Returns the part of some bytes that may be sent: all of them, none, or those from the next line on.
+    pub fn admit<'a>(&mut self, bytes: &'a [u8], now: Instant) -> Option<Admitted<'a>> {
         let seconds = now.saturating_duration_since(self.filled).as_secs_f64();
         self.available = (self.available + seconds * BYTES_PER_SECOND).min(BURST_BYTES);
         self.filled = now;
-        let admitted = bytes as f64 <= self.available && self.passed + bytes as u64 <= MAX_BYTES;
-        if admitted {
-            self.available -= bytes as f64;
-            self.passed += bytes as u64;
-        } else {
-            self.left_out += bytes as u64;
+        // What clears the screen needs nothing of what came before it. Other text behind a gap is shown from the
+        // beginning of a line on.
+        let cleared = if self.gap > 0 { rfind(bytes, CLEAR) } else { None };
+        let begin = match bytes.iter().position(|byte| *byte == b'\n') {
+            _ if cleared.is_some() => cleared.unwrap_or(0),
+            _ if self.gap == 0 || self.is_line_end => 0,
+            Some(line_end) => line_end + 1,
+            None => bytes.len(),
+        };
+        let (before, rest) = bytes.split_at(begin);
+        let goes_on = self.gap == 0 || cleared.is_some();
+        let needed = if goes_on { rest.len() as f64 } else { RESUME_BYTES };
+        let fits = rest.len() as f64 <= self.available && needed <= self.available;
+        if rest.is_empty() || !fits || self.passed + rest.len() as u64 > MAX_BYTES {
+            self.leave_out(bytes);
+            return None;
         }
-        admitted
+        self.leave_out(before);
+        self.available -= rest.len() as f64;
+        self.passed += rest.len() as u64;
+        let gap = std::mem::take(&mut self.gap);
+        Some(Admitted { gap: if goes_on { 0 } else { gap }, bytes: rest })
+    }
+
+    fn leave_out(&mut self, bytes: &[u8]) {
+        if let Some(last) = bytes.last() {
+            self.is_line_end = *last == b'\n';
+            self.left_out += bytes.len() as u64;
+            self.gap += bytes.len() as u64;
+        }
     }
 }
 
@@ -96,6 +142,10 @@ fn find(bytes: &[u8], sought: &[u8]) -> Option<usize> {
     // Almost nothing printed has an escape in it.
     let first = bytes.iter().position(|byte| *byte == sought[0])?;
     bytes[first..].windows(sought.len()).position(|window| window == sought).map(|at| first + at)
+}
+
+fn rfind(bytes: &[u8], sought: &[u8]) -> Option<usize> {
+    bytes.windows(sought.len()).rposition(|window| window == sought)
 }
 
 /// Returns the number of bytes at the end that begin a character, or the sequence that clears the
@@ -150,21 +200,49 @@ mod tests {
     fn the_budget_admits_a_burst_and_then_a_rate() {
         let mut now = Instant::now();
         let mut budget = Budget::new(now);
-        let mut admitted = 0;
+        let (line, mut admitted) = ([b"x".repeat(999), b"\n".to_vec()].concat(), 0);
         for _ in 0..10_000 {
-            admitted += usize::from(budget.admit(1_000, now));
+            admitted += usize::from(budget.admit(&line, now).is_some());
         }
         assert_eq!(admitted, 1_048);
         assert_eq!(budget.left_out, 8_952_000);
+        // One line would fit, but not without its neighbours.
         now += Duration::from_secs(1);
-        assert!(budget.admit(50_000, now) && budget.admit(50_000, now));
-        assert!(!budget.admit(1_000, now));
+        assert_eq!(budget.admit(&line, now), None);
+        now += Duration::from_secs(1);
+        let resumed = budget.admit(&line, now).expect("two seconds are enough");
+        assert_eq!(resumed, Admitted { gap: 8_953_000, bytes: &line });
+        assert_eq!(budget.admit(&line, now), Some(Admitted { gap: 0, bytes: &line }));
         // In the end there is an end.
-        let mut total = 1_148_000;
-        for _ in 0..1_000 {
+        let mut total = 1_050_000;
+        for _ in 0..10_000 {
             now += Duration::from_secs(1);
-            total += if budget.admit(100_000, now) { 100_000 } else { 0 };
+            total += budget.admit(&line.repeat(100), now).map_or(0, |part| part.bytes.len());
         }
         assert!(total > 10_000_000 && total <= MAX_BYTES as usize, "{total}");
+    }
+
+    #[test]
+    fn behind_a_gap_a_line_is_shown_from_its_beginning() {
+        let mut now = Instant::now();
+        let mut budget = Budget::new(now);
+        assert!(budget.admit(&[b'x'; BURST_BYTES as usize], now).is_some());
+        assert_eq!(budget.admit(b"the beginning ", now), None);
+        now += Duration::from_secs(5);
+        assert_eq!(budget.admit(b"of a line", now), None);
+        let shown = budget.admit(b"!\nthe next\n", now);
+        assert_eq!(shown, Some(Admitted { gap: 25, bytes: b"the next\n" }));
+    }
+
+    #[test]
+    fn a_frame_that_clears_the_screen_needs_no_others() {
+        let mut now = Instant::now();
+        let mut budget = Budget::new(now);
+        assert!(budget.admit(&[b'x'; BURST_BYTES as usize], now).is_some());
+        assert_eq!(budget.admit(b"\x1b[2Jframe 1", now), None);
+        now += Duration::from_millis(10);
+        let frame: &[u8] = b"\x1b[2Jframe 3";
+        let shown = budget.admit(b"\x1b[2Jframe 2\x1b[2Jframe 3", now);
+        assert_eq!(shown, Some(Admitted { gap: 0, bytes: frame }));
     }
 }

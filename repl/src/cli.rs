@@ -590,7 +590,7 @@ impl Global {
             runtime: self.runtime,
             options: self.options(),
             idle: Some(DEFAULT_IDLE),
-            display: Style { html: true },
+            display: Style { html: true, ..Style::default() },
             extra: &[],
         }
     }

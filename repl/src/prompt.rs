@@ -78,7 +78,7 @@ fn setup(global: &Global) -> Setup {
         runtime: global.runtime,
         options: global.options(),
         idle: None,
-        display: Style { html: false },
+        display: Style::default(),
         extra: meta::EXTRA,
     }
 }

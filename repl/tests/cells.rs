@@ -36,7 +36,7 @@ fn setup() -> Setup {
         runtime: &RUNTIMES[0],
         options: Options { threads: 1, ..Options::default() },
         idle: None,
-        display: Style { html: true },
+        display: Style { html: true, ..Style::default() },
         extra: &[],
     }
 }

@@ -264,9 +264,10 @@ impl World {
     /// The cells of a notebook, in order: each sees those above it.
     pub fn set_cells(&mut self, notebook: Uri, cells: Vec<Uri>) {
         let mut before = None;
-        for cell in &cells {
+        for (position, cell) in cells.iter().enumerate() {
             let Some(document) = self.documents.get(cell) else { continue };
-            self.db.rename(document.file, &name_of(cell), before);
+            // Its address says nothing to people.
+            self.db.rename(document.file, &format!("cell {}", position + 1), before);
             before = Some(Before::all(document.file));
         }
         self.notebooks.insert(notebook, cells);

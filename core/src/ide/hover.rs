@@ -10,6 +10,7 @@ use crate::prim::Prim;
 use crate::syntax::ast::{Expr, ItemKind};
 use crate::types::{Scheme, Ty, print_scheme};
 use nesl_runtime::scalar::Precision;
+use std::borrow::Cow;
 use std::fmt::Write;
 
 /// The number of lines of the flattened form in a hover.
@@ -23,7 +24,7 @@ pub struct Hover {
     /// The code and its type, as NESL: `sum : [a] -> a :: (a in number)`.
     pub code: String,
     /// The kind in a few words: `parameter`, `of the library`.
-    pub role: &'static str,
+    pub role: Cow<'static, str>,
     /// The documentation of the name.
     pub doc: Option<DocString>,
     /// The flattened form, a line each, indented; Markdown.
@@ -101,7 +102,7 @@ fn named(cursor: &Cursor<'_>) -> Option<Hover> {
             let row = prim.row();
             hover.code = format!("{} : {}", row.name, row.scheme);
             hover.doc = Some(doc_of_prim(*prim));
-            hover.role = "of the library";
+            hover.role = "of the library".into();
         }
         Symbol::Item(item, name) => {
             let ty = db.type_of_name(*item, name)?;
@@ -116,15 +117,18 @@ fn named(cursor: &Cursor<'_>) -> Option<Hover> {
                 _ => declared(name, &ty),
             };
             if db.is_library(*item) {
-                hover.role = "of the library";
+                hover.role = "of the library".into();
             } else if db.file_of(*item) != cursor.file {
-                hover.role = "from another text";
+                let name = db.file_name(db.file_of(*item));
+                let last = name.rsplit(['/', '\\']).next().unwrap_or(&name);
+                hover.role = format!("from {last}").into();
             }
         }
         Symbol::Local(item, pat) => {
             let ty = db.types(*item).pats.get(*pat)?;
             hover.code = format!("{word} : {}", print(cursor, ty));
-            hover.role = if is_parameter(cursor, &found.symbol) { "parameter" } else { "variable" };
+            let parameter = is_parameter(cursor, &found.symbol);
+            hover.role = if parameter { "parameter" } else { "variable" }.into();
         }
         Symbol::Optional(item, index) => {
             let ast = db.ast(*item);
@@ -132,15 +136,15 @@ fn named(cursor: &Cursor<'_>) -> Option<Hover> {
             let (ident, default) = function.optional.get(*index as usize)?;
             let ty = db.types(*item).exprs.get(*default)?.clone();
             hover.code = format!("{} : {}", ident.name, print(cursor, &ty));
-            hover.role = "optional parameter";
+            hover.role = "optional parameter".into();
         }
         Symbol::TypeVar(..) => {
             hover.code = word;
-            hover.role = "type variable";
+            hover.role = "type variable".into();
         }
         Symbol::BuiltIn(name) => {
             hover.code = name.folded().to_owned();
-            hover.role = built_in(name.folded());
+            hover.role = built_in(name.folded()).into();
         }
     }
     Some(hover)

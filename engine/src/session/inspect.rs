@@ -60,9 +60,13 @@ impl Session {
         report
     }
 
-    /// The type of an expression, without running it.
-    pub fn type_of(&mut self, text: &str) -> Result<String, Vec<Diagnostic<FileRange>>> {
-        let file = self.look_at("expression", text);
+    /// The type of an expression, without running it; messages call its text by a name.
+    pub fn type_of(
+        &mut self,
+        name: &str,
+        text: &str,
+    ) -> Result<String, Vec<Diagnostic<FileRange>>> {
+        let file = self.look_at(name, text);
         let forms = self.db.outline(file).forms.clone();
         let mut last = None;
         for form in forms {

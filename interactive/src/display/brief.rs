@@ -18,8 +18,15 @@ const FULL_CHARS: usize = 120;
 /// The characters that say how much is left out.
 const CUT_CHARS: usize = 8;
 
-/// The significant digits of floats in the cells of tables.
-const CELL_DIGITS: usize = 6;
+/// The digits that floats are written with.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Digits {
+    /// The precision of the floats.
+    pub precision: Precision,
+    /// The significant digits in the cells of tables, at most; as many as tell a float from all others of the
+    /// precision if there is none.
+    pub cell: Option<usize>,
+}
 
 /// A value in one line.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -47,14 +54,15 @@ impl From<String> for Cell {
 
 /// Returns a value in one line of about `max_chars` characters, much as the session prints it; what
 /// does not fit is dots.
-pub(crate) fn brief(node: &Node<'_>, precision: Precision, max_chars: usize) -> Brief {
-    written(node, Floats::Exact(precision), max_chars)
+pub(crate) fn brief(node: &Node<'_>, digits: Digits, max_chars: usize) -> Brief {
+    written(node, Floats::Exact(digits.precision), max_chars)
 }
 
-/// Returns a value for a cell of a table: as [`brief`] does, but floats with six significant digits.
-pub(crate) fn cell(node: &Node<'_>, precision: Precision, max_chars: usize) -> Cell {
-    let text = written(node, Floats::Short, max_chars).text;
-    let full = brief(node, precision, FULL_CHARS).text;
+/// Returns a value for a cell of a table: as [`brief`] does, but floats with fewer digits.
+pub(crate) fn cell(node: &Node<'_>, digits: Digits, max_chars: usize) -> Cell {
+    let floats = digits.cell.map_or(Floats::Exact(digits.precision), Floats::Short);
+    let text = written(node, floats, max_chars).text;
+    let full = brief(node, digits, FULL_CHARS).text;
     // What is only cut has nothing to add that is worth a text as long.
     let differs = matches!(node, Node::Float(_)) || (has_floats(node) && full.len() <= FULL_CHARS);
     let full = (differs && text != full).then_some(full);
@@ -85,19 +93,19 @@ fn written(node: &Node<'_>, floats: Floats, max_chars: usize) -> Brief {
     write(max_chars.saturating_sub(CUT_CHARS).max(1))
 }
 
-/// Returns a float with six significant digits at most, otherwise as the session prints it.
-fn short_float(x: f64) -> String {
-    let rounded = format!("{x:.*e}", CELL_DIGITS - 1).parse().unwrap_or(x);
+/// Returns a float with so many significant digits at most, otherwise as the session prints it.
+fn short_float(x: f64, digits: usize) -> String {
+    let rounded = format!("{x:.*e}", digits.saturating_sub(1)).parse().unwrap_or(x);
     show_float(rounded, Precision::Bits64)
 }
 
-/// The digits that floats are written with.
+/// The way in which floats are written.
 #[derive(Clone, Copy)]
 enum Floats {
     /// As few as tell the float from all others of the precision.
     Exact(Precision),
-    /// Six significant ones at most.
-    Short,
+    /// So many significant digits at most.
+    Short(usize),
 }
 
 /// Returns the beginning of a string: at most so many bytes of it, decoded, with visible signs for
@@ -161,7 +169,7 @@ impl Writer {
             Node::Int(n) => self.put(&n.to_string()),
             Node::Float(x) => match self.floats {
                 Floats::Exact(precision) => self.put(&show_float(*x, precision)),
-                Floats::Short => self.put(&short_float(*x)),
+                Floats::Short(digits) => self.put(&short_float(*x, digits)),
             },
             Node::Bool(b) => self.put(if *b { "T" } else { "F" }),
             Node::Char(c) => {
@@ -237,6 +245,8 @@ impl Writer {
 mod tests {
     use super::*;
 
+    const DIGITS: Digits = Digits { precision: Precision::Bits64, cell: Some(6) };
+
     #[test]
     fn texts_are_decoded_and_cut_at_characters() {
         assert_eq!(decoded("größe".as_bytes(), 100), "größe");
@@ -250,24 +260,29 @@ mod tests {
 
     #[test]
     fn a_text_in_a_line_is_quoted() {
-        let line = |text: &str, room| brief(&Node::Text(text.as_bytes()), Precision::Bits64, room);
+        let line = |text: &str, room| brief(&Node::Text(text.as_bytes()), DIGITS, room);
         assert_eq!(line("a \"b\"\n", 40), Brief { text: "\"a \\\"b\\\"␊\"".into(), whole: true });
         let long = line(&"x".repeat(1_000_000), 12);
         assert_eq!(long, Brief { text: "\"xxxxxxxx…\"".into(), whole: false });
     }
 
     #[test]
-    fn floats_in_cells_have_six_digits() {
-        let text = |x: f64| cell(&Node::Float(x), Precision::Bits64, 40).text;
+    fn floats_in_cells_have_few_digits() {
+        let text = |x: f64| cell(&Node::Float(x), DIGITS, 40).text;
         let shown = [1.0 / 3.0, 2.5, -1e-5 / 3.0, 123_456_789.0, 999_999.99, f64::NAN].map(text);
         assert_eq!(shown, ["0.333333", "2.5", "-3.33333E-6", "1.23457E8", "1000000.0", "nan"]);
         let pair = Node::Tuple(vec![Node::Int(1), Node::Float(0.1 + 0.2)]);
-        let shown = cell(&pair, Precision::Bits64, 40);
+        let shown = cell(&pair, DIGITS, 40);
         assert_eq!(
             (&*shown.text, shown.full.as_deref()),
             ("(1, 0.3)", Some("(1, 0.30000000000000004)"))
         );
-        assert_eq!(cell(&Node::Float(0.5), Precision::Bits64, 40).full, None);
+        assert_eq!(cell(&Node::Float(0.5), DIGITS, 40).full, None);
+        let third = |cell| self::cell(&Node::Float(1.0 / 3.0), Digits { cell, ..DIGITS }, 40).text;
+        assert_eq!(
+            [Some(2), Some(10), None].map(third),
+            ["0.33", "0.3333333333", "0.3333333333333333"]
+        );
     }
 
     #[test]
@@ -276,7 +291,7 @@ mod tests {
         for _ in 0..100 {
             node = Node::Tuple(vec![node, Node::Int(0)]);
         }
-        let shown = brief(&node, Precision::Bits64, 1000);
+        let shown = brief(&node, DIGITS, 1000);
         assert_eq!(shown.text, "(((((((…), 0), 0), 0), 0), 0), 0)");
     }
 }

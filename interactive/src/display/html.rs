@@ -1,70 +1,24 @@
-//! Arranged values as HTML: a fragment that brings the few rules of style that it needs, without scripts,
-//! readable on light and on dark backgrounds.
+//! Arranged values as HTML.
 
 use super::image;
 use super::plot::short_text;
 use super::sheet::{Body, Cell, Column, Grid, Room, Row, Segment, sheet};
 use crate::bundle::escaped;
+use crate::css::{CODE, DIM, styled};
 use crate::table::grouped;
 use nesl_engine::data::Shown;
 use std::fmt::Write;
 
-/// The rules of style, each with the text that a fragment has if it needs the rule. All colours are those of
-/// the page around, or shades of its text. The class is named twice, so that the rules outweigh those that
-/// JupyterLab has for tables.
-const RULES: [(&str, &str); 12] = [
-    (
-        "<table",
-        "{font:var(--jp-code-font-size,13px)/1.45 var(--jp-code-font-family,ui-monospace,Menlo,Consolas,monospace);\
-         overflow-x:auto}",
-    ),
-    (
-        "<table",
-        " table{border-collapse:collapse;border:0;margin:0;width:auto;table-layout:auto;font:inherit;color:inherit}",
-    ),
-    ("<table", " tr{background:none;border:0}"),
-    (
-        "<table",
-        " :is(th,td){padding:1px .7em;border:0;text-align:left;vertical-align:baseline;line-height:inherit;\
-         white-space:pre;max-width:none;font-weight:normal}",
-    ),
-    ("<thead", " thead th{border-bottom:1px solid #8888;font-weight:600}"),
-    ("<tbody", " tbody tr:hover{background:#8882}"),
-    ("nesl-n", " .nesl-n{text-align:right}"),
-    ("nesl-d", " .nesl-d{text-align:center;opacity:.75}"),
-    ("<tbody", " tbody th{text-align:right;border-right:1px solid #8885;opacity:.75}"),
-    ("nesl-seg", " .nesl-seg :is(th,td){text-align:left;padding:0 .4em}"),
-    (
-        "nesl-c",
-        " .nesl-c{display:inline-block;padding:0 .4em;margin:1px 0 1px -1px;border:1px solid #8888}",
-    ),
-    (
-        "nesl-bar",
-        " .nesl-bar{display:inline-block;height:.6em;background:var(--jp-brand-color1,#3b7dd8);opacity:.55}",
-    ),
-];
-
-/// Returns the rules of style that a fragment needs: an output may be the only one of a page.
-fn style(fragment: &str) -> String {
-    let needed = RULES.iter().filter(|(sign, _)| fragment.contains(sign));
-    let rules: String = needed.map(|(_, rule)| format!("div.nesl-out.nesl-out{rule}")).collect();
-    if rules.is_empty() { rules } else { format!("<style>{rules}</style>") }
-}
-
-/// The font of a value in a line and of a text.
-const CODE: &str = "font-family:var(--jp-code-font-family,monospace)";
-/// The look of what is said about a value: less than the text.
-const DIM: &str = "opacity:.75";
-
 /// The width of the bar of the longest row, in em.
 const BAR_EM: f64 = 4.0;
 
-/// Returns a value as HTML; `ty` is its type as the session prints it.
-pub(crate) fn value(shown: &Shown, ty: &str) -> String {
+/// Returns a value as HTML; `ty` is its type as the session prints it, and floats in cells have at most so many
+/// significant digits.
+pub(crate) fn value(shown: &Shown, ty: &str, digits: Option<usize>) -> String {
     let image = image::of(shown);
     let room = if image.is_some() { Room::BELOW_IMAGE } else { Room::SCREEN };
-    let sheet = sheet(shown, room);
-    let mut out = String::from("<div class=\"nesl-out\">");
+    let sheet = sheet(shown, room, digits);
+    let mut out = String::new();
     if let Some(image) = image {
         let described = match image.range {
             Some((low, high)) => {
@@ -88,7 +42,7 @@ pub(crate) fn value(shown: &Shown, ty: &str) -> String {
     match &sheet.body {
         Body::Line(line) => {
             return format!(
-                "<div style=\"{CODE};white-space:pre-wrap\">{} <span style=\"{DIM}\">: {}</span></div>",
+                "<div style=\"{CODE};padding-top:3px;white-space:pre-wrap\">{} <span style=\"{DIM}\">: {}</span></div>",
                 escaped(line),
                 escaped(ty)
             );
@@ -105,8 +59,8 @@ pub(crate) fn value(shown: &Shown, ty: &str) -> String {
         Body::Segments(rows) => segments(&mut out, rows),
     }
     let shape = escaped(&sheet.shape);
-    let _ = write!(out, "<div style=\"{CODE};{DIM}\">{shape} : {}</div></div>", escaped(ty));
-    style(&out) + &out
+    let _ = write!(out, "<div style=\"{CODE};{DIM}\">{shape} : {}</div>", escaped(ty));
+    styled(&out)
 }
 
 fn class(column: &Column) -> &'static str {

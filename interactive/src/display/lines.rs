@@ -5,8 +5,8 @@ use crate::table::grouped;
 use nesl_engine::data::Shown;
 
 /// Returns a value as lines, the first of them with its shape and its type.
-pub(crate) fn value(shown: &Shown, room: Room) -> String {
-    let sheet = sheet(shown, room);
+pub(crate) fn value(shown: &Shown, room: Room, digits: Option<usize>) -> String {
+    let sheet = sheet(shown, room, digits);
     let ty = shown.ty();
     let body = match &sheet.body {
         Body::Line(line) => return format!("{line} : {ty}"),

@@ -32,11 +32,23 @@ const HEAD_ELEMENTS: usize = 40;
 /// The elements read at their ends.
 const TAIL_ELEMENTS: usize = 20;
 
+/// The significant digits of floats in the cells of tables, if nobody asks for others.
+const CELL_DIGITS: usize = 6;
+
 /// The way in which values are shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Style {
     /// Values are shown in HTML, too.
     pub html: bool,
+    /// Floats in the cells of tables have at most so many significant digits; all that they need to be read
+    /// back if there is none.
+    pub digits: Option<usize>,
+}
+
+impl Default for Style {
+    fn default() -> Style {
+        Style { html: false, digits: Some(CELL_DIGITS) }
+    }
 }
 
 /// Returns the parts of values that a session is to read for [`binding`] to show all that it can: the
@@ -57,7 +69,7 @@ pub fn binding(binding: &Binding, style: Style) -> Output {
     }
     let bundle = Bundle::text(format!("{value} : {ty}"));
     Output::Value(match data {
-        Some(shown) if style.html => bundle.with_html(html::value(shown, ty)),
+        Some(shown) if style.html => bundle.with_html(html::value(shown, ty, style.digits)),
         _ => bundle,
     })
 }
@@ -66,8 +78,8 @@ pub fn binding(binding: &Binding, style: Style) -> Output {
 /// a line with its shape and its type: a table for a sequence of tuples, a line for each row of a nested
 /// sequence, otherwise what fits of it. It does not end with a line end.
 pub fn rows(shown: &Shown, max_rows: usize, width: usize) -> String {
-    let room = Room { rows: max_rows.max(3), columns: Room::SCREEN.columns, width: width.max(20) };
-    lines::value(shown, room)
+    let room = Room { rows: max_rows.max(3), width: width.max(20), frame: 1, ..Room::SCREEN };
+    lines::value(shown, room, Style::default().digits)
 }
 
 /// Returns a picture, with a line for those who cannot see it.

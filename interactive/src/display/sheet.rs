@@ -14,10 +14,9 @@ mod shape;
 mod table;
 
 pub(crate) use super::brief::Cell;
-use super::brief::{brief, cell, decoded};
+use super::brief::{Digits, brief, cell, decoded};
 use crate::table::grouped;
 use nesl_engine::data::{Elements, Node, Shown, ValueType};
-use nesl_runtime::scalar::Precision;
 
 pub(crate) use parts::{Column, Grid, Row, Segment};
 pub(crate) use shape::row_lengths;
@@ -34,11 +33,13 @@ pub(crate) struct Room {
     pub columns: usize,
     /// The number of characters of a row.
     pub width: usize,
+    /// The room around an element of a row of segments, in characters.
+    pub frame: usize,
 }
 
 impl Room {
     /// The room of a screen: 3,000 characters.
-    pub(crate) const SCREEN: Room = Room { rows: 25, columns: 12, width: 120 };
+    pub(crate) const SCREEN: Room = Room { rows: 25, columns: 12, width: 120, frame: 2 };
     /// The room below an image.
     pub(crate) const BELOW_IMAGE: Room = Room { rows: 10, ..Room::SCREEN };
 }
@@ -65,11 +66,11 @@ pub(crate) enum Body {
     Segments(Vec<Segment>),
 }
 
-/// Arranges a value.
-pub(crate) fn sheet(shown: &Shown, room: Room) -> Sheet {
-    let precision = shown.precision();
+/// Arranges a value; floats in cells have at most so many significant digits.
+pub(crate) fn sheet(shown: &Shown, room: Room, cell_digits: Option<usize>) -> Sheet {
+    let digits = Digits { precision: shown.precision(), cell: cell_digits };
     let root = shown.root();
-    let line = brief(&root, precision, MAX_LINE_CHARS.min(room.width));
+    let line = brief(&root, digits, MAX_LINE_CHARS.min(room.width));
     let fits = line.whole && line.text.chars().count() <= MAX_LINE_CHARS.min(room.width);
     match &root {
         Node::Text(bytes) if !fits || bytes.contains(&b'\n') => text(bytes, room),
@@ -79,32 +80,27 @@ pub(crate) fn sheet(shown: &Shown, room: Room) -> Sheet {
                 _ => &[],
             };
             let shape = format!("{} components", fields.len());
-            Sheet { shape, body: Body::Grid(table::components(fields, types, precision, room)) }
+            Sheet { shape, body: Body::Grid(table::components(fields, types, digits, room)) }
         }
         Node::Sequence(elements) if !elements.is_empty() => {
-            sequence(elements, precision, room, fits.then_some(line.text))
+            sequence(elements, digits, room, fits.then_some(line.text))
         }
         _ => Sheet { shape: String::new(), body: Body::Line(line.text) },
     }
 }
 
-fn sequence(
-    elements: &Elements<'_>,
-    precision: Precision,
-    room: Room,
-    line: Option<String>,
-) -> Sheet {
+fn sequence(elements: &Elements<'_>, digits: Digits, room: Room, line: Option<String>) -> Sheet {
     let counted = |what: &str| {
         let end = if elements.len() == 1 { "" } else { "s" };
         format!("{} {what}{end}", grouped(elements.len() as u64))
     };
     match elements.element() {
         ValueType::Tuple(_) | ValueType::Record(..) => {
-            let body = Body::Grid(table::table(elements, precision, room));
+            let body = Body::Grid(table::table(elements, digits, room));
             Sheet { shape: counted("row"), body }
         }
         ValueType::Sequence(inner) if **inner == ValueType::Char => {
-            let body = Body::Grid(table::texts(elements, precision, room));
+            let body = Body::Grid(table::texts(elements, digits, room));
             Sheet { shape: counted("string"), body }
         }
         ValueType::Sequence(inner) => {
@@ -115,14 +111,14 @@ fn sequence(
                         true => [elements.len(), columns].map(|n| grouped(n as u64)).join(" × "),
                         false => format!("{}{}", counted("row"), lengths.described()),
                     },
-                    body: Body::Grid(table::matrix(elements, columns, precision, room)),
+                    body: Body::Grid(table::matrix(elements, columns, digits, room)),
                 },
                 None => Sheet {
                     shape: format!("{}{}", counted("row"), lengths.described()),
                     body: Body::Segments(segments::segments(
                         elements,
                         lengths.longest,
-                        precision,
+                        digits,
                         room,
                     )),
                 },
@@ -131,7 +127,7 @@ fn sequence(
         _ => match line {
             Some(line) => Sheet { shape: String::new(), body: Body::Line(line) },
             None => {
-                let body = Body::Grid(table::strip(elements, precision, room));
+                let body = Body::Grid(table::strip(elements, digits, room));
                 Sheet { shape: counted("element"), body }
             }
         },

@@ -34,7 +34,8 @@ pub(super) fn shown(text: &str) -> Shown {
 
 /// Returns the HTML of a value without the rules of style.
 fn html(text: &str) -> String {
-    let Output::Value(bundle) = binding(&evaluated(text, limits(), false), Style { html: true })
+    let Output::Value(bundle) =
+        binding(&evaluated(text, limits(), false), Style { html: true, ..Style::default() })
     else {
         panic!("`{text}` is no expression")
     };
@@ -50,6 +51,18 @@ fn without_style(html: &str) -> String {
 
 fn check_rows(text: &str, expect: Expect) {
     expect.assert_eq(&format!("{}\n", rows(&shown(text), 10, 80)));
+}
+
+#[test]
+fn the_digits_of_floats_in_cells_are_a_setting() {
+    let evaluated = evaluated("[(1, 1.0 / 3.0)];", limits(), false);
+    let shown = |digits| match binding(&evaluated, Style { html: true, digits }) {
+        Output::Value(bundle) => without_style(&bundle.html.unwrap_or_default()),
+        other => panic!("{other:?}"),
+    };
+    assert!(shown(Some(3)).contains(">0.333</td>"));
+    assert!(shown(Some(3)).contains("title=\"0.3333333333333333\""));
+    assert!(shown(None).contains(">0.3333333333333333</td>"));
 }
 
 fn check_html(text: &str, expect: Expect) {
@@ -183,18 +196,18 @@ fn nested_sequences_are_rows_with_their_lengths() {
     check_rows(
         "{[0:i] : i in [0:60]};",
         expect![[r#"
-        60 rows, 0–59 long : [[int]]
-        0    #0
-        1    #1  0
-        2    #2  0 1
-        3    #3  0 1 2
-        4    #4  0 1 2 3
-        5    #5  0 1 2 3 4
-        …
-        57  #57  0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 … 56
-        58  #58  0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 … 57
-        59  #59  0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 … 58
-    "#]],
+            60 rows, 0–59 long : [[int]]
+            0    #0
+            1    #1  0
+            2    #2  0 1
+            3    #3  0 1 2
+            4    #4  0 1 2 3
+            5    #5  0 1 2 3 4
+            …
+            57  #57  0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 … 56
+            58  #58  0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 … 57
+            59  #59  0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 … 58
+        "#]],
     );
     check_rows(
         "[[1, 2], drop([1], 1), [3]];",
@@ -352,7 +365,7 @@ fn tables_in_html() {
             <th>1</th>
             <td class="nesl-n">2</td>
             <td>&quot;a &amp; b&quot;</td></tr></tbody></table>
-            <div style="font-family:var(--jp-code-font-family,monospace);opacity:.75">2 rows : [(int, [char])]</div></div>
+            <div style="font:var(--jp-code-font-size,13px)/1.45 var(--jp-code-font-family,ui-monospace,Menlo,Consolas,monospace);opacity:.75">2 rows : [(int, [char])]</div></div>
         "#]],
     );
     check_html(
@@ -372,21 +385,21 @@ fn tables_in_html() {
             <td style="opacity:.75;text-align:right">#1</td>
             <td><span class="nesl-bar" style="width:2.00em"></span></td>
             <td><span class="nesl-c">3</span></td></tr></tbody></table>
-            <div style="font-family:var(--jp-code-font-family,monospace);opacity:.75">2 rows, 1–2 long : [[int]]</div></div>
+            <div style="font:var(--jp-code-font-size,13px)/1.45 var(--jp-code-font-family,ui-monospace,Menlo,Consolas,monospace);opacity:.75">2 rows, 1–2 long : [[int]]</div></div>
         "#]],
     );
     check_html(
         "\"Größe\";",
         expect![[r#"
 
-            <div style="font-family:var(--jp-code-font-family,monospace);white-space:pre-wrap">&quot;Größe&quot; <span style="opacity:.75">: [char]</span></div>
+            <div style="font:var(--jp-code-font-size,13px)/1.45 var(--jp-code-font-family,ui-monospace,Menlo,Consolas,monospace);padding-top:3px;white-space:pre-wrap">&quot;Größe&quot; <span style="opacity:.75">: [char]</span></div>
         "#]],
     );
     check_html(
         "drop([(1, 2)], 1);",
         expect![[r#"
 
-            <div style="font-family:var(--jp-code-font-family,monospace);white-space:pre-wrap">[] <span style="opacity:.75">: [(int, int)]</span></div>
+            <div style="font:var(--jp-code-font-size,13px)/1.45 var(--jp-code-font-family,ui-monospace,Menlo,Consolas,monospace);padding-top:3px;white-space:pre-wrap">[] <span style="opacity:.75">: [(int, int)]</span></div>
         "#]],
     );
 }
@@ -435,7 +448,7 @@ fn never_more_than_a_screen() {
         let binding = evaluated(text, limits(), false);
         let shown = binding.data.as_ref().expect("data");
         let began = Instant::now();
-        let html = without_style(&html::value(shown, &binding.ty));
+        let html = without_style(&html::value(shown, &binding.ty, Style::default().digits));
         let rows = rows(shown, 10, 80);
         let took = began.elapsed();
         println!("{took:?} {text}");

@@ -73,7 +73,7 @@ impl Client {
             runtimes: &RUNTIMES,
             runtime: &RUNTIMES[0],
             options: Options::default(),
-            display: Style { html: false },
+            display: Style::default(),
             extra: &[],
             idle: None,
         })

@@ -27,7 +27,7 @@ fn worker() -> Worker {
         runtime: &RUNTIMES[0],
         options: Options::default(),
         idle: None,
-        display: Style { html: false },
+        display: Style::default(),
         extra: &[],
     })
     .expect("the direct interpreter is everywhere")

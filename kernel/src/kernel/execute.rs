@@ -130,6 +130,10 @@ impl Run {
         Box::new(move || {
             let kernel = &self.kernel;
             let header = &self.request.header;
+            // It arrived after a cell had failed, and before that was noted.
+            if lock(&kernel.settling).is_some() {
+                return None;
+            }
             let count = kernel.next_count(numbered);
             lock(&self.cell).begin(count);
             kernel.publisher.send(Some(header), Status::busy());
@@ -229,9 +233,14 @@ impl Run {
             Outcome::Failed(_) | Outcome::Interrupted if self.stop_on_error => {
                 self.kernel.tasks.spawn(async move {
                     tokio::time::sleep(FAILURE_SETTLES).await;
-                    let waiting = lock(&kernel.settling).take().unwrap_or_default();
-                    reply(&kernel, &request, content);
-                    waiting.values().for_each(|request| abort(&kernel, request));
+                    let told = kernel.clone();
+                    // On the session's thread, where all other cells are answered: those that were in its
+                    // queue are among the ones that wait by then, and none is answered meanwhile.
+                    kernel.worker.call(move |_| {
+                        let waiting = lock(&told.settling).take().unwrap_or_default();
+                        reply(&told, &request, content);
+                        waiting.values().for_each(|request| abort(&told, request));
+                    });
                 });
             }
             // The reply of the cell that has failed comes first.

@@ -28,7 +28,7 @@ const DRAWING = `function points(n) =
   let (window, box) = w_make_window_box(((0, 0), (300, 150)), ((0.0, 0.0), 1.0, 1.0), "Points", w_white, display)
   in w_draw_points({(rand(1.0), rand(1.0)) : i in [0:n]}, w_black, box);
 
-points(200)`;
+#points(200)`;
 
 export const scenes = [
   {

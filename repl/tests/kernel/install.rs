@@ -65,6 +65,8 @@ fn the_doctor_sees_each_problem() {
     let (said, well) = nesl(prefix, &["uninstall"]);
     assert!(well && said.matches("removed").count() == 2, "{said}");
     assert!(!nesl(prefix, &["uninstall"]).1);
+    assert!(nesl(prefix, &["install", "--name", "second"]).1);
+    has(&nesl(prefix, &["doctor"]).0, "look at another one by `nesl kernel doctor --name second`");
     let (said, well) = nesl(prefix, &["install", "--name", "a b"]);
     assert!(!well);
     has(&said, "no name for a kernel");

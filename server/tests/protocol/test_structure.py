@@ -174,7 +174,7 @@ async def test_cells_are_entries(editor, tmp_path):
         assert not await editor.diagnostics(uris[name]), name
     hover = await editor.client.text_document_hover_async(
         t.HoverParams(**editor.at(uris["c"], "dbl")))
-    assert "dbl" in hover.contents.value
+    assert "dbl" in hover.contents.value and "from cell 1" in hover.contents.value
     completions = await editor.client.text_document_completion_async(
         t.CompletionParams(**editor.at(uris["d"], "+ d", inside=3)))
     assert "dbl" in {item.label for item in completions.items}

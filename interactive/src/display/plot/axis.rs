@@ -1,9 +1,14 @@
 //! The range of an axis, its round numbers, and where a number lies on it.
 
 use super::chart::Axis;
+use crate::table::grouped;
 
 /// The most marks that an axis gets.
 const MAX_TICKS: usize = 12;
+/// The number of powers of ten, as a multiple of the marks that are wanted, beyond which some are left out.
+const MANY_POWERS: f64 = 1.5;
+/// The digits before powers of ten at which marks may stand, from few to many.
+const LOG_DIGITS: [&[f64]; 3] = [&[1.0], &[1.0, 3.0], &[1.0, 2.0, 5.0]];
 /// The part of the range that is left free at both ends.
 const MARGIN_PART: f64 = 0.04;
 
@@ -77,23 +82,20 @@ impl Scale {
 
     /// Returns about `wanted` round numbers in the range, with their texts.
     pub(super) fn ticks(&self, wanted: usize) -> Vec<(f64, String)> {
+        if self.is_log {
+            return self.log_ticks(wanted);
+        }
         let span = self.high - self.low;
         let raw = span / wanted.max(1) as f64;
         let power = 10f64.powf(raw.log10().floor());
         let factor = [1.0, 2.0, 5.0, 10.0].into_iter().find(|factor| factor * power >= raw);
-        let mut step = factor.unwrap_or(10.0) * power;
-        if self.is_log {
-            step = step.max(1.0).round();
-        }
+        let step = factor.unwrap_or(10.0) * power;
         if !(step.is_finite() && step > 0.0) {
             return Vec::new();
         }
         let first = (self.low / step).ceil();
         let all = (0..MAX_TICKS).map(|at| (first + at as f64) * step);
         let inside = all.take_while(|x| *x <= self.high);
-        if self.is_log {
-            return inside.map(|x| (10f64.powf(x), power_text(x))).collect();
-        }
         // As many decimals as the step has.
         let decimals = (-step.log10().floor()).clamp(0.0, 12.0) as usize;
         let largest = self.low.abs().max(self.high.abs());
@@ -104,14 +106,45 @@ impl Scale {
         };
         inside.map(|x| (x, text(x))).collect()
     }
+
+    /// Returns round numbers of a logarithmic range: every power of ten, or every few of them where there are
+    /// many, and round numbers between them where there are few.
+    fn log_ticks(&self, wanted: usize) -> Vec<(f64, String)> {
+        let powers = (self.low.ceil(), self.high.floor());
+        let count = powers.1 - powers.0 + 1.0;
+        if !count.is_finite() || count > MANY_POWERS * wanted as f64 {
+            let step = (count / wanted.max(1) as f64).ceil();
+            let first = (self.low / step).ceil();
+            let all = (0..MAX_TICKS).map(|at| (first + at as f64) * step);
+            let inside = all.take_while(|exponent| *exponent <= self.high);
+            return inside.map(|e| (10f64.powf(e), digit_text(1.0, e, 4.0))).collect();
+        }
+        // All numbers of an axis are written in the same way.
+        let short = if self.high < 6.0 { 6.0 } else { 4.0 };
+        let between = |digits: &[f64]| {
+            let exponents = (0..=(self.high.floor() - self.low.floor()) as usize)
+                .map(|at| self.low.floor() + at as f64);
+            let all = exponents.flat_map(|e| digits.iter().map(move |digit| (*digit, e)));
+            let inside =
+                all.filter(|(digit, e)| (self.low..=self.high).contains(&(e + digit.log10())));
+            inside
+                .map(|(digit, e)| (digit * 10f64.powf(e), digit_text(digit, e, short)))
+                .collect::<Vec<_>>()
+        };
+        let choices = LOG_DIGITS.iter().map(|digits| between(digits));
+        let fit = choices.take_while(|ticks| ticks.len() <= (wanted + 1).min(MAX_TICKS)).last();
+        fit.unwrap_or_else(|| between(&[1.0]))
+    }
 }
 
-/// Returns a power of ten as a text.
-fn power_text(exponent: f64) -> String {
+/// Returns a digit times a power of ten as a text: with all its digits below the power `short`.
+fn digit_text(digit: f64, exponent: f64, short: f64) -> String {
+    let value = digit * 10f64.powf(exponent);
     match exponent {
-        e if (-3.0..0.0).contains(&e) => format!("{:.*}", -e as usize, 10f64.powf(e)),
-        e if (0.0..4.0).contains(&e) => format!("{:.0}", 10f64.powf(e)),
-        e => format!("10{}", raised(e)),
+        e if (-3.0..0.0).contains(&e) => format!("{value:.*}", -e as usize),
+        e if (0.0..short).contains(&e) => grouped(value.round() as u64),
+        e if digit == 1.0 => format!("10{}", raised(e)),
+        e => format!("{digit}·10{}", raised(e)),
     }
 }
 
@@ -166,7 +199,11 @@ mod tests {
         assert_eq!(texts(-1.0, 1.0, false), ["-1.0", "-0.5", "0.0", "0.5", "1.0"]);
         assert_eq!(texts(3.0, 3.0, false), ["2.6", "2.8", "3.0", "3.2", "3.4"]);
         assert_eq!(texts(0.0, 4e9, false), ["0", "1e9", "2e9", "3e9", "4e9"]);
-        assert_eq!(texts(1.0, 1e6, true), ["1", "100", "10⁴", "10⁶"]);
+        assert_eq!(texts(1.0, 1e6, true), ["1", "10", "100", "1,000", "10⁴", "10⁵", "10⁶"]);
+        assert_eq!(texts(1e2, 1e4, true), ["100", "300", "1,000", "3,000", "10,000"]);
+        assert_eq!(texts(200.0, 900.0, true), ["200", "500"]);
+        assert_eq!(texts(1e-9, 1e9, true), ["10⁻⁸", "10⁻⁴", "1", "10⁴", "10⁸"]);
+        assert_eq!(texts(4e6, 6e7, true), ["5·10⁶", "10⁷", "2·10⁷", "5·10⁷"]);
         for (low, high) in [(1e16, 1e16 + 2.0), (-1e300, 1e300), (0.0, 5e-324), (1e300, 1e300)] {
             assert!(texts(low, high, false).len() <= MAX_TICKS, "{low} {high}");
         }

@@ -1,10 +1,9 @@
 //! Nested sequences: a line for each row, with its length and as many elements as fit.
 
 use super::parts::{Segment, ends};
-use super::{Cell, Room, brief, cell as written, row_lengths};
+use super::{Cell, Digits, Room, brief, cell as written, row_lengths};
 use crate::table::grouped;
 use nesl_engine::data::{Elements, Node, ValueType};
-use nesl_runtime::scalar::Precision;
 
 /// The levels of rows that get lines of their own.
 const MAX_LEVELS: usize = 4;
@@ -25,24 +24,25 @@ const LABEL_CHARS: usize = 16;
 pub(super) fn segments(
     rows: &Elements<'_>,
     longest: usize,
-    precision: Precision,
+    digits: Digits,
     room: Room,
 ) -> Vec<Segment> {
     let width = room.width.saturating_sub(LABEL_CHARS).clamp(MAX_ELEMENT_CHARS, MAX_ELEMENTS_CHARS);
     let mut out = Vec::new();
-    level(rows, longest, 0, [room.rows, width], precision, &mut out);
+    level(rows, longest, 0, Room { width, ..room }, digits, &mut out);
     out
 }
 
-/// Writes the rows of a sequence into at most `max_rows` lines of so many characters.
+/// Writes the rows of a sequence into the lines of a room, whose width is that of their elements.
 fn level(
     rows: &Elements<'_>,
     longest: usize,
     depth: usize,
-    [max_rows, width]: [usize; 2],
-    precision: Precision,
+    room: Room,
+    digits: Digits,
     out: &mut Vec<Segment>,
 ) {
+    let Room { rows: max_rows, width, .. } = room;
     // The lines that a row needs with those of its own rows.
     let need = |index: usize| match rows.get(index) {
         Some(Node::Sequence(inner)) => 1 + inner.len(),
@@ -65,28 +65,23 @@ fn level(
         let (length, cells, is_cut, inner) = match &found {
             Some(Node::Sequence(inner)) if nested => (Some(inner.len()), None, false, Some(inner)),
             Some(Node::Sequence(inner)) => {
-                let (cells, is_cut) = cells(inner, width, precision);
+                let (cells, is_cut) = cells(inner, room, digits);
                 (Some(inner.len()), Some(cells), is_cut, None)
             }
             Some(Node::Text(text)) => {
                 let node = Node::Text(text);
-                (
-                    Some(text.len()),
-                    Some(vec![brief(&node, precision, width).text.into()]),
-                    false,
-                    None,
-                )
+                (Some(text.len()), Some(vec![brief(&node, digits, width).text.into()]), false, None)
             }
-            Some(node) => (None, Some(vec![written(node, precision, width)]), false, None),
+            Some(node) => (None, Some(vec![written(node, digits, width)]), false, None),
             None => (None, Some(Vec::new()), true, None),
         };
         let part = length.map_or(0.0, |length| length as f64 / longest.max(1) as f64);
         out.push(Segment::Row { depth, label, length, part, cells, is_cut });
         if let Some(inner) = inner {
             let narrower = width.saturating_sub(INDENT_CHARS);
-            let room = [share.saturating_sub(1).max(1), narrower];
+            let room = Room { rows: share.saturating_sub(1).max(1), width: narrower, ..room };
             let longest = row_lengths(inner).longest;
-            level(inner, longest, depth + 1, room, precision, out);
+            level(inner, longest, depth + 1, room, digits, out);
         }
     }
 }
@@ -114,18 +109,18 @@ fn is_texts(ty: &ValueType) -> bool {
 }
 
 /// Returns the elements of a row that fit, and true if others are left out before the last.
-fn cells(row: &Elements<'_>, width: usize, precision: Precision) -> (Vec<Cell>, bool) {
+fn cells(row: &Elements<'_>, room: Room, digits: Digits) -> (Vec<Cell>, bool) {
     let cell = |index| {
-        let cell = row.get(index).map(|e| written(&e, precision, MAX_ELEMENT_CHARS));
+        let cell = row.get(index).map(|e| written(&e, digits, MAX_ELEMENT_CHARS));
         cell.unwrap_or_else(|| "…".to_owned().into())
     };
-    let room_of = |cell: &Cell| cell.text.chars().count() + 1;
+    let room_of = |cell: &Cell| cell.text.chars().count() + room.frame;
     let last = row.len().checked_sub(1).map(cell).unwrap_or_default();
     let (mut all, mut used) = (Vec::new(), 0);
     for index in 0..row.len().saturating_sub(1) {
         let text = cell(index);
         // Room for the last one stays.
-        if index > 0 && used + room_of(&text) + room_of(&last) > width {
+        if index > 0 && used + room_of(&text) + room_of(&last) > room.width {
             all.push(last);
             return (all, true);
         }

@@ -1,10 +1,9 @@
 //! Sequences of tuples, strings and numbers, and tuples, as tables.
 
 use super::parts::{Column, Grid, Row, ends};
-use super::{Cell, Room, brief, cell as written};
+use super::{Cell, Digits, Room, brief, cell as written};
 use crate::table::grouped;
 use nesl_engine::data::{Elements, Node, ValueType};
-use nesl_runtime::scalar::Precision;
 
 /// The characters of a cell, at most, while there is room for them.
 const MAX_CELL_CHARS: usize = 60;
@@ -28,7 +27,7 @@ struct Field<'a> {
 }
 
 /// Returns the table of a sequence of tuples or records.
-pub(super) fn table(elements: &Elements<'_>, precision: Precision, room: Room) -> Grid {
+pub(super) fn table(elements: &Elements<'_>, digits: Digits, room: Room) -> Grid {
     let mut fields = Vec::new();
     collect_fields(elements.element(), &mut Vec::new(), String::new(), &mut fields);
     let columns: Vec<Column> = fields.iter().map(column).collect();
@@ -43,7 +42,7 @@ pub(super) fn table(elements: &Elements<'_>, precision: Precision, room: Room) -
                 _ => return None,
             };
         }
-        Some(written(&node, precision, max_cell))
+        Some(written(&node, digits, max_cell))
     })
 }
 
@@ -78,12 +77,7 @@ fn collect_fields<'a>(
 }
 
 /// Returns the table of a matrix.
-pub(super) fn matrix(
-    rows: &Elements<'_>,
-    columns: usize,
-    precision: Precision,
-    room: Room,
-) -> Grid {
+pub(super) fn matrix(rows: &Elements<'_>, columns: usize, digits: Digits, room: Room) -> Grid {
     let right = rows.element().element().is_some_and(ValueType::is_number);
     let all = ends(columns, room.columns);
     // Only the columns that may be shown get headings.
@@ -94,13 +88,13 @@ pub(super) fn matrix(
         None => Column::gap(),
     });
     fitted(rows.len(), headings.collect(), room, |row, column| match rows.get(row)? {
-        Node::Sequence(row) => Some(written(&row.get(all[column]?)?, precision, MAX_CELL_CHARS)),
+        Node::Sequence(row) => Some(written(&row.get(all[column]?)?, digits, MAX_CELL_CHARS)),
         _ => None,
     })
 }
 
 /// Returns the table of a sequence of strings.
-pub(super) fn texts(elements: &Elements<'_>, precision: Precision, room: Room) -> Grid {
+pub(super) fn texts(elements: &Elements<'_>, digits: Digits, room: Room) -> Grid {
     let columns = [("length", true), ("", false)];
     let columns = columns.map(|(name, right)| Column {
         name: name.to_owned(),
@@ -113,7 +107,7 @@ pub(super) fn texts(elements: &Elements<'_>, precision: Precision, room: Room) -
         let text = elements.get(row)?;
         match (column, &text) {
             (0, Node::Text(bytes)) => Some(grouped(bytes.len() as u64).into()),
-            _ => Some(brief(&text, precision, max_chars).text.into()),
+            _ => Some(brief(&text, digits, max_chars).text.into()),
         }
     })
 }
@@ -122,7 +116,7 @@ pub(super) fn texts(elements: &Elements<'_>, precision: Precision, room: Room) -
 pub(super) fn components(
     fields: &[Node<'_>],
     types: &[ValueType],
-    precision: Precision,
+    digits: Digits,
     room: Room,
 ) -> Grid {
     let columns = ["type", "value"];
@@ -137,7 +131,7 @@ pub(super) fn components(
     let max_chars = room.width.saturating_sub(widest + 24).max(MIN_CELL_CHARS);
     let mut grid = fitted(fields.len(), columns.to_vec(), room, |row, column| match column {
         0 => types.get(row).cloned().map(Cell::from),
-        _ => fields.get(row).map(|field| brief(field, precision, max_chars).text.into()),
+        _ => fields.get(row).map(|field| brief(field, digits, max_chars).text.into()),
     });
     for row in &mut grid.rows {
         if let Row::Cells(label, _) = row {
@@ -149,10 +143,10 @@ pub(super) fn components(
 }
 
 /// Returns a long sequence of numbers: so many in a row, under their indices.
-pub(super) fn strip(elements: &Elements<'_>, precision: Precision, room: Room) -> Grid {
+pub(super) fn strip(elements: &Elements<'_>, digits: Digits, room: Room) -> Grid {
     let length = elements.len();
     let width = room.width.min(MAX_STRIP_CHARS);
-    let cell = |index| elements.get(index).map(|e| written(&e, precision, MAX_CELL_CHARS));
+    let cell = |index| elements.get(index).map(|e| written(&e, digits, MAX_CELL_CHARS));
     let max_rows = room.rows.min(MAX_STRIP_ROWS);
     let rows_of = |per_row: usize| ends(length.div_ceil(per_row), max_rows);
     // The widest number that may be shown decides on how many stand in a row.

@@ -2,7 +2,6 @@
 
 use super::{Call, Command, Operand};
 use crate::bundle::{Bundle, escaped};
-use crate::entry::close;
 use crate::growth::{self, Asked, CostGrowth, SEEDS_PER_SIZE, parallelism, size};
 use crate::html::PRE;
 use crate::output::{Outcome, Output, Problem};
@@ -119,7 +118,7 @@ fn once(state: &mut State, call: &Call<'_>, expr: &str) -> Outcome {
         )));
     }
     let seed = state.session.settings().seed;
-    match state.session.cost(call.entry, &close(expr), seed) {
+    match state.session.cost(call.entry, &call.program(0, expr), seed) {
         Ok(costs) if costs.is_empty() => {
             state.fail(Problem::of_command("there is no expression to measure"))
         }
@@ -167,7 +166,11 @@ fn over_sizes(state: &mut State, call: &Call<'_>, asked: &Asked, sizes: &[u64]) 
 /// Returns the table and the laws.
 fn shown(growth: &CostGrowth) -> Bundle {
     let (table, sentences) = (growth.table(), growth.sentences().join("\n"));
-    let html = format!("{}{PRE}{}</pre>", table.html(), escaped(&sentences));
+    let html = format!(
+        "{}<div style=\"margin-top:.6em\">{PRE}{}</pre></div>",
+        table.html(),
+        escaped(&sentences)
+    );
     Bundle::text(format!("{table}{sentences}")).with_html(html)
 }
 

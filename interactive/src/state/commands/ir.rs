@@ -90,7 +90,12 @@ fn compiled(
     }
     let above = &call.whole[..call.whole.len() - form.len().min(call.whole.len())];
     let first_line = above.matches('\n').count();
-    let shown = state.session.stage(call.entry, &close(form), stage, None);
+    let mut shown = state.session.stage(call.entry, &close(form), stage, None);
+    if shown.is_err() {
+        // Errors are shown where they stand in the entry.
+        let start = call.operand.len() - form.len();
+        shown = state.session.stage(call.entry, &call.program(start, form), stage, None);
+    }
     (call.entry.to_owned(), first_line, shown)
 }
 

@@ -5,6 +5,7 @@
 
 use super::{Call, Command, Operand};
 use crate::bundle::{Bundle, escaped};
+use crate::css::DIM;
 use crate::measure::duration;
 use crate::output::{Outcome, Output, Problem};
 use crate::state::State;
@@ -132,7 +133,7 @@ fn last(state: &mut State) -> Outcome {
     let bundle = if table.is_empty() {
         Bundle::text(format!("Nothing has run yet. {hint}"))
     } else {
-        let html = format!("{}<p><small>{}</small></p>", table.html(), escaped(hint));
+        let html = format!("{}{}", table.html(), note(hint));
         Bundle::text(format!("{table}{hint}")).with_html(html)
     };
     state.show(Output::Answer(bundle));
@@ -157,8 +158,13 @@ fn shown(profile: &Profile, bandwidth: Option<u64>) -> Bundle {
         "bytes: what the launches read and wrote, each element once{limits}; share: of the time of all \
          kernels"
     );
-    let html = format!("{}<p><small>{note}</small></p>{}", table.html(), timeline.html());
+    let html = format!("{}{}{}", table.html(), self::note(&note), timeline.html());
     Bundle::text(format!("{table}({note})\n\n{}", timeline.text())).with_html(html)
+}
+
+/// Returns what is said about a table or a picture, in HTML.
+fn note(text: &str) -> String {
+    format!("<div style=\"{DIM};margin:.3em 0 .8em\"><small>{}</small></div>", escaped(text))
 }
 
 /// Returns a kernel's name without the number that tells it from others of that name, if it is the only one
@@ -200,8 +206,13 @@ fn rate(bytes: u64, seconds: f64, bandwidth: Option<u64>) -> String {
         return "-".to_owned();
     }
     let part = bandwidth.map(|most| format!(" ({:.0} %)", 100.0 * rate / most as f64));
-    let decimals = if rate >= 1e10 { 0 } else { 2 };
-    format!("{:.decimals$} GB/s{}", rate / 1e9, part.unwrap_or_default())
+    let (scaled, unit) = match rate {
+        r if r >= 1e8 => (r / 1e9, "GB/s"),
+        r if r >= 1e5 => (r / 1e6, "MB/s"),
+        r => (r / 1e3, "kB/s"),
+    };
+    let decimals = if scaled >= 10.0 { 0 } else { 2 };
+    format!("{scaled:.decimals$} {unit}{}", part.unwrap_or_default())
 }
 
 /// The times at which each kernel ran.
@@ -275,10 +286,10 @@ impl Timeline {
         let width = NAMES_WIDTH as f64 + TIMELINE_WIDTH + RIGHT_WIDTH;
         let height = rows_height + AXIS_HEIGHT;
         let mut out = format!(
-            "<p><small>{}</small></p><svg role=\"img\" aria-label=\"{}\" width=\"{width}\" \
+            "{}<svg role=\"img\" aria-label=\"{}\" width=\"{width}\" \
              height=\"{height}\" viewBox=\"0 0 {width} {height}\" font-family=\"monospace\" \
              font-size=\"12\" fill=\"currentColor\">",
-            escaped(&self.caption()),
+            note(&self.caption()),
             escaped(&format!(
                 "timeline of {} kernels, {} long",
                 self.rows.len(),
@@ -403,6 +414,7 @@ mod tests {
     fn rates_are_shares_of_a_known_bandwidth() {
         assert_eq!(rate(1_500_000, 1e-3, None), "1.50 GB/s");
         assert_eq!(rate(2_400_000_000, 1e-3, Some(4_800_000_000_000)), "2400 GB/s (50 %)");
+        assert_eq!(rate(8, 200e-6, None), "40 kB/s");
         assert_eq!(rate(8, 0.0, None), "-");
     }
 }

@@ -2,7 +2,7 @@
 
 use super::{Call, Command, Commands, Operand, usage};
 use crate::bundle::Bundle;
-use crate::entry::close;
+use crate::html::{PRE, escaped};
 use crate::output::{Outcome, Output, Problem};
 use crate::state::State;
 use crate::table::Table;
@@ -34,7 +34,8 @@ pub(super) static HELP: Command = Command {
         let word = call.operand.trim_end_matches(';');
         let name = if word.starts_with(':') { word.to_owned() } else { format!(":{word}") };
         let text = if word.is_empty() {
-            list(state.commands())
+            state.show(Output::Answer(list(state.commands())));
+            return Outcome::Done;
         } else if let Some(command) = state.commands().expand(&name) {
             explained(command)
         } else if let Some(doc) = state.session.doc(word) {
@@ -55,7 +56,7 @@ pub(super) static TYPE: Command = Command {
     doc: "`:type {x * 2 : x in [1, 2]}` answers `[int]`.",
     run: |state, call: &Call<'_>| {
         let operand = call.operand.trim_end_matches(';').trim_end();
-        match state.session.type_of(&close(operand)) {
+        match state.session.type_of(call.entry, &call.program(0, operand)) {
             Ok(ty) => {
                 state.show(Output::Answer(Bundle::text(format!("{operand} : {ty}"))));
                 Outcome::Done
@@ -191,11 +192,18 @@ fn explained(command: &Command) -> String {
 }
 
 /// Returns the list of the commands.
-fn list(commands: Commands) -> String {
+fn list(commands: Commands) -> Bundle {
     let mut text = INTRODUCTION.to_owned();
     let width = commands.all().map(|command| usage(command).chars().count()).max().unwrap_or(0);
+    let mut table = Table::new(&["command", "about"]);
     for command in commands.all() {
         text += &format!("\n  {:<width$}  {}", usage(command), command.about);
+        table.row([usage(command), command.about.to_owned()]);
     }
-    text
+    let html = format!(
+        "{PRE}{}</pre><div style=\"margin-top:.8em\">{}</div>",
+        escaped(INTRODUCTION.trim_end()),
+        table.html()
+    );
+    Bundle::text(text.trim_end()).with_html(format!("<div>{html}</div>"))
 }

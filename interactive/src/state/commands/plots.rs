@@ -113,7 +113,7 @@ mod tests {
             ..Settings::default()
         };
         let (runtimes, runtime) = (&RUNTIMES, &RUNTIMES[0]);
-        let (options, display) = (Options::default(), Style { html: true });
+        let (options, display) = (Options::default(), Style { html: true, ..Style::default() });
         let setup = Setup { settings, runtimes, runtime, options, idle: None, display, extra: &[] };
         let mut state = State::new(setup).expect("the direct interpreter is everywhere");
         for text in [

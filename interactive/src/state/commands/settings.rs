@@ -112,6 +112,25 @@ static SETTINGS: &[Setting] = &[
         },
     },
     Setting {
+        name: "digits",
+        values: "N|all",
+        about: "the significant digits of floats in the tables of a notebook",
+        change: |state, value| {
+            state.setup.display.digits = match value {
+                "all" => None,
+                number => {
+                    let digits = number.parse().ok().filter(|digits| (1..=17).contains(digits));
+                    Some(digits.ok_or_else(|| "give 1 to 17 digits, or all".to_owned())?)
+                }
+            };
+            Ok(())
+        },
+        current: |state| match state.setup.display.digits {
+            Some(digits) => digits.to_string(),
+            None => "all".to_owned(),
+        },
+    },
+    Setting {
         name: "print_length",
         values: "N|all",
         about: "the number of elements of a sequence that are shown as text",

@@ -14,7 +14,7 @@ mod text;
 
 use super::{Call, Command, Operand};
 use crate::bundle::{Bundle, escaped};
-use crate::entry::close;
+use crate::css::{CODE, DIM};
 use crate::output::{Outcome, Output, Problem};
 use crate::state::State;
 use crate::text::wrapped;
@@ -81,8 +81,8 @@ fn found(state: &mut State, call: &Call<'_>) -> Result<Segments, NoSteps> {
             explain::segments(state.session.database(), at.file, size(start), precision)
         }
         None => {
-            let text = close(call.operand);
-            state.session.type_of(&text).map_err(NoSteps::Errors)?;
+            let text = call.program(0, call.operand);
+            state.session.type_of(call.entry, &text).map_err(NoSteps::Errors)?;
             let forms = split(&text);
             let last = forms.iter().rev().find(|form| form.kind != RawKind::Blank);
             let range = last.map_or(0..0, |form| form.range.into());
@@ -101,7 +101,7 @@ fn size(at: usize) -> TextSize {
 /// Returns the steps as text and in HTML.
 fn shown(found: &Segments) -> Bundle {
     let mut ansi = format!("\x1b[1m{}\x1b[0m\n", found.subject);
-    let mut html = format!("<p><code>{}</code></p><ol>", escaped(&found.subject));
+    let mut html = format!("{}<ol>", line(&found.subject, ""));
     for (number, step) in found.steps.iter().enumerate() {
         let _ = write!(ansi, "\n\x1b[1m{}. {}\x1b[0m\n", number + 1, step.title);
         for line in step.code.lines() {
@@ -109,11 +109,11 @@ fn shown(found: &Segments) -> Bundle {
         }
         let _ = write!(
             html,
-            "<li style=\"margin-bottom:1em\"><b>{}</b><br><code style=\"opacity:0.6\">{}</code>",
+            "<li style=\"margin:.8em 0\"><b>{}</b>{}",
             quoted(&step.title),
-            escaped(&step.code).replace('\n', "<br>")
+            line(&step.code, "margin:.3em 0 .6em;opacity:.6")
         );
-        html += "<div style=\"display:flex;flex-wrap:wrap;gap:1.5em;align-items:flex-end\">";
+        html += "<div style=\"display:flex;flex-wrap:wrap;gap:1em 2em;align-items:flex-end\">";
         flow(step, &mut ansi, &mut html);
         html += "</div></li>";
     }
@@ -172,17 +172,21 @@ fn value(
     if let Some(note) = note {
         let _ = writeln!(ansi, "     \x1b[2m{note}\x1b[0m");
     }
-    let _ = write!(html, "<div><code>{}</code><div>{}</div>", escaped(caption), svg::draw(value));
+    let picture = svg::draw(value);
+    let _ = write!(html, "<div>{}<div style=\"margin:.3em 0\">{picture}</div>", line(caption, ""));
     if !is_said {
-        let _ = write!(html, "<code>{}</code><br>", escaped(&value.value));
+        *html += &line(&value.value, "");
     }
     if !value.levels.is_empty() {
-        let _ = write!(html, "<small>{}</small>", escaped(&lengths(value)));
+        *html += &line(&lengths(value), DIM);
     }
-    if let Some(note) = note {
-        let _ = write!(html, "<br><small>{note}</small>");
-    }
+    *html += &note.map_or(String::new(), |note| line(note, DIM));
     html.push_str("</div>");
+}
+
+/// Returns lines of code in HTML, with more rules of style.
+fn line(text: &str, style: &str) -> String {
+    format!("<div style=\"{CODE};white-space:pre-wrap;{style}\">{}</div>", escaped(text))
 }
 
 /// Returns the lengths, from the outermost level inwards: what is stored beside the data.

@@ -44,7 +44,7 @@ fn state() -> State {
         runtime: &RUNTIMES[0],
         options: Options { threads: 1, memory: 1 << 30, ..Options::default() },
         idle: None,
-        display: Style { html: false },
+        display: Style::default(),
         extra: &[],
     })
     .expect("the interpreter of kernels is everywhere")
@@ -115,7 +115,7 @@ fn variables_are_listed_without_touching_them() {
     );
     assert_eq!(state.session.stats().counters, before);
     let html = html(&mut state, ":vars");
-    assert!(html.contains("<td style=\"text-align:left\">[[int]]</td>"), "{html}");
+    assert!(html.contains("<td>[[int]]</td>"), "{html}");
 }
 
 #[test]
@@ -374,11 +374,11 @@ fn flattening_is_drawn() {
         ":flatten nothing",
         expect![[r#"
             Name error: `nothing` is undefined
-               ╭─[ expression:1:1 ]
+               ╭─[ In [1]:1:10 ]
                │
-             1 │ nothing;
-               │ ┬──────
-               │ ╰──────── here
+             1 │          nothing;
+               │          ┬──────
+               │          ╰──────── here
             ───╯
         "#]],
     );
@@ -388,7 +388,7 @@ fn flattening_is_drawn() {
 
 /// Replaces times, shares and rates, which differ from run to run, with their units.
 fn without_times(text: &str) -> String {
-    const UNITS: [&str; 5] = ["µs", "ms", "GB/s", "s", "%"];
+    const UNITS: [&str; 7] = ["µs", "ms", "GB/s", "MB/s", "kB/s", "s", "%"];
     let mut words: Vec<String> = Vec::new();
     for word in text.split(' ').filter(|word| !word.is_empty()) {
         let is_unit = |unit: &&str| {
@@ -402,6 +402,23 @@ fn without_times(text: &str) -> String {
         }
     }
     words.join(" ")
+}
+
+#[test]
+fn errors_in_the_forms_of_commands_have_their_places_in_the_entry() {
+    let mut state = state();
+    let place = |state: &mut State, text: &str| {
+        let answer = said(state, text);
+        let line = answer.lines().find(|line| line.contains("In ["));
+        line.map_or(answer.clone(), |line| line.trim_matches([' ', '╭', '─', '[', ']']).to_owned())
+    };
+    for command in [":type", ":time", ":cost", ":flatten", ":ir flat", ":kernels", ":plot"] {
+        let column = command.len() + 7;
+        let answer = place(&mut state, &format!("{command} {{1 + nothing : x in [1]}}"));
+        assert!(answer.ends_with(&format!(":1:{column}")), "{command}: {answer}");
+        let answer = place(&mut state, &format!("\n{command}\n\n  nothing"));
+        assert!(answer.ends_with(":4:3"), "{command}: {answer}");
+    }
 }
 
 #[test]
@@ -604,15 +621,16 @@ fn settings_keep_values() {
         &mut state,
         ":set",
         expect![[r#"
-        setting       value   about
-        precision     64      bits of an int and of a float
-        runtime       kir     where programs run
-        seed          0       the seed of the random numbers
-        threads       2       the number of threads that compute
-        memory        500 MB  the memory that arrays may take, such as 500M or 4G
-        idle          off     the time without cells after which a notebook gives its device back
-        print_length  100     the number of elements of a sequence that are shown as text
-    "#]],
+            setting       value   about
+            precision     64      bits of an int and of a float
+            runtime       kir     where programs run
+            seed          0       the seed of the random numbers
+            threads       2       the number of threads that compute
+            memory        500 MB  the memory that arrays may take, such as 500M or 4G
+            idle          off     the time without cells after which a notebook gives its device back
+            digits        6       the significant digits of floats in the tables of a notebook
+            print_length  100     the number of elements of a sequence that are shown as text
+        "#]],
     );
     check(
         &mut state,
