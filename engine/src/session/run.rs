@@ -534,6 +534,8 @@ pub(super) fn options<'a>(settings: &Settings, interrupt: &'a AtomicBool) -> int
     interp::Options {
         precision: settings.precision,
         max_depth: settings.max_depth,
+        max_stack_bytes: settings.max_stack_bytes,
+        max_bytes: settings.max_bytes,
         max_length: settings.max_length,
         interrupt: Some(interrupt),
         log_scan: settings.log_scan,

@@ -15,12 +15,7 @@ use nesl_runtime::runtime::{Failure, Options};
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::sync::{Mutex, PoisonError};
 
-/// The stack of code that recurses, in bytes: a frame may be 1 KiB at a million levels. Only the
-/// part that is used is backed by memory.
-const RECURSION_STACK_BYTES: usize =
-    if cfg!(target_pointer_width = "64") { 1 << 30 } else { 1 << 26 };
-
-/// The part of that stack that is left for functions of the runtime, in bytes.
+/// The part of the stack of code that recurses that is left for functions of the runtime, in bytes.
 const RESERVED_STACK_BYTES: usize = 256 << 10;
 
 /// Executes a pass over all chunks.
@@ -58,7 +53,8 @@ pub fn run_pass(
             // SAFETY: `emitted` has `outputs` vectors for each chunk, and `at` is below their number.
             env.emitted = unsafe { emitted.get().add(at * outputs) };
             env.details = 0;
-            let status = call(entry, &mut env, &params, state, run.code.facts.recursive);
+            let stack = run.code.facts.recursive.then_some(options.max_stack_bytes);
+            let status = call(entry, &mut env, &params, state, stack);
             if status != Status::Done as i32 {
                 failed.fetch_min(at, Relaxed);
                 let found = failure_of(&env, status, run.tag, workers.memory());
@@ -95,21 +91,28 @@ impl<T> Shared<T> {
     }
 }
 
-/// Runs compiled code, on a large stack if it recurses.
-fn call(entry: Entry, env: &mut Env, params: &[u64], state: *mut u64, recursive: bool) -> i32 {
+/// Runs compiled code; if it recurses, on a stack with so many bytes for its calls, of which only the
+/// part that is used is backed by memory.
+fn call(
+    entry: Entry,
+    env: &mut Env,
+    params: &[u64],
+    state: *mut u64,
+    stack: Option<usize>,
+) -> i32 {
     let run = |env: &mut Env| {
         // SAFETY: `entry` was compiled for the kernel whose parameters these are; `Env` and the
         // chunk's words have the layout of `abi`.
         unsafe { entry(env, params.as_ptr(), state) }
     };
-    if !recursive {
+    let Some(stack) = stack else {
         return run(env);
-    }
-    stacker::grow(RECURSION_STACK_BYTES, || {
+    };
+    stacker::grow(stack.saturating_add(RESERVED_STACK_BYTES), || {
         // A local of the new stack.
         let local = 0u8;
         let here = std::hint::black_box(std::ptr::from_ref(&local)) as usize;
-        let left = stacker::remaining_stack().unwrap_or(RECURSION_STACK_BYTES / 2);
+        let left = stacker::remaining_stack().unwrap_or(stack / 2);
         env.stack_limit = here - left + RESERVED_STACK_BYTES;
         run(env)
     })

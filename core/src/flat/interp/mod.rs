@@ -494,8 +494,7 @@ pub(crate) fn interpret(
         precision,
         max_depth: 10_000,
         max_length: 1_000_000,
-        interrupt: None,
-        log_scan: false,
+        ..Options::default()
     };
     let max_bytes = Thresholds::default().max_interpret_first_bytes;
     match interp::run_within(budget_ns, max_bytes, program, globals, 0, &mut NoHost, &options) {
