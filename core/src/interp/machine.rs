@@ -35,6 +35,10 @@ use nesl_runtime::bug::OrBug;
 use nesl_runtime::fault::{Fault, FaultCode};
 use std::rc::Rc;
 
+/// The size of a short sequence, as far as it counts for the depth of recursion, in bytes: the block
+/// with its counters and that with its elements.
+const KEPT_BYTES: usize = 2 * BLOCK_BYTES;
+
 /// The number of entries in the trace of a failure.
 const MAX_TRACE_ENTRIES: usize = 64;
 
@@ -61,8 +65,9 @@ pub(super) struct Machine<'p, 'h> {
     function: FunId,
     /// The number of calls in progress.
     calls: usize,
-    /// The size of the nests in progress, in bytes.
-    nest_bytes: usize,
+    /// The size of the nests in progress, and that of the sequences which the calls in progress keep if
+    /// these are short, in bytes.
+    kept_bytes: usize,
     /// The work and depth so far.
     spent: Cost,
     lockstep: Lockstep,
@@ -71,10 +76,16 @@ pub(super) struct Machine<'p, 'h> {
 /// A continuation that waits for a value.
 enum ControlFrame<'p> {
     /// A block.
-    Block { block: &'p Block, step: Step },
+    Block {
+        block: &'p Block,
+        step: Step,
+    },
     /// A call, of a function called by `caller`; with the cost before it, if the callee declares a
     /// cost.
-    Call { caller: FunId, before: Option<Box<Cost>> },
+    Call {
+        caller: FunId,
+        before: Option<Box<Cost>>,
+    },
     Nest(Box<NestFrame<'p>>),
     /// The time at which a `time(e)` began, in seconds.
     Clock(f64),
@@ -163,7 +174,7 @@ impl<'p, 'h> Machine<'p, 'h> {
             window,
             function: program.main,
             calls: 0,
-            nest_bytes: 0,
+            kept_bytes: 0,
             spent: Cost::default(),
             lockstep: Lockstep::default(),
         }
@@ -351,6 +362,7 @@ impl<'p, 'h> Machine<'p, 'h> {
         for ((var, _), arg) in function.params.iter().zip(args) {
             self.values[base + window.place(*var)] = self.atom(*arg);
         }
+        self.kept_bytes += self.window.kept(result) * KEPT_BYTES;
         for place in self.window.left_over(result) {
             self.values[self.base + *place as usize] = Value::Unit;
         }
@@ -375,7 +387,7 @@ impl<'p, 'h> Machine<'p, 'h> {
     fn check_depth(&self, window: usize) -> Result<(), LocatedFault> {
         let frames = (self.frames.len() + 2) * size_of::<ControlFrame<'_>>();
         let values = (self.values.len() + window) * size_of::<Value>();
-        let bytes = frames + values + self.nest_bytes;
+        let bytes = frames + values + self.kept_bytes;
         if self.calls < self.max_depth && bytes <= self.max_stack_bytes {
             return Ok(());
         }
@@ -400,13 +412,16 @@ impl<'p, 'h> Machine<'p, 'h> {
             self.spent.then(cost::declared(charge, &args, result, self.log_scan));
         }
         self.values.truncate(self.base);
-        self.window = self.windows[caller.0 as usize]
-            .clone()
-            .or_bug("a function under way has been called");
+        self.window =
+            self.windows[caller.0 as usize].clone().or_bug("a function under way has been called");
         // The windows of calls lie one behind the other.
         self.base -= self.window.size;
         self.function = caller;
         self.calls -= 1;
+        if let Some(ControlFrame::Block { block, step }) = self.frames.last() {
+            let result = block.lets[step.begun() - 1].var;
+            self.kept_bytes -= self.window.kept(result) * KEPT_BYTES;
+        }
     }
 
     /// Counts the sequences in use, with some operands beside those of variables; faults if there is no
@@ -444,7 +459,7 @@ impl<'p, 'h> Machine<'p, 'h> {
             self.limits.reserve_bytes(result_bytes as u64)?;
         }
         let depth = self.spent.depth;
-        self.nest_bytes += nest_bytes(nest);
+        self.kept_bytes += nest_bytes(nest);
         self.frames.push(ControlFrame::Nest(Box::new(NestFrame {
             nest,
             sequences,
@@ -500,7 +515,7 @@ impl<'p, 'h> Machine<'p, 'h> {
         let Some(ControlFrame::Nest(frame)) = self.frames.pop() else {
             bug!("the frame on top is a nest");
         };
-        self.nest_bytes -= nest_bytes(frame.nest);
+        self.kept_bytes -= nest_bytes(frame.nest);
         self.spent.depth = frame.max_depth.saturating_add(1);
         if self.lockstep.outermost == Some(self.frames.len()) {
             self.perform_events()?;
@@ -551,9 +566,9 @@ impl<'p, 'h> Machine<'p, 'h> {
     }
 }
 
-/// The size of a nest in progress, in bytes, without the sequences that it reads and makes.
+/// The size of a nest in progress, in bytes; the sequences that it reads and makes count as short.
 fn nest_bytes(nest: &Nest) -> usize {
-    size_of::<NestFrame<'_>>() + nest.binders.len() * size_of::<Sequence>()
+    size_of::<NestFrame<'_>>() + (nest.binders.len() + 1) * KEPT_BYTES
 }
 
 /// The size of an element of a sequence, in bytes, without the sequences inside.

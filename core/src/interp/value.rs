@@ -367,7 +367,9 @@ impl SequenceBuilder {
     pub(super) fn values(&self) -> &[Value] {
         match &self.0 {
             Elements::Values(xs) => xs,
-            Elements::Ints(_) | Elements::Floats(_) | Elements::Bools(_) | Elements::Chars(_) => &[],
+            Elements::Ints(_) | Elements::Floats(_) | Elements::Bools(_) | Elements::Chars(_) => {
+                &[]
+            }
         }
     }
 

@@ -30,6 +30,9 @@ pub(super) struct Window {
     pub(super) size: usize,
     /// For the variables that calls bind: the places whose values nobody needs during the call.
     left_over: FxHashMap<Var, Box<[u32]>>,
+    /// For the variables that calls bind: the number of places that may hold a sequence which is needed
+    /// after the call, if there are any.
+    kept: FxHashMap<Var, usize>,
 }
 
 impl Window {
@@ -37,7 +40,7 @@ impl Window {
     /// only once.
     pub(super) fn of_main(function: &Function) -> Window {
         let size = count(function);
-        Window { places: (0..size as u32).collect(), size, left_over: FxHashMap::default() }
+        Window { places: (0..size as u32).collect(), size, ..Window::default() }
     }
 
     /// Returns the window of a function that may be called within itself.
@@ -76,6 +79,12 @@ impl Window {
             return &[];
         }
         self.left_over.get(&var).map_or(&[], |places| places)
+    }
+
+    /// Returns the number of places that may hold sequences which are needed after the call that binds a
+    /// variable.
+    pub(super) fn kept(&self, var: Var) -> usize {
+        if self.kept.is_empty() { 0 } else { self.kept.get(&var).copied().unwrap_or(0) }
     }
 
     /// Gives a variable a place that is free.
@@ -123,7 +132,7 @@ impl Window {
         });
     }
 
-    /// Records the places that a call finds free, but not empty.
+    /// Records the places that a call finds free, but not empty, and those that it finds in use.
     fn empty_before_call(&mut self, var: Var, taken: &mut Taken) {
         let mut places = Vec::new();
         for (at, place) in taken.places.iter_mut().enumerate() {
@@ -134,6 +143,10 @@ impl Window {
         }
         if !places.is_empty() {
             self.left_over.insert(var, places.into());
+        }
+        let kept = taken.places.iter().filter(|place| place.needed && place.holds).count();
+        if kept > 0 {
+            self.kept.insert(var, kept);
         }
     }
 }

@@ -188,8 +188,7 @@ fn short_float(text: &[u8]) -> Option<f64> {
         1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16,
         1e17,
     ];
-    let (digits, negative) =
-        text.strip_prefix(b"-").map_or((text, false), |digits| (digits, true));
+    let (digits, negative) = text.strip_prefix(b"-").map_or((text, false), |digits| (digits, true));
     if digits.len() > 17 {
         return None;
     }

@@ -148,15 +148,8 @@ impl Runner<'_> {
             ..self.options.clone()
         };
         let (mut budget, host) = (ENDLESS_NS, &mut *self.host);
-        let done = interp::run_within(
-            &mut budget,
-            ENDLESS_BYTES,
-            program,
-            &values,
-            key,
-            host,
-            &options,
-        );
+        let done =
+            interp::run_within(&mut budget, ENDLESS_BYTES, program, &values, key, host, &options);
         match done {
             Some(Ok(_)) => None,
             Some(Err(failure)) => Some(failure),
@@ -275,7 +268,8 @@ impl Runner<'_> {
         let enough = AtomicBool::new(false);
         // A recursion that goes too deep is found early: its last calls look like those before.
         let too_deep = failure.fault.code == FaultCode::TooDeep;
-        let max_depth = self.options.max_depth.min(if too_deep { LOOKED_AT_DEPTH } else { usize::MAX });
+        let max_depth =
+            self.options.max_depth.min(if too_deep { LOOKED_AT_DEPTH } else { usize::MAX });
         let options =
             interp::Options { interrupt: Some(&enough), max_depth, ..self.options.clone() };
         let host = &mut *self.host;

@@ -9,7 +9,7 @@ use crate::abi::{Entry, Env, Status};
 use crate::buffer::internal_failure;
 use crate::memory::Memory;
 use crate::workers::Workers;
-use nesl_runtime::fault::FaultCode;
+use nesl_runtime::fault::{Fault, FaultCode};
 use nesl_runtime::kir::Site;
 use nesl_runtime::runtime::{Failure, Options};
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
@@ -17,6 +17,9 @@ use std::sync::{Mutex, PoisonError};
 
 /// The part of the stack of code that recurses that is left for functions of the runtime, in bytes.
 const RESERVED_STACK_BYTES: usize = 256 << 10;
+
+/// The stack that a thread gets of the one that all share, at least, in bytes.
+const MIN_SHARED_STACK_BYTES: usize = 16 << 20;
 
 /// Executes a pass over all chunks.
 pub fn run_pass(
@@ -32,6 +35,7 @@ pub fn run_pass(
     let run = &*run;
     let failed = AtomicUsize::new(usize::MAX);
     let failure: Mutex<Option<(usize, Failure)>> = Mutex::new(None);
+    let stack = stack_bytes(options, chunks);
     let each = if run.short && chunks > 1 { Workers::each_soon } else { Workers::each };
     each(workers, chunks, &|take| {
         let mut env = Env::new(options, workers, chunks == 1);
@@ -53,11 +57,11 @@ pub fn run_pass(
             // SAFETY: `emitted` has `outputs` vectors for each chunk, and `at` is below their number.
             env.emitted = unsafe { emitted.get().add(at * outputs) };
             env.details = 0;
-            let stack = run.code.facts.recursive.then_some(options.max_stack_bytes);
-            let status = call(entry, &mut env, &params, state, stack);
+            let recursive = run.code.facts.recursive.then_some(stack);
+            let status = call(entry, &mut env, &params, state, recursive);
             if status != Status::Done as i32 {
                 failed.fetch_min(at, Relaxed);
-                let found = failure_of(&env, status, run.tag, workers.memory());
+                let found = failure_of(&env, status, run.tag, workers.memory(), stack);
                 let mut first = failure.lock().unwrap_or_else(PoisonError::into_inner);
                 if first.as_ref().is_none_or(|(before, _)| at < *before) {
                     *first = Some((at, found));
@@ -78,6 +82,13 @@ pub fn run_pass(
     }
 }
 
+/// Returns the size in bytes of the stack of each thread that executes some of the chunks of a launch:
+/// all threads share what is allowed.
+fn stack_bytes(options: &Options, chunks: usize) -> usize {
+    let share = options.max_stack_bytes / chunks.clamp(1, options.threads.max(1));
+    share.max(MIN_SHARED_STACK_BYTES.min(options.max_stack_bytes))
+}
+
 /// An address that several threads use.
 #[derive(Clone, Copy)]
 struct Shared<T>(*mut T);
@@ -93,13 +104,7 @@ impl<T> Shared<T> {
 
 /// Runs compiled code; if it recurses, on a stack with so many bytes for its calls, of which only the
 /// part that is used is backed by memory.
-fn call(
-    entry: Entry,
-    env: &mut Env,
-    params: &[u64],
-    state: *mut u64,
-    stack: Option<usize>,
-) -> i32 {
+fn call(entry: Entry, env: &mut Env, params: &[u64], state: *mut u64, stack: Option<usize>) -> i32 {
     let run = |env: &mut Env| {
         // SAFETY: `entry` was compiled for the kernel whose parameters these are; `Env` and the
         // chunk's words have the layout of `abi`.
@@ -118,8 +123,8 @@ fn call(
     })
 }
 
-/// Returns the failure that a status other than `Done` reports.
-fn failure_of(env: &Env, status: i32, tag: u64, memory: &Memory) -> Failure {
+/// Returns the failure that a status other than `Done` reports, of code with so many bytes of stack.
+fn failure_of(env: &Env, status: i32, tag: u64, memory: &Memory, stack: usize) -> Failure {
     let machine = |code: FaultCode| Failure::Machine(code.into());
     let wanted = (env.details > 0).then(|| env.detail[0].unsigned_abs());
     let program = |text| Failure::Program {
@@ -143,6 +148,9 @@ fn failure_of(env: &Env, status: i32, tag: u64, memory: &Memory) -> Failure {
             program(Some(text))
         }
         s if s == Status::TooDeep as i32 => machine(FaultCode::TooDeep),
+        s if s == Status::StackFull as i32 => {
+            Failure::Machine(Fault::too_deep(None, Some(stack as u64)))
+        }
         s if s == Status::Interrupted as i32 => machine(FaultCode::Interrupted),
         s if s == Status::OutOfMemory as i32 => memory.exhausted(wanted),
         other => internal_failure(&format!("code ended with status {other}")),

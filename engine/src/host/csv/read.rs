@@ -383,9 +383,9 @@ fn add_column(
         };
         add_segments(rows.iter().map(of), parts);
     }
-    let ranges = rows.iter().map(|part| {
-        (&blocks[part.block].0, part.from.columns[at].0..part.to.columns[at].0)
-    });
+    let ranges = rows
+        .iter()
+        .map(|part| (&blocks[part.block].0, part.from.columns[at].0..part.to.columns[at].0));
     let bytes: usize = ranges.clone().map(|(_, range)| range.len()).sum();
     let pieces = ranges.map(|(block, range)| Piece::Shared(block.clone(), range)).collect();
     parts.push(Part::Array(Array { ty, length: bytes / ty.size(), pieces }));
