@@ -84,8 +84,7 @@ fn direct(program: &Program, globals: &[Value]) -> Option<Option<Value>> {
         precision: Precision::Bits64,
         max_depth: 10_000,
         max_length: 1_000_000,
-        interrupt: None,
-        log_scan: false,
+        ..Options::default()
     };
     let mut budget = BUDGET_NS;
     let max_bytes = Thresholds::default().max_interpret_first_bytes;

@@ -6,7 +6,7 @@
 //! only a host can do, and leaves some programs to the direct interpreter.
 
 use crate::arrays::{ArrayState, Memory};
-use crate::exec;
+use crate::exec::{self, DepthLimits};
 use crate::frame::{FlatProgram, RunError, RunResult};
 use crate::kernels::KernelCache;
 use crate::progress::Progress;
@@ -75,8 +75,8 @@ pub(crate) struct Inputs<'a> {
     pub(crate) key: i64,
     pub(crate) precision: Precision,
     pub(crate) strategy: Strategy,
-    /// The number of calls within calls after which recursion is too deep.
-    pub(crate) max_depth: usize,
+    /// When recursion is too deep.
+    pub(crate) depth: DepthLimits,
 }
 
 impl Inputs<'_> {
@@ -223,7 +223,7 @@ impl Executor {
             state: &self.arrays,
             progress: &self.progress,
         };
-        let parts = exec::run(memory, program, kernels, inputs.strategy, inputs.max_depth, args);
+        let parts = exec::run(memory, program, kernels, inputs.strategy, inputs.depth, args);
         self.translated(kernels.take_lowering_time());
         Ok(ResidentValue::resident(parts?, prepared.result.clone(), precision))
     }

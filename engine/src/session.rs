@@ -30,6 +30,7 @@ use crate::preview::Ends;
 use crate::progress::Progress;
 use nesl_core::base::{Diagnostic, ItemId, Name, Severity};
 use nesl_core::db::{Before, Database};
+use nesl_core::interp::{DEFAULT_DEPTH, DEFAULT_LENGTH};
 use nesl_core::names::Resolution;
 use nesl_core::syntax::RawKind;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -44,7 +45,7 @@ pub use names::{Definition, Earlier, Known};
 pub use nesl_core::db::FileId;
 pub use nesl_core::strategy::{Strategy, Version};
 use nesl_runtime::profile::Profile;
-use nesl_runtime::runtime::Runtime;
+use nesl_runtime::runtime::{DEFAULT_STACK_BYTES, Runtime, default_memory_limit};
 pub use nesl_runtime::scalar::Precision;
 
 /// The settings of a session.
@@ -58,6 +59,10 @@ pub struct Settings {
     pub print_length: Option<usize>,
     /// Levels of recursion allowed.
     pub max_depth: usize,
+    /// The size in bytes that the stack of calls within each other may have, wherever a program runs.
+    pub max_stack_bytes: usize,
+    /// The size in bytes that all sequences of the direct interpreter may have together.
+    pub max_bytes: u64,
     /// Elements a single sequence may have.
     pub max_length: usize,
     /// Charge scans a depth of log₂ n.
@@ -88,8 +93,10 @@ impl Default for Settings {
             precision: Precision::Bits64,
             seed: 0,
             print_length: Some(100),
-            max_depth: 2_000_000,
-            max_length: 1 << 28,
+            max_depth: DEFAULT_DEPTH,
+            max_stack_bytes: DEFAULT_STACK_BYTES,
+            max_bytes: default_memory_limit(),
+            max_length: DEFAULT_LENGTH,
             log_scan: false,
             shown: ShownValues::All,
             data: None,

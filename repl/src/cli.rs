@@ -107,6 +107,9 @@ pub struct Global {
     /// Let arrays take at most so many bytes, such as 500M or 4G [default: most of the memory]
     #[arg(long, global = true, value_name = "BYTES", value_parser = bytes)]
     pub memory: Option<u64>,
+    /// Let calls within each other take at most so many bytes of a stack, such as 1G [default: 128M]
+    #[arg(long, global = true, value_name = "BYTES", value_parser = bytes)]
+    pub stack: Option<u64>,
     /// Use at most so many bytes of a GPU's memory, such as 500M or 20G [default: all it has]
     #[arg(long, global = true, value_name = "BYTES", value_parser = bytes)]
     pub device_memory: Option<u64>,
@@ -575,6 +578,8 @@ impl Global {
         if let Some(Length(length)) = self.print_length {
             settings.print_length = length;
         }
+        settings.max_bytes = self.memory.unwrap_or(settings.max_bytes);
+        settings.max_stack_bytes = self.max_stack_bytes().unwrap_or(settings.max_stack_bytes);
         settings
     }
 
@@ -595,6 +600,10 @@ impl Global {
         }
     }
 
+    fn max_stack_bytes(&self) -> Option<usize> {
+        self.stack.map(|bytes| usize::try_from(bytes).unwrap_or(usize::MAX))
+    }
+
     /// The limits of the runtime; its interrupt flag is to be set.
     pub fn options(&self) -> runtime::Options {
         let mut options = runtime::Options {
@@ -603,6 +612,7 @@ impl Global {
             ..runtime::Options::default()
         };
         options.memory = self.memory.unwrap_or(options.memory);
+        options.max_stack_bytes = self.max_stack_bytes().unwrap_or(options.max_stack_bytes);
         options.threads = self.threads.unwrap_or(options.threads);
         options
     }
@@ -620,6 +630,7 @@ impl Global {
         add("runtime", given(self.runtime.name != RUNTIMES[0].name, self.runtime.name.to_owned()));
         add("threads", self.threads.map(|threads| threads.to_string()));
         add("memory", self.memory.map(|bytes| bytes.to_string()));
+        add("stack", self.stack.map(|bytes| bytes.to_string()));
         add("device-memory", self.device_memory.map(|bytes| bytes.to_string()));
         add("precision", given(self.precision == Bits::Single, "32".to_owned()));
         add("seed", given(self.seed != 0, self.seed.to_string()));

@@ -213,7 +213,7 @@ impl Reporter {
             if let Some(folder) = &self.folder {
                 path = folder.join(path);
             }
-            std::fs::write(&path, picture.svg())
+            nesl_engine::write_whole(&path, picture.svg().as_bytes())
                 .with_context(|| format!("cannot write {}", path.display()))?;
             if !self.quiet {
                 self.output.settle();

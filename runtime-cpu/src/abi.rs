@@ -32,6 +32,8 @@ pub enum Status {
     Interrupted = 4,
     /// There was no memory for an allocation.
     OutOfMemory = 5,
+    /// The stack of calls is full.
+    StackFull = 6,
 }
 
 /// The environment of compiled code, one for each thread that executes a launch.

@@ -133,6 +133,18 @@ impl Fault {
         let detail = format!("{wanted}{} in use; the limit is {}", Size(used), Size(limit));
         Fault::with(FaultCode::OutOfMemory, detail)
     }
+
+    /// A fault: so many calls were within each other, if that is known; they took so many bytes, if
+    /// that was the reason.
+    pub fn too_deep(calls: Option<u64>, bytes: Option<u64>) -> Fault {
+        let detail = match (calls, bytes) {
+            (None, None) => return Fault::new(FaultCode::TooDeep),
+            (Some(calls), None) => format!("{calls} calls"),
+            (None, Some(bytes)) => format!("calls within each other take {}", Size(bytes)),
+            (Some(calls), Some(bytes)) => format!("{calls} calls take {}", Size(bytes)),
+        };
+        Fault::with(FaultCode::TooDeep, detail)
+    }
 }
 
 /// A number of bytes as people read it.

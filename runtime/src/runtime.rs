@@ -237,7 +237,15 @@ pub struct Options {
     pub threads: usize,
     /// The number of calls that may nest in one work item.
     pub max_depth: usize,
+    /// The size in bytes that the stack of a work item's nested calls may have.
+    pub max_stack_bytes: usize,
 }
+
+/// The size in bytes that a stack of nested calls may have, unless something else is asked for.
+///
+/// A recursion that does not end should be reported soon and take little memory; one that ends may
+/// have a million levels, for which each of them may take 134 bytes.
+pub const DEFAULT_STACK_BYTES: usize = 128 << 20;
 
 /// A device, or the host, that executes kir.
 pub trait Runtime {
@@ -428,12 +436,13 @@ impl Default for Options {
             cache: None,
             threads: std::thread::available_parallelism().map_or(1, usize::from),
             max_depth: 10_000_000,
+            max_stack_bytes: DEFAULT_STACK_BYTES,
         }
     }
 }
 
-/// Three quarters of the memory of this computer, in bytes; of 8 GiB where that is not known.
-fn default_memory_limit() -> u64 {
+/// Returns three quarters of the memory of this computer, in bytes; of 8 GiB where that is not known.
+pub fn default_memory_limit() -> u64 {
     let known = std::fs::read_to_string("/proc/meminfo").ok();
     let kilobytes = known.as_deref().and_then(|text| {
         let line = text.lines().find_map(|line| line.strip_prefix("MemTotal:"))?;

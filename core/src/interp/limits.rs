@@ -56,10 +56,15 @@ impl Budget {
 }
 
 /// The precision and the limits of a run, as operations need them.
-#[derive(Clone, Copy)]
 pub(super) struct Limits<'a> {
     pub precision: Precision,
     max_length: usize,
+    /// The size that all sequences may have together, in bytes.
+    max_bytes: u64,
+    /// The size of the sequences in use when they were counted, in bytes.
+    counted_bytes: Cell<u64>,
+    /// The size of what was allocated since then, in bytes; part of it may be free again.
+    allocated_bytes: Cell<u64>,
     interrupt: Option<&'a AtomicBool>,
     budget: Option<&'a Budget>,
 }
@@ -71,6 +76,9 @@ impl<'a> Limits<'a> {
             precision: options.precision,
             // A length must be an int of the program's precision.
             max_length: options.max_length.min(longest),
+            max_bytes: options.max_bytes,
+            counted_bytes: Cell::new(0),
+            allocated_bytes: Cell::new(0),
             interrupt: options.interrupt,
             budget,
         }
@@ -103,15 +111,54 @@ impl<'a> Limits<'a> {
         CallingThread(self.interrupt)
     }
 
+    /// Notes that something of some bytes was made.
+    #[inline]
+    pub(super) fn note_bytes(&self, bytes: usize) {
+        self.allocated_bytes.set(self.allocated_bytes.get().saturating_add(bytes as u64));
+    }
+
+    /// Takes note of a sequence that is to be made; faults if there may be no room for it, as far as is
+    /// known without counting what is in use.
+    pub(super) fn reserve_bytes(&self, bytes: u64) -> Result<(), Fault> {
+        let allocated = self.allocated_bytes.get().saturating_add(bytes);
+        let used = self.counted_bytes.get().saturating_add(self.allocated_bytes.get());
+        if used.saturating_add(bytes) > self.max_bytes {
+            return Err(Fault::out_of_memory(Some(bytes), used, self.max_bytes));
+        }
+        self.allocated_bytes.set(allocated);
+        Ok(())
+    }
+
+    /// Returns true if the sequences in use should be counted: there may be too many of them.
+    #[inline]
+    pub(super) fn may_be_full(&self) -> bool {
+        self.counted_bytes.get().saturating_add(self.allocated_bytes.get()) > self.max_bytes
+    }
+
+    /// Learns the size of the sequences in use; faults if there is hardly any room beside them.
+    ///
+    /// A sixteenth must be free, or else they would be counted again and again.
+    pub(super) fn set_counted_bytes(&self, bytes: u64) -> Result<(), Fault> {
+        self.counted_bytes.set(bytes);
+        self.allocated_bytes.set(0);
+        if bytes > self.max_bytes - self.max_bytes / 16 {
+            return Err(Fault::out_of_memory(None, bytes, self.max_bytes));
+        }
+        Ok(())
+    }
+
     /// Allocates an empty vector with room for `length` elements; faults if the limits or the memory
     /// do not allow it.
     pub(super) fn allocate<T>(&self, length: i128) -> Result<Vec<T>, Fault> {
         let mut vector = Vec::new();
+        let bytes = length.max(0).saturating_mul(size_of::<T>() as i128);
+        let bytes = u64::try_from(bytes).unwrap_or(u64::MAX);
         if let Some(budget) = self.budget {
-            let bytes = length.max(0).saturating_mul(size_of::<T>() as i128);
-            let bytes = u64::try_from(bytes).unwrap_or(u64::MAX);
             budget.take(&budget.bytes, bytes)?;
             self.spend(bytes / 4)?;
+        }
+        if length <= self.max_length as i128 {
+            self.reserve_bytes(bytes)?;
         }
         match usize::try_from(length) {
             Ok(length) if length <= self.max_length && vector.try_reserve_exact(length).is_ok() => {

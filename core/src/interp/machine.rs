@@ -1,7 +1,7 @@
 //! Control: blocks, calls, conditionals and nests, on an explicit stack.
 //!
-//! The machine does not recurse, so the depth of a program's recursion is limited only by memory and
-//! [`Options::max_depth`], and the trace of a failure is read off the stack.
+//! The machine does not recurse, so the depth of a program's recursion is limited only by
+//! [`Options::max_stack_bytes`] and [`Options::max_depth`], and the trace of a failure is read off the stack.
 //!
 //! ```text
 //! begin(binding)   computes its value at once, or pushes the frames that will
@@ -11,8 +11,11 @@
 //! `frames` is the control stack. Each frame is a continuation: a block waits for the value of its
 //! current binding, a call for that of the callee's body, a nest for that of an iteration, a clock for
 //! that of the block it times. The values of variables are on a second stack, `values`, with a window
-//! for each call in progress. Every variable is bound once in its function, so the iterations of a
-//! nest overwrite each other's variables.
+//! for each call in progress ([`super::window`]). Every variable is bound once in its function, so the
+//! iterations of a nest overwrite each other's variables.
+//!
+//! Both stacks together take at most [`Options::max_stack_bytes`]: a level of a simple recursion is
+//! three frames and one or two values of 16 bytes each.
 //!
 //! `operands` evaluates operands and scalar operations, `effects` performs operations of the host.
 
@@ -20,15 +23,21 @@ mod effects;
 mod operands;
 
 use super::cost::{self, Cost};
+use super::in_use::{BLOCK_BYTES, InUse};
 use super::limits::{Budget, Limits};
 use super::lockstep::Lockstep;
 use super::value::{Sequence, SequenceBuilder, Value};
+use super::window::{self, Window};
 use super::{Failure, Host, Observer, Options, Outcome, structure};
 use crate::ir::{Atom, Block, FunId, Function, Let, Nest, Op, Program, Site, Ty, Var};
 use nesl_runtime::bug;
 use nesl_runtime::bug::OrBug;
 use nesl_runtime::fault::{Fault, FaultCode};
 use std::rc::Rc;
+
+/// The size of a short sequence, as far as it counts for the depth of recursion, in bytes: the block
+/// with its counters and that with its elements.
+const KEPT_BYTES: usize = 2 * BLOCK_BYTES;
 
 /// The number of entries in the trace of a failure.
 const MAX_TRACE_ENTRIES: usize = 64;
@@ -41,18 +50,24 @@ pub(super) struct Machine<'p, 'h> {
     observer: Option<&'h mut dyn Observer>,
     limits: Limits<'p>,
     max_depth: usize,
+    max_stack_bytes: usize,
     log_scan: bool,
-    /// The number of variables of each function.
-    windows: Vec<usize>,
+    /// The places of each function's variables, once it has been called.
+    windows: Vec<Option<Rc<Window>>>,
     /// The types of each function's variables, once they have been needed.
     types: Vec<Option<Rc<[Ty]>>>,
     frames: Vec<ControlFrame<'p>>,
     values: Vec<Value>,
     /// The start of the current function's window in `values`.
     base: usize,
+    /// The places of the current function's variables.
+    window: Rc<Window>,
     function: FunId,
     /// The number of calls in progress.
     calls: usize,
+    /// The size of the nests in progress, and that of the sequences which the calls in progress keep if
+    /// these are short, in bytes.
+    kept_bytes: usize,
     /// The work and depth so far.
     spent: Cost,
     /// The binding of the main function before which nothing is counted.
@@ -62,26 +77,42 @@ pub(super) struct Machine<'p, 'h> {
 
 /// A continuation that waits for a value.
 enum ControlFrame<'p> {
-    Block(BlockFrame<'p>),
-    Call(CallFrame),
+    /// A block.
+    Block {
+        block: &'p Block,
+        step: Step,
+    },
+    /// A call, of a function called by `caller`; with the cost before it, if the callee declares a
+    /// cost.
+    Call {
+        caller: FunId,
+        before: Option<Box<Cost>>,
+    },
     Nest(Box<NestFrame<'p>>),
     /// The time at which a `time(e)` began, in seconds.
     Clock(f64),
 }
 
-struct BlockFrame<'p> {
-    block: &'p Block,
-    /// The number of bindings begun; the last of them is the current one.
-    begun: u32,
-    /// The branch of a conditional, 0 for *then* and 1 for *else*; 0 for any other block.
-    branch: u32,
-}
+// The depth of recursion depends on it.
+const _: () = assert!(size_of::<ControlFrame<'_>>() == 16 && size_of::<Value>() == 16);
 
-struct CallFrame {
-    caller: FunId,
-    base: usize,
-    /// The cost before the call, if the callee declares a cost.
-    before: Option<Box<Cost>>,
+/// The step of a block that is under way.
+#[derive(Clone, Copy)]
+struct Step(u32);
+
+impl Step {
+    /// The bit that is set in the second branch of a conditional.
+    const OTHERWISE: u32 = 1 << 31;
+
+    /// The number of bindings begun; the last of them is the current one.
+    fn begun(self) -> usize {
+        (self.0 & !Self::OTHERWISE) as usize
+    }
+
+    /// The branch of a conditional, 0 for *then* and 1 for *else*; 0 for any other block.
+    fn branch(self) -> u32 {
+        self.0 >> 31
+    }
 }
 
 struct NestFrame<'p> {
@@ -124,6 +155,10 @@ impl<'p, 'h> Machine<'p, 'h> {
         observer: Option<&'h mut dyn Observer>,
         budget: Option<&'p Budget>,
     ) -> Machine<'p, 'h> {
+        let main = &program.functions[program.main.0 as usize];
+        let window = Rc::new(Window::of_main(main));
+        let mut windows = vec![None; program.functions.len()];
+        windows[program.main.0 as usize] = Some(window.clone());
         Machine {
             program,
             globals,
@@ -131,14 +166,17 @@ impl<'p, 'h> Machine<'p, 'h> {
             observer,
             limits: Limits::new(options, budget),
             max_depth: options.max_depth,
+            max_stack_bytes: options.max_stack_bytes,
             log_scan: options.log_scan,
-            windows: program.functions.iter().map(window).collect(),
+            windows,
             types: vec![None; program.functions.len()],
             frames: Vec::new(),
             values: Vec::new(),
             base: 0,
+            window,
             function: program.main,
             calls: 0,
+            kept_bytes: 0,
             spent: Cost::default(),
             counted_from: 0,
             lockstep: Lockstep::default(),
@@ -153,7 +191,7 @@ impl<'p, 'h> Machine<'p, 'h> {
     /// Runs the main function; `key` is the argument of one that draws random numbers.
     pub(super) fn run(mut self, key: i64) -> Result<Outcome, Failure> {
         let main = &self.program.functions[self.program.main.0 as usize];
-        self.values.resize(self.windows[self.program.main.0 as usize], Value::Unit);
+        self.values.resize(self.window.size, Value::Unit);
         if let Some((var, _)) = main.params.first() {
             self.bind(*var, Value::Int(self.limits.precision.wrap(key)));
         }
@@ -174,23 +212,21 @@ impl<'p, 'h> Machine<'p, 'h> {
         loop {
             // A frame alone is that of the main function.
             let is_main = self.frames.len() == 1;
-            let Some(ControlFrame::Block(frame)) = self.frames.last_mut() else {
+            let Some(ControlFrame::Block { block, step }) = self.frames.last_mut() else {
                 bug!("the frame on top is a block");
             };
-            let next = frame.begun as usize;
+            let block: &'p Block = block;
+            let next = step.begun();
             if is_main && next == self.counted_from {
                 self.spent = Cost::default();
             }
-            match frame.block.lets.get(next) {
+            match block.lets.get(next) {
                 Some(binding) => {
-                    frame.begun += 1;
+                    step.0 += 1;
                     self.begin(binding)?;
                 }
                 None => {
-                    let value = {
-                        let result = frame.block.result;
-                        self.atom(result)
-                    };
+                    let value = self.atom(block.result);
                     self.frames.pop();
                     if let Some(value) = self.deliver(value)? {
                         return Ok(value);
@@ -212,16 +248,21 @@ impl<'p, 'h> Machine<'p, 'h> {
                 value
             }
             Op::Scalar(op, args) => self.scalar(*op, args)?,
-            Op::Pair(first, second) => Value::pair(self.atom(*first), self.atom(*second)),
+            Op::Pair(first, second) => {
+                self.limits.note_bytes(2 * size_of::<Value>() + BLOCK_BYTES);
+                Value::pair(self.atom(*first), self.atom(*second))
+            }
             Op::First(pair) => self.component(*pair, |first, _| first.clone()),
             Op::Second(pair) => self.component(*pair, |_, second| second.clone()),
             Op::Text(text) => {
                 self.limits.spend(text.len() as u64 / 8)?;
+                self.limits.note_bytes(text.len() + BLOCK_BYTES);
                 Value::text(&**text)
             }
             Op::List(atoms) => {
                 let element = binding.ty.element().or_bug("a list is a sequence");
                 self.limits.spend(cost::STEP_NS * atoms.len() as u64)?;
+                self.limits.note_bytes(atoms.len() * size_of::<Value>() + 2 * BLOCK_BYTES);
                 let sequence = Sequence::from_values(element, self.atoms(atoms));
                 if !self.limits.has_budget() {
                     self.spent.then(Cost::parallel(sequence.size()));
@@ -231,19 +272,26 @@ impl<'p, 'h> Machine<'p, 'h> {
             Op::Seq(op, args) => {
                 let args = self.atoms(args);
                 self.limits.spend(cost::operand_time_ns(*op, &args))?;
-                let result = structure::apply(*op, &args, &binding.ty, &self.limits)?;
+                let result = match structure::apply(*op, &args, &binding.ty, &self.limits) {
+                    Err(fault) if fault.code == FaultCode::OutOfMemory => {
+                        // Some of what was allocated may have been freed.
+                        self.count_bytes(&args)?;
+                        structure::apply(*op, &args, &binding.ty, &self.limits)
+                    }
+                    done => done,
+                }?;
                 if !self.limits.has_budget() {
                     let cost = cost::sequence_op(*op, &args, &result, self.log_scan);
                     self.spent.then(cost);
                 }
                 result
             }
-            Op::Call(callee, args) => return self.call(*callee, args),
+            Op::Call(callee, args) => return self.call(*callee, args, binding.var),
             Op::If { cond, then, otherwise } => {
                 if self.truth(*cond) {
                     self.push_block(then, 0);
                 } else {
-                    self.push_block(otherwise, 1);
+                    self.push_block(otherwise, Step::OTHERWISE);
                 }
                 return Ok(());
             }
@@ -286,12 +334,12 @@ impl<'p, 'h> Machine<'p, 'h> {
             let depth = self.spent.depth;
             match self.frames.last_mut() {
                 None => return Ok(Some(value)),
-                Some(ControlFrame::Block(frame)) => {
-                    let binding = &frame.block.lets[frame.begun as usize - 1];
-                    self.bind(binding.var, value);
+                Some(ControlFrame::Block { block, step }) => {
+                    let var = block.lets[step.begun() - 1].var;
+                    self.bind(var, value);
                     return Ok(None);
                 }
-                Some(ControlFrame::Call(_)) => self.end_call(&value),
+                Some(ControlFrame::Call { .. }) => self.end_call(&value),
                 Some(ControlFrame::Nest(nest)) => {
                     nest.results.push(value);
                     nest.max_depth = nest.max_depth.max(depth);
@@ -310,31 +358,38 @@ impl<'p, 'h> Machine<'p, 'h> {
         }
     }
 
-    /// Begins a call.
-    fn call(&mut self, callee: FunId, args: &[Atom]) -> Result<(), LocatedFault> {
+    /// Begins a call whose value is bound to a variable.
+    fn call(&mut self, callee: FunId, args: &[Atom], result: Var) -> Result<(), LocatedFault> {
         self.limits.poll()?;
-        if self.calls >= self.max_depth {
-            let levels = format!("{} calls", self.calls);
-            return Err(Fault::with(FaultCode::TooDeep, levels).into());
+        let function = &self.program.functions[callee.0 as usize];
+        let window = self.windows[callee.0 as usize]
+            .get_or_insert_with(|| Rc::new(Window::of(function)))
+            .clone();
+        self.check_depth(window.size)?;
+        if self.limits.may_be_full() {
+            self.count_bytes(&[])?;
         }
         self.calls += 1;
-        let function = &self.program.functions[callee.0 as usize];
-        let (base, window) = (self.values.len(), self.windows[callee.0 as usize]);
-        self.limits.spend(cost::STEP_NS + window as u64)?;
-        self.values.resize(base + window, Value::Unit);
+        self.limits.spend(cost::STEP_NS + window.size as u64)?;
+        let base = self.values.len();
+        self.values.resize(base + window.size, Value::Unit);
         for ((var, _), arg) in function.params.iter().zip(args) {
-            self.values[base + var.0 as usize] = self.atom(*arg);
+            self.values[base + window.place(*var)] = self.atom(*arg);
         }
-        self.frames.push(ControlFrame::Call(CallFrame {
+        self.kept_bytes += self.window.kept(result) * KEPT_BYTES;
+        for place in self.window.left_over(result) {
+            self.values[self.base + *place as usize] = Value::Unit;
+        }
+        self.frames.push(ControlFrame::Call {
             caller: self.function,
-            base: self.base,
             before: (function.charge.is_some() && !self.limits.has_budget())
                 .then(|| Box::new(self.spent)),
-        }));
+        });
         self.base = base;
+        self.window = window;
         self.function = callee;
         if let Some(observer) = &mut self.observer {
-            let place = |(var, _): &(Var, Ty)| self.values[base + var.0 as usize].clone();
+            let place = |(var, _): &(Var, Ty)| self.values[base + self.window.place(*var)].clone();
             let args: Vec<Value> = function.params.iter().map(place).collect();
             observer.enter(self.host, callee, &args);
         }
@@ -342,25 +397,60 @@ impl<'p, 'h> Machine<'p, 'h> {
         Ok(())
     }
 
+    /// Faults if there is no room for another call, with a window of so many values.
+    fn check_depth(&self, window: usize) -> Result<(), LocatedFault> {
+        let frames = (self.frames.len() + 2) * size_of::<ControlFrame<'_>>();
+        let values = (self.values.len() + window) * size_of::<Value>();
+        let bytes = frames + values + self.kept_bytes;
+        if self.calls < self.max_depth && bytes <= self.max_stack_bytes {
+            return Ok(());
+        }
+        let deeper_than_limit = self.calls >= self.max_depth;
+        let limit = (!deeper_than_limit).then_some(self.max_stack_bytes as u64);
+        Err(Fault::too_deep(Some(self.calls as u64), limit).into())
+    }
+
     /// Ends the call on top of the stack.
     fn end_call(&mut self, result: &Value) {
-        let Some(ControlFrame::Call(call)) = self.frames.pop() else {
+        let Some(ControlFrame::Call { caller, before }) = self.frames.pop() else {
             bug!("the frame on top is a call");
         };
         if let Some(observer) = &mut self.observer {
             observer.leave(self.host, self.function, result);
         }
         let function = self.current();
-        if let (Some(charge), Some(before)) = (&function.charge, call.before) {
+        if let (Some(charge), Some(before)) = (&function.charge, before) {
             let args: Vec<Value> =
                 function.params.iter().map(|(var, _)| self.atom(Atom::Var(*var))).collect();
             self.spent = *before;
             self.spent.then(cost::declared(charge, &args, result, self.log_scan));
         }
         self.values.truncate(self.base);
-        self.base = call.base;
-        self.function = call.caller;
+        self.window =
+            self.windows[caller.0 as usize].clone().or_bug("a function under way has been called");
+        // The windows of calls lie one behind the other.
+        self.base -= self.window.size;
+        self.function = caller;
         self.calls -= 1;
+        if let Some(ControlFrame::Block { block, step }) = self.frames.last() {
+            let result = block.lets[step.begun() - 1].var;
+            self.kept_bytes -= self.window.kept(result) * KEPT_BYTES;
+        }
+    }
+
+    /// Counts the sequences in use, with some operands beside those of variables; faults if there is no
+    /// room for more.
+    fn count_bytes(&self, operands: &[Value]) -> Result<(), Fault> {
+        let mut in_use = InUse::default();
+        operands.iter().chain(&self.values).for_each(|value| in_use.value(value));
+        for frame in &self.frames {
+            if let ControlFrame::Nest(nest) = frame {
+                nest.sequences.iter().for_each(|sequence| in_use.sequence(sequence));
+                in_use.add(nest.results.bytes());
+                nest.results.values().iter().for_each(|value| in_use.value(value));
+            }
+        }
+        self.limits.set_counted_bytes(in_use.bytes)
     }
 
     /// Begins an apply-to-each.
@@ -376,7 +466,14 @@ impl<'p, 'h> Machine<'p, 'h> {
             self.lockstep.outermost = Some(self.frames.len());
         }
         let element = self.element_of_current();
+        let result_bytes = length.saturating_mul(element_bytes(element)) + BLOCK_BYTES;
+        self.limits.note_bytes(result_bytes);
+        if self.limits.may_be_full() {
+            self.count_bytes(&[])?;
+            self.limits.reserve_bytes(result_bytes as u64)?;
+        }
         let depth = self.spent.depth;
+        self.kept_bytes += nest_bytes(nest);
         self.frames.push(ControlFrame::Nest(Box::new(NestFrame {
             nest,
             sequences,
@@ -396,7 +493,7 @@ impl<'p, 'h> Machine<'p, 'h> {
     /// The type of the elements of the current binding.
     fn element_of_current(&self) -> &'p Ty {
         match self.frames.last() {
-            Some(ControlFrame::Block(frame)) => frame.block.lets[frame.begun as usize - 1]
+            Some(ControlFrame::Block { block, step }) => block.lets[step.begun() - 1]
                 .ty
                 .element()
                 .or_bug("an apply-to-each gives a sequence"),
@@ -421,7 +518,7 @@ impl<'p, 'h> Machine<'p, 'h> {
         }
         let nest = frame.nest;
         for ((var, ..), sequence) in nest.binders.iter().zip(&frame.sequences) {
-            self.values[self.base + var.0 as usize] = sequence.at(index);
+            self.values[self.base + self.window.place(*var)] = sequence.at(index);
         }
         self.push_block(&nest.body, 0);
         Ok(true)
@@ -432,6 +529,7 @@ impl<'p, 'h> Machine<'p, 'h> {
         let Some(ControlFrame::Nest(frame)) = self.frames.pop() else {
             bug!("the frame on top is a nest");
         };
+        self.kept_bytes -= nest_bytes(frame.nest);
         self.spent.depth = frame.max_depth;
         if self.lockstep.outermost == Some(self.frames.len()) {
             self.perform_events()?;
@@ -440,11 +538,13 @@ impl<'p, 'h> Machine<'p, 'h> {
     }
 
     fn bind(&mut self, var: Var, value: Value) {
-        self.values[self.base + var.0 as usize] = value;
+        let place = self.base + self.window.place(var);
+        self.values[place] = value;
     }
 
+    /// Pushes a block; `branch` is [`Step::OTHERWISE`] for the second branch of a conditional.
     fn push_block(&mut self, block: &'p Block, branch: u32) {
-        self.frames.push(ControlFrame::Block(BlockFrame { block, begun: 0, branch }));
+        self.frames.push(ControlFrame::Block { block, step: Step(branch) });
     }
 
     fn current(&self) -> &'p Function {
@@ -463,32 +563,35 @@ impl<'p, 'h> Machine<'p, 'h> {
                 break;
             }
             match frame {
-                ControlFrame::Block(frame) if innermost => {
-                    if let Some(binding) = frame.block.lets[..frame.begun as usize].last() {
+                ControlFrame::Block { block, step } if innermost => {
+                    if let Some(binding) = block.lets[..step.begun()].last() {
                         trace.push((binding.site, function.library));
                         innermost = false;
                     }
                 }
-                ControlFrame::Call(call) => {
-                    function = &self.program.functions[call.caller.0 as usize];
+                ControlFrame::Call { caller, .. } => {
+                    function = &self.program.functions[caller.0 as usize];
                     innermost = true;
                 }
-                ControlFrame::Block(_) | ControlFrame::Nest(_) | ControlFrame::Clock(_) => {}
+                ControlFrame::Block { .. } | ControlFrame::Nest(_) | ControlFrame::Clock(_) => {}
             }
         }
         trace
     }
 }
 
-/// The number of slots for the variables of a function.
-fn window(function: &Function) -> usize {
-    let mut size = 0;
-    let mut see = |var: Var| size = size.max(var.0 as usize + 1);
-    for (var, _) in &function.params {
-        see(*var);
+/// The size of a nest in progress, in bytes; the sequences that it reads and makes count as short.
+fn nest_bytes(nest: &Nest) -> usize {
+    size_of::<NestFrame<'_>>() + (nest.binders.len() + 1) * KEPT_BYTES
+}
+
+/// The size of an element of a sequence, in bytes, without the sequences inside.
+fn element_bytes(element: &Ty) -> usize {
+    match element {
+        Ty::Int | Ty::Float => 8,
+        Ty::Bool | Ty::Char => 1,
+        Ty::Unit | Ty::Pair(..) | Ty::Sequence(_) => size_of::<Value>(),
     }
-    function.body.each_binding(&mut |var, _| see(var));
-    size
 }
 
 /// Decodes a string of the language: as UTF-8 if it is that, else each byte as one character.

@@ -40,13 +40,16 @@
 //! | `value` | values; packed sequences |
 //! | `typed` | accessors for values whose type is known |
 //! | `machine` | control: blocks, calls, conditionals, apply-to-each |
+//! | `window` | the places of a function's variables on the stack of values |
 //! | `structure` | sequence operations that move elements |
 //! | `reduce`, `rank` | sequence operations that combine and compare elements |
+//! | `in_use` | the size of the sequences that a run uses |
 //! | `limits` | precision, limits, interruption, and the budget of a run |
 //! | `cost` | the work and depth of each operation, and estimates of its time |
 //! | `lockstep` | the order of output inside an apply-to-each |
 
 mod cost;
+mod in_use;
 mod limits;
 mod lockstep;
 mod machine;
@@ -55,12 +58,14 @@ mod reduce;
 mod structure;
 mod typed;
 mod value;
+mod window;
 
 pub use value::{Sequence, SequenceBuilder, Value};
 
 use crate::ir::{FunId, Program, Site, Ty, Var};
 use crate::prim::HostOp;
 use nesl_runtime::fault::{Fault, FaultCode};
+use nesl_runtime::runtime::DEFAULT_STACK_BYTES;
 use nesl_runtime::scalar::Precision;
 use std::sync::atomic::AtomicBool;
 
@@ -83,6 +88,11 @@ pub trait Host {
     fn seed(&self) -> u64;
 }
 
+/// The number of nested calls at which programs fail, unless something else is asked for.
+pub const DEFAULT_DEPTH: usize = 2_000_000;
+/// The number of elements that a sequence may have, unless something else is asked for.
+pub const DEFAULT_LENGTH: usize = 1 << 28;
+
 /// The precision and the limits of a run.
 #[derive(Clone, Debug)]
 pub struct Options<'a> {
@@ -90,6 +100,12 @@ pub struct Options<'a> {
     pub precision: Precision,
     /// The number of nested calls at which the program fails with [`FaultCode::TooDeep`].
     pub max_depth: usize,
+    /// The size in bytes that the stack of nested calls may have; with more the program fails with
+    /// [`FaultCode::TooDeep`].
+    pub max_stack_bytes: usize,
+    /// The size in bytes that all sequences may have together; with more the program fails with
+    /// [`FaultCode::OutOfMemory`].
+    pub max_bytes: u64,
     /// The number of elements of one sequence above which the program fails with
     /// [`FaultCode::OutOfMemory`].
     pub max_length: usize,
@@ -97,6 +113,21 @@ pub struct Options<'a> {
     pub interrupt: Option<&'a AtomicBool>,
     /// Charges scans and reductions of n elements a depth of log₂ n instead of 1.
     pub log_scan: bool,
+}
+
+impl Default for Options<'_> {
+    /// Returns the options of 64 bits, with no limit on the memory of sequences.
+    fn default() -> Self {
+        Options {
+            precision: Precision::Bits64,
+            max_depth: DEFAULT_DEPTH,
+            max_stack_bytes: DEFAULT_STACK_BYTES,
+            max_length: DEFAULT_LENGTH,
+            max_bytes: u64::MAX,
+            interrupt: None,
+            log_scan: false,
+        }
+    }
 }
 
 /// The result of a run.

@@ -352,6 +352,27 @@ impl SequenceBuilder {
         }
     }
 
+    /// Returns the room of the sequence in bytes, without what its elements share.
+    pub(super) fn bytes(&self) -> usize {
+        match &self.0 {
+            Elements::Ints(xs) => 8 * xs.capacity(),
+            Elements::Floats(xs) => 8 * xs.capacity(),
+            Elements::Bools(xs) => xs.capacity(),
+            Elements::Chars(xs) => xs.capacity(),
+            Elements::Values(xs) => size_of::<Value>() * xs.capacity(),
+        }
+    }
+
+    /// Returns the elements so far, unless they are packed.
+    pub(super) fn values(&self) -> &[Value] {
+        match &self.0 {
+            Elements::Values(xs) => xs,
+            Elements::Ints(_) | Elements::Floats(_) | Elements::Bools(_) | Elements::Chars(_) => {
+                &[]
+            }
+        }
+    }
+
     /// Adds all elements of a sequence.
     ///
     /// # Panics

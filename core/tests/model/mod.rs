@@ -63,13 +63,7 @@ impl Host for Recorder {
 
 /// Options with limits that tests do not reach by accident.
 pub fn options() -> Options<'static> {
-    Options {
-        precision: Precision::Bits64,
-        max_depth: 2_000_000,
-        max_length: 50_000_000,
-        interrupt: None,
-        log_scan: false,
-    }
+    Options { max_length: 50_000_000, ..Options::default() }
 }
 
 /// Parses a program, which must be well-formed.

@@ -19,5 +19,5 @@ mod schedule;
 mod sequential;
 mod spaces;
 
-pub(crate) use schedule::run;
+pub(crate) use schedule::{DepthLimits, run};
 pub(crate) use sequential::run_sequential;

@@ -16,22 +16,22 @@ use nesl_core::strategy::eligibility::{Placement, placement};
 use nesl_core::strategy::{Strategy, Version};
 use nesl_runtime::bug;
 use nesl_runtime::bug::OrBug;
-use nesl_runtime::fault::{Fault, FaultCode};
+use nesl_runtime::fault::Fault;
 use nesl_runtime::kir::Literal;
 use nesl_runtime::runtime::Arg;
+use nesl_runtime::stack::stack_bytes;
 use std::cell::Cell;
 use std::rc::Rc;
 
 /// Runs the main function of a program, and returns the parts of its value.
 ///
-/// `args` are the parts of each of its arguments, and `max_depth` is the number of calls within
-/// calls after which recursion is too deep.
+/// `args` are the parts of each of its arguments, and `depth` says when recursion is too deep.
 pub(crate) fn run(
     memory: Memory<'_>,
     program: &FlatProgram,
     cache: &KernelCache,
     strategy: Strategy,
-    max_depth: usize,
+    depth: DepthLimits,
     args: Vec<Vec<Arg>>,
 ) -> RunResult<Vec<Arg>> {
     prefetch(memory.runtime, memory.limits, program, cache, strategy);
@@ -40,8 +40,10 @@ pub(crate) fn run(
         launcher: Launcher::new(memory, program, cache),
         strategy,
         recursions: RecursionLog::new(program),
-        depth: Cell::new(0),
-        max_depth,
+        calls: Cell::new(0),
+        frame_bytes: Cell::new(0),
+        stack_bytes: stack_bytes(),
+        depth,
     };
     let result = schedule.main(args).map_err(|error| schedule.launcher.locate(error));
     memory.runtime.cancel_prefetch();
@@ -59,8 +61,32 @@ struct Schedule<'p> {
     strategy: Strategy,
     recursions: RecursionLog,
     /// The number of calls under way.
-    depth: Cell<usize>,
-    max_depth: usize,
+    calls: Cell<usize>,
+    /// The size of the frames of the calls under way, in bytes.
+    frame_bytes: Cell<usize>,
+    /// The size of the stack of this thread when the run began, in bytes.
+    stack_bytes: usize,
+    depth: DepthLimits,
+}
+
+/// The limits of calls within each other.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct DepthLimits {
+    /// The number of calls within each other after which recursion is too deep.
+    pub(crate) calls: usize,
+    /// The size of their frames and of the stack of the host, in bytes, after which it is.
+    pub(crate) bytes: usize,
+}
+
+impl DepthLimits {
+    /// Checks the number and the size of the calls under way.
+    pub(crate) fn check(self, calls: usize, bytes: usize) -> Result<(), Fault> {
+        if calls <= self.calls && bytes <= self.bytes {
+            return Ok(());
+        }
+        let limit = (calls <= self.calls).then_some(self.bytes as u64);
+        Err(Fault::too_deep(Some(calls as u64 - 1), limit))
+    }
 }
 
 /// A call to be made.
@@ -83,20 +109,25 @@ impl<'p> Schedule<'p> {
     fn main(&self, args: Vec<Vec<Arg>>) -> RunResult<Vec<Arg>> {
         let args = args.into_iter().map(|parts| Rc::new(FlatValue::new(parts))).collect();
         let (callee, trace) = (self.program.program.source.main, CallTrace::default());
-        let value = self.call(Call { callee, elements: Rc::new(Extent::single()), args, trace })?;
+        let call = Call { callee, elements: Rc::new(Extent::single()), args, trace };
+        let value = self.call(call, 0)?;
         self.launcher.sync(&CallTrace::default())?;
         Ok(value.parts.clone())
     }
 
-    fn call(&self, call: Call) -> RunResult<Rc<FlatValue>> {
-        self.depth.set(self.depth.get() + 1);
-        let result = if self.depth.get() > self.max_depth {
-            let (fault, trace) = (Fault::new(FaultCode::TooDeep), call.trace.sites());
-            Err(RunError::Failed(ProgramFailure { fault, trace }))
-        } else {
-            with_stack(|| self.call_and_tail_calls(call))
+    /// Makes a call; the frame that waits for its value has so many bytes.
+    fn call(&self, call: Call, waiting_bytes: usize) -> RunResult<Rc<FlatValue>> {
+        self.calls.set(self.calls.get() + 1);
+        self.frame_bytes.set(self.frame_bytes.get() + waiting_bytes);
+        let bytes = self.frame_bytes.get() + stack_bytes() - self.stack_bytes;
+        let result = match self.depth.check(self.calls.get(), bytes) {
+            Ok(()) => with_stack(|| self.call_and_tail_calls(call)),
+            Err(fault) => {
+                Err(RunError::Failed(ProgramFailure { fault, trace: call.trace.sites() }))
+            }
         };
-        self.depth.set(self.depth.get() - 1);
+        self.frame_bytes.set(self.frame_bytes.get() - waiting_bytes);
+        self.calls.set(self.calls.get() - 1);
         result
     }
 
@@ -260,8 +291,11 @@ impl<'p> Schedule<'p> {
             return Ok(Outcome::Tail(call));
         }
         // Recursion ends where there are no elements left.
-        let value = if count == 0 { self.no_value(&binding.ty)? } else { self.call(call)? };
-        Ok(Outcome::Value(value))
+        if count == 0 {
+            return Ok(Outcome::Value(self.no_value(&binding.ty)?));
+        }
+        frame.drop_before_call();
+        Ok(Outcome::Value(self.call(call, frame.bytes())?))
     }
 
     /// Runs a conditional at many elements: each side for the elements that take it, if any do.

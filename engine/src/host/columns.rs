@@ -12,10 +12,14 @@ use nesl_runtime::bug;
 use nesl_runtime::kir::{self, Literal};
 use nesl_runtime::runtime::{Arg, Failure, Runtime};
 use nesl_runtime::scalar::Precision;
+use std::ops::Range;
 use std::sync::Arc;
 
 /// The bytes of a file that are read and converted at a time: few enough for the caches.
 const CONVERTED_BYTES: usize = 1 << 20;
+
+/// The elements that are computed at a time: as many as fit into those bytes.
+const CONVERTED_ELEMENTS: usize = CONVERTED_BYTES / size_of::<i64>();
 
 /// A part of a value, in the order of [`lower::parts_of`].
 pub(crate) enum Part {
@@ -36,6 +40,12 @@ pub(crate) struct Array {
 pub(super) enum Piece {
     /// Their bytes in the machine's order.
     Bytes(Vec<u8>),
+    /// Their bytes in the machine's order, a range of a block that several pieces share.
+    Shared(Arc<Vec<u8>>, Range<usize>),
+    /// The lengths of segments, a range of those in a block.
+    Lengths(Arc<Vec<i64>>, Range<usize>),
+    /// Where such segments begin, of which the first begins at the number given.
+    Starts(Arc<Vec<i64>>, Range<usize>, i64),
     /// Bytes of a file from a position on, and what makes elements of them.
     File {
         source: Arc<Source>,
@@ -85,6 +95,20 @@ impl Array {
         for piece in self.pieces {
             match piece {
                 Piece::Bytes(bytes) => take(&bytes)?,
+                Piece::Shared(block, range) => take(&block[range])?,
+                Piece::Lengths(block, range) => take(bytemuck::cast_slice(&block[range]))?,
+                Piece::Starts(block, range, first) => {
+                    let mut end = first;
+                    let mut starts = Vec::with_capacity(range.len().min(CONVERTED_ELEMENTS));
+                    for lengths in block[range].chunks(CONVERTED_ELEMENTS) {
+                        starts.clear();
+                        for length in lengths {
+                            starts.push(end);
+                            end += length;
+                        }
+                        take(bytemuck::cast_slice(&starts))?;
+                    }
+                }
                 Piece::File { source, name, at, bytes, element, convert } => {
                     let step = (CONVERTED_BYTES / element).max(1) * element;
                     let mut raw = vec![0; step.min(usize::try_from(bytes).unwrap_or(step))];

@@ -1,33 +1,62 @@
 //! Whole files, and what to say when they cannot be had.
 
 use std::borrow::Cow;
-use std::fs::File;
+use std::fs::{File, Permissions};
 use std::io::{self, Read, Write};
 use std::path::Path;
 
-/// More than this is not read into one string; a device that never ends must not take all memory.
-pub(super) const MAX_FILE_BYTES: usize = 1 << 31;
+/// More bytes are not read from a stream, or from what is no regular file, into one string: a device that
+/// never ends must not take all memory.
+pub(super) const MAX_STREAM_BYTES: usize = 1 << 31;
 
-/// The bytes of a file.
-pub(super) fn read(name: &[u8]) -> Result<Vec<u8>, String> {
-    let file = File::open(path(name)).map_err(|e| complaint("open", name, &e))?;
-    let mut bytes = Vec::new();
-    file.take(MAX_FILE_BYTES as u64 + 1)
-        .read_to_end(&mut bytes)
-        .map_err(|e| complaint("read", name, &e))?;
-    if bytes.len() > MAX_FILE_BYTES {
-        return Err(complaint("read", name, &too_large()));
+/// The bytes that are read between two checks of an interruption.
+const BLOCK_BYTES: u64 = 16 << 20;
+
+/// The bytes of a file, at most `most` of them; `stop` says whether the user asked to stop.
+pub(super) fn read(name: &[u8], most: u64, stop: &dyn Fn() -> bool) -> Result<Vec<u8>, String> {
+    let opened = File::open(path(name)).and_then(|file| {
+        let metadata = file.metadata()?;
+        Ok((file, metadata))
+    });
+    let (file, metadata) = opened.map_err(|e| complaint("open", name, &e))?;
+    // The files of `/proc` have no size, and contents all the same.
+    let most = if metadata.is_file() && metadata.len() > 0 {
+        most
+    } else {
+        most.min(MAX_STREAM_BYTES as u64)
+    };
+    if metadata.len() > most {
+        return Err(complaint("read", name, &too_large(most)));
     }
-    Ok(bytes)
+    let mut bytes = Vec::new();
+    // One byte more is asked for where a file ends, so that its end is seen without growing.
+    let expected = usize::try_from(metadata.len() + 1).unwrap_or(0);
+    bytes.try_reserve_exact(expected).map_err(|e| complaint("read", name, &io::Error::other(e)))?;
+    loop {
+        if stop() {
+            return Err(complaint("read", name, &io::Error::other("stopped")));
+        }
+        let read = (&file).take(BLOCK_BYTES).read_to_end(&mut bytes);
+        if read.map_err(|e| complaint("read", name, &e))? == 0 {
+            return Ok(bytes);
+        }
+        if bytes.len() as u64 > most {
+            return Err(complaint("read", name, &too_large(most)));
+        }
+    }
 }
 
-/// Makes a file of some bytes. A file of that name keeps its contents until all are written: they go to
-/// a file beside it, which then takes its name and has its permissions.
+/// Makes a file of some bytes, as [`write_whole`] does.
 pub(super) fn write(name: &[u8], bytes: &[u8]) -> Result<(), String> {
-    write_beside(&path(name), bytes).map_err(|e| complaint("write", name, &e))
+    write_whole(&path(name), bytes).map_err(|e| complaint("write", name, &e))
 }
 
-fn write_beside(path: &Path, bytes: &[u8]) -> io::Result<()> {
+/// Makes a file of some bytes, or fails and leaves what is there.
+///
+/// A file of that name keeps its contents until all bytes are written. They go to a file beside it, which
+/// has no name where the system allows that, so that nothing is left of it if the process is ended. Then
+/// it takes the name of the other, and has its permissions.
+pub fn write_whole(path: &Path, bytes: &[u8]) -> io::Result<()> {
     // What a link points to is replaced, not the link.
     let target = std::fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
     let present = std::fs::metadata(&target).ok();
@@ -35,23 +64,98 @@ fn write_beside(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let is_replaced = present.as_ref().is_none_or(std::fs::Metadata::is_file);
     let is_writable = present.as_ref().is_none_or(|it| !it.permissions().readonly());
     let folder = target.parent().filter(|folder| !folder.as_os_str().is_empty());
+    let folder = folder.unwrap_or(Path::new("."));
+    let permissions = present.map(|present| present.permissions());
+    if !is_replaced || !is_writable {
+        return std::fs::write(&target, bytes);
+    }
+    #[cfg(target_os = "linux")]
+    if let Some(file) = nameless::create(folder) {
+        fill(&file, bytes, permissions)?;
+        if nameless::name(&file, folder, &target)? {
+            return Ok(());
+        }
+        return write_named(folder, &target, bytes, None);
+    }
+    write_named(folder, &target, bytes, permissions)
+}
+
+/// Writes a file with a temporary name, and renames it.
+fn write_named(
+    folder: &Path,
+    target: &Path,
+    bytes: &[u8],
+    permissions: Option<Permissions>,
+) -> io::Result<()> {
     let mut builder = tempfile::Builder::new();
-    builder.prefix(".nesl-");
+    builder.prefix(BESIDE);
     #[cfg(unix)]
     {
         use std::os::unix::fs::PermissionsExt;
-        builder.permissions(std::fs::Permissions::from_mode(0o666));
+        builder.permissions(Permissions::from_mode(0o666));
     }
-    let beside = builder.tempfile_in(folder.unwrap_or(Path::new(".")));
-    let (true, true, Ok(mut beside)) = (is_replaced, is_writable, beside) else {
-        return std::fs::write(&target, bytes);
+    let Ok(beside) = builder.tempfile_in(folder) else {
+        return std::fs::write(target, bytes);
     };
-    beside.write_all(bytes)?;
-    if let Some(present) = present {
-        beside.as_file().set_permissions(present.permissions())?;
-    }
-    beside.persist(&target).map_err(|e| e.error)?;
+    fill(beside.as_file(), bytes, permissions)?;
+    beside.persist(target).map_err(|e| e.error)?;
     Ok(())
+}
+
+/// The beginning of the names of files that are about to take the names of others.
+const BESIDE: &str = ".nesl-";
+
+fn fill(mut file: &File, bytes: &[u8], permissions: Option<Permissions>) -> io::Result<()> {
+    file.write_all(bytes)?;
+    permissions.map_or(Ok(()), |permissions| file.set_permissions(permissions))
+}
+
+/// Files without a name, which the system forgets with the process that writes them.
+#[cfg(target_os = "linux")]
+mod nameless {
+    use super::BESIDE;
+    use nix::errno::Errno;
+    use nix::fcntl::{AT_FDCWD, AtFlags, OFlag, open};
+    use nix::sys::stat::Mode;
+    use std::fs::File;
+    use std::io;
+    use std::os::fd::AsRawFd;
+    use std::path::Path;
+    use std::sync::atomic::{AtomicU64, Ordering};
+
+    /// The number of files that took the name of another so far.
+    static RENAMED: AtomicU64 = AtomicU64::new(0);
+
+    /// Makes a file without a name; none where the file system cannot do that.
+    pub(super) fn create(folder: &Path) -> Option<File> {
+        let flags = OFlag::O_TMPFILE | OFlag::O_WRONLY | OFlag::O_CLOEXEC;
+        open(folder, flags, Mode::from_bits_truncate(0o666)).ok().map(File::from)
+    }
+
+    /// Gives a file a name, also that of another file; returns false where the system cannot do that.
+    pub(super) fn name(file: &File, folder: &Path, target: &Path) -> io::Result<bool> {
+        match link(file, target) {
+            Ok(()) => Ok(true),
+            // A link never takes the place of a file; a name does.
+            Err(Errno::EEXIST) => {
+                let number = RENAMED.fetch_add(1, Ordering::Relaxed);
+                let beside = folder.join(format!("{BESIDE}{}-{number}", std::process::id()));
+                if link(file, &beside).is_err() {
+                    return Ok(false);
+                }
+                std::fs::rename(&beside, target).inspect_err(|_| {
+                    let _ = std::fs::remove_file(&beside);
+                })?;
+                Ok(true)
+            }
+            Err(_) => Ok(false),
+        }
+    }
+
+    fn link(file: &File, name: &Path) -> Result<(), Errno> {
+        let own = format!("/proc/self/fd/{}", file.as_raw_fd());
+        nix::unistd::linkat(AT_FDCWD, &*own, AT_FDCWD, name, AtFlags::AT_SYMLINK_FOLLOW)
+    }
 }
 
 /// Adds some bytes to the end of a file, which is made if need be.
@@ -73,8 +177,11 @@ pub(super) fn path(name: &[u8]) -> Cow<'_, Path> {
     Cow::Owned(String::from_utf8_lossy(name).into_owned().into())
 }
 
-pub(super) fn too_large() -> io::Error {
-    io::Error::other("it holds more than 2 GiB")
+/// Says that a file has more bytes than are read, and the way out.
+pub(super) fn too_large(most: u64) -> io::Error {
+    io::Error::other(format!(
+        "it holds more than {most} bytes; `nesl --memory` sets how much a regular file may hold"
+    ))
 }
 
 /// ``cannot open `x.csv`: No such file or directory``

@@ -13,7 +13,7 @@
 
 pub(crate) mod columns;
 pub mod csv;
-mod file;
+pub(crate) mod file;
 pub mod list;
 pub mod matrix_market;
 pub mod npy;

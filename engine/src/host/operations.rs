@@ -43,7 +43,7 @@ impl System {
             HostOp::ReadLine => Ok(answer(self.read_line(&args[0]), result)),
             HostOp::ReadWord => Ok(answer(self.read_word(&args[0]), result)),
             HostOp::ReadText => Ok(answer(self.read_text(args), result)),
-            HostOp::ReadFile => Ok(answer(file::read(args[0].bytes()).map(Value::text), result)),
+            HostOp::ReadFile => Ok(answer(self.read_file(&args[0]).map(Value::text), result)),
             HostOp::WriteFile => {
                 let [text, name] = spread(args);
                 Ok(status(file::write(name.bytes(), text.bytes())))
@@ -135,7 +135,7 @@ impl System {
     fn read_object(&mut self, args: &[Value], types: &[Ty]) -> Result<Value, String> {
         let [_, name] = spread(args);
         let [ty, _] = spread(types);
-        object::read(&file::read(name.bytes())?, &shown(&name), &ty, self.precision)
+        object::read(&self.read_file(&name)?, &shown(&name), &ty, self.precision)
     }
 
     fn read_stream_object(&mut self, args: &[Value], types: &[Ty]) -> Result<Value, String> {
@@ -151,12 +151,12 @@ impl System {
     }
 
     fn read_ints(&mut self, name: &Value) -> Result<Value, String> {
-        let ints = list::read_ints(&file::read(name.bytes())?, &shown(name), self.precision)?;
+        let ints = list::read_ints(&self.read_file(name)?, &shown(name), self.precision)?;
         Ok(Value::Sequence(Sequence::Ints(ints.into())))
     }
 
     fn read_floats(&mut self, name: &Value) -> Result<Value, String> {
-        let floats = list::read_floats(&file::read(name.bytes())?, &shown(name), self.precision)?;
+        let floats = list::read_floats(&self.read_file(name)?, &shown(name), self.precision)?;
         Ok(Value::Sequence(Sequence::Floats(floats.into())))
     }
 
@@ -215,6 +215,21 @@ impl System {
         columns::to_value(parts, ty, self.precision)
     }
 
+    /// Returns the bytes of a file.
+    fn read_file(&self, name: &Value) -> Result<Vec<u8>, String> {
+        file::read(name.bytes(), self.max_text_bytes(), &|| self.interrupt.wished())
+    }
+
+    /// Opens a file of which parts are read when they are needed.
+    fn open_source(&self, name: &Value) -> Result<Source, String> {
+        Source::open(name.bytes(), self.memory, &|| self.interrupt.wished())
+    }
+
+    /// Returns the bytes that a text may have: its length is an int.
+    fn max_text_bytes(&self) -> u64 {
+        self.memory.min(self.precision.max_int().unsigned_abs())
+    }
+
     fn csv_parts(&mut self, args: &[Value], types: &[Ty]) -> Result<Vec<Part>, String> {
         let [_, names, separator, name] = spread(args);
         let [row, _, _, _] = spread(types);
@@ -222,7 +237,7 @@ impl System {
             names.elements().iter().map(|name| name.bytes().to_vec()).collect();
         self.streams.flush();
         csv::read_parts(&csv::Table {
-            source: Arc::new(Source::open(name.bytes())?),
+            source: Arc::new(self.open_source(&name)?),
             name: &shown(&name),
             row: &row,
             names: &names,
@@ -239,7 +254,7 @@ impl System {
         let [_, name] = spread(args);
         let [ty, _] = spread(types);
         self.streams.flush();
-        npy::read_parts(Source::open(name.bytes())?, &shown(&name), &ty, self.precision)
+        npy::read_parts(self.open_source(&name)?, &shown(&name), &ty, self.precision)
     }
 
     fn write_csv(&mut self, args: &[Value], types: &[Ty]) -> Result<Value, String> {
@@ -258,7 +273,7 @@ impl System {
     }
 
     fn read_matrix_market(&mut self, name: &Value) -> Result<Value, String> {
-        let text = file::read(name.bytes())?;
+        let text = self.read_file(name)?;
         Ok(matrix_market::read(&text, &shown(name), self.precision)?.into_value())
     }
 

@@ -165,10 +165,51 @@ pub(super) fn int(text: &[u8], precision: Precision) -> Result<i64, String> {
 /// Returns the int that a few digits stand for, behind a minus sign or none.
 fn short_int(text: &[u8]) -> Option<i64> {
     let (digits, sign) = text.strip_prefix(b"-").map_or((text, 1), |digits| (digits, -1));
-    if digits.is_empty() || digits.len() > 18 || !digits.iter().all(u8::is_ascii_digit) {
+    if digits.is_empty() || digits.len() > 18 {
         return None;
     }
-    Some(sign * digits.iter().fold(0, |number, digit| 10 * number + i64::from(digit - b'0')))
+    let mut number = 0;
+    for digit in digits {
+        let digit = digit.wrapping_sub(b'0');
+        if digit > 9 {
+            return None;
+        }
+        number = 10 * number + i64::from(digit);
+    }
+    Some(sign * number)
+}
+
+/// Returns the float that a few digits stand for, with a point among them or none, behind a minus sign
+/// or none; `None` if it is not found by one exact division.
+///
+/// An int up to 2⁵³ and a power of ten up to 10²² are floats, so that the quotient is rounded once.
+fn short_float(text: &[u8]) -> Option<f64> {
+    const POWERS: [f64; 18] = [
+        1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16,
+        1e17,
+    ];
+    let (digits, negative) = text.strip_prefix(b"-").map_or((text, false), |digits| (digits, true));
+    if digits.len() > 17 {
+        return None;
+    }
+    let (mut number, mut count, mut point) = (0_u64, 0, None);
+    for (at, c) in digits.iter().enumerate() {
+        let digit = c.wrapping_sub(b'0');
+        if digit <= 9 {
+            number = 10 * number + u64::from(digit);
+            count += 1;
+        } else if *c == b'.' && point.is_none() {
+            point = Some(at);
+        } else {
+            return None;
+        }
+    }
+    if count == 0 || number > 1 << 53 {
+        return None;
+    }
+    let decimals = point.map_or(0, |point| digits.len() - point - 1);
+    let size = number as f64 / POWERS[decimals];
+    Some(if negative { -size } else { size })
 }
 
 fn too_large(text: &[u8]) -> String {
@@ -178,6 +219,11 @@ fn too_large(text: &[u8]) -> String {
 
 /// A float of a session's width; if it is none, what is wrong. Ints are accepted.
 pub(super) fn float(text: &[u8], precision: Precision) -> Result<f64, String> {
+    if precision == Precision::Bits64
+        && let Some(number) = short_float(text)
+    {
+        return Ok(number);
+    }
     let written = std::str::from_utf8(text).unwrap_or("");
     let number = match precision {
         Precision::Bits32 => written.parse::<f32>().map(f64::from),

@@ -14,8 +14,12 @@ pub(super) enum Source {
 }
 
 impl Source {
-    /// Opens a file. What is not a regular file is read to its end.
-    pub(super) fn open(name: &[u8]) -> Result<Source, String> {
+    /// Opens a file. What is not a regular file is read to its end, as [`file::read`] does.
+    pub(super) fn open(
+        name: &[u8],
+        most: u64,
+        stop: &dyn Fn() -> bool,
+    ) -> Result<Source, String> {
         #[cfg(unix)]
         {
             let opened = File::open(file::path(name)).and_then(|file| {
@@ -28,7 +32,7 @@ impl Source {
                 return Ok(Source::File(file, metadata.len()));
             }
         }
-        file::read(name).map(Source::Bytes)
+        file::read(name, most, stop).map(Source::Bytes)
     }
 
     /// Returns the number of bytes.

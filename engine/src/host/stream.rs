@@ -3,7 +3,7 @@
 //! stream that was closed cannot be taken for another.
 
 use super::LineInput;
-use super::file::{MAX_FILE_BYTES, complaint, path, reason, too_large};
+use super::file::{MAX_STREAM_BYTES, complaint, path, reason, too_large};
 use super::process;
 use super::wait::{Interrupt, Pump};
 use nesl_core::interp::Value;
@@ -372,8 +372,8 @@ fn until(
         text.extend_from_slice(buffer);
         let read = buffer.len();
         reader.consume(read);
-        if text.len() > MAX_FILE_BYTES {
-            return Err(too_large());
+        if text.len() > MAX_STREAM_BYTES {
+            return Err(too_large(MAX_STREAM_BYTES as u64));
         }
     }
 }

@@ -8,10 +8,13 @@
 //!
 //! | module | contents |
 //! |---|---|
+//! | `endless` | programs that cannot end |
 //! | `perform` | the steps of host programs |
 
+mod endless;
 mod perform;
 
+use crate::exec::DepthLimits;
 use crate::execute::{Executor, Inputs, Prepared};
 use crate::host::System;
 use crate::interpret_first::{InterpretFirst, values_on_host};
@@ -20,10 +23,19 @@ use nesl_core::interp::{self, Failure, Host, Value};
 use nesl_core::ir::{Effects, Op, Program};
 use nesl_core::strategy::eligibility::{left_to_interpreter, worth_compiling};
 use nesl_core::strategy::{InterpretBudget, Strategy, Thresholds};
-use nesl_runtime::fault::FaultCode;
+use nesl_runtime::fault::{Fault, FaultCode};
 use nesl_runtime::runtime;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
+
+/// The number of calls within each other after which a recursion that is too deep is looked at.
+pub(crate) const LOOKED_AT_DEPTH: usize = 10_000;
+/// The size in bytes of the sequences that may be made for looking at a failure.
+pub(crate) const LOOKED_AT_BYTES: u64 = 64 << 20;
+/// The size in bytes of all sequences that a program that cannot end may make until it is reported.
+const ENDLESS_BYTES: u64 = LOOKED_AT_BYTES;
+/// The nanoseconds, by estimate, that such a program runs until it is reported.
+const ENDLESS_NS: u64 = 100_000_000;
 
 /// Runs the programs of one form.
 pub(crate) struct Runner<'a> {
@@ -84,6 +96,9 @@ impl Runner<'_> {
         key: i64,
     ) -> Result<Evaluated, FormError> {
         self.host.set_precision(self.options.precision);
+        if let Some(failure) = self.endless(program, globals, key) {
+            return Err(FormError::Program(failure));
+        }
         let done = match self.executor {
             None => self.interpret(program, globals, key),
             Some(_) if !Effects::of(program).in_function(program.main) => {
@@ -110,6 +125,40 @@ impl Runner<'_> {
                 || self.interpret_first.is_some()
                     && left_to_interpreter(program)
                     && values_on_host(globals, &*executor.runtime, &executor.limits).is_some())
+    }
+
+    /// Returns the failure of a program without effects that cannot end: its own, if it fails soon.
+    fn endless(
+        &mut self,
+        program: &Program,
+        globals: &[ResidentValue],
+        key: i64,
+    ) -> Option<Failure> {
+        let name = endless::endless(program)?;
+        if Effects::of(program).in_function(program.main) {
+            return None;
+        }
+        let values = match self.executor {
+            Some(Executor { runtime, limits, .. }) => values_on_host(globals, &**runtime, limits)?,
+            None => self.values(globals).ok()?,
+        };
+        let options = interp::Options {
+            max_depth: self.options.max_depth.min(LOOKED_AT_DEPTH),
+            max_bytes: self.options.max_bytes.min(ENDLESS_BYTES),
+            ..self.options.clone()
+        };
+        let (mut budget, host) = (ENDLESS_NS, &mut *self.host);
+        let done =
+            interp::run_within(&mut budget, ENDLESS_BYTES, program, &values, key, host, &options);
+        match done {
+            Some(Ok(_)) => None,
+            Some(Err(failure)) => Some(failure),
+            None => {
+                let again = format!("every way through `{name}` calls `{name}` again");
+                let fault = Fault::with(FaultCode::TooDeep, again);
+                Some(Failure { fault, trace: Vec::new() })
+            }
+        }
     }
 
     /// Runs a program on the direct interpreter.
@@ -140,8 +189,8 @@ impl Runner<'_> {
             return Ok((host_value(program, done.map_err(FormError::Program)?), None));
         }
         let (precision, seed) = (self.options.precision, self.host.seed());
-        let (strategy, max_depth) = (self.strategy, self.options.max_depth);
-        let inputs = Inputs { globals, key, precision, strategy, max_depth };
+        let (strategy, depth) = (self.strategy, self.depth_limits());
+        let inputs = Inputs { globals, key, precision, strategy, depth };
         if !inputs.fit(runtime)? {
             return self.interpret(program, globals, key);
         }
@@ -217,7 +266,12 @@ impl Runner<'_> {
             return FormError::Program(failure);
         };
         let enough = AtomicBool::new(false);
-        let options = interp::Options { interrupt: Some(&enough), ..self.options.clone() };
+        // A recursion that goes too deep is found early: its last calls look like those before.
+        let too_deep = failure.fault.code == FaultCode::TooDeep;
+        let max_depth =
+            self.options.max_depth.min(if too_deep { LOOKED_AT_DEPTH } else { usize::MAX });
+        let options =
+            interp::Options { interrupt: Some(&enough), max_depth, ..self.options.clone() };
         let host = &mut *self.host;
         let again = std::thread::scope(|scope| {
             let timer = scope.spawn(|| {
@@ -232,9 +286,17 @@ impl Runner<'_> {
             failure.trace.iter().find(|(_, library)| !library).map(|(site, _)| *site)
         };
         FormError::Program(match again {
+            Err(again) if too_deep && again.fault.code == FaultCode::TooDeep => {
+                Failure { fault: failure.fault, ..again }
+            }
             Err(again) if again.fault == failure.fault && own(&again) == own(&failure) => again,
             _ => failure,
         })
+    }
+
+    /// Returns the limits of calls within each other on a runtime.
+    fn depth_limits(&self) -> DepthLimits {
+        DepthLimits { calls: self.options.max_depth, bytes: self.options.max_stack_bytes }
     }
 
     /// Returns values on the host, read from the runtime if necessary.

@@ -19,6 +19,7 @@ use nesl_runtime::bug;
 use nesl_runtime::bug::OrBug;
 use nesl_runtime::fault::{Fault, FaultCode};
 use nesl_runtime::runtime;
+use nesl_runtime::stack::stack_bytes;
 use rustc_hash::FxHashMap;
 use std::time::{Duration, Instant};
 
@@ -46,6 +47,10 @@ struct Performer<'r, 'a, 's> {
     pure_programs: FxHashMap<*const PureRegion, PureProgram<'s>>,
     /// The number of calls under way.
     depth: usize,
+    /// The size of the frames of the calls under way, in bytes.
+    frame_bytes: usize,
+    /// The size of the stack of this thread when the run began, in bytes.
+    stack_bytes: usize,
 }
 
 impl Runner<'_> {
@@ -70,20 +75,26 @@ impl Runner<'_> {
             globals,
             pure_programs: FxHashMap::default(),
             depth: 0,
+            frame_bytes: 0,
+            stack_bytes: stack_bytes(),
         };
-        performer.call(host_program.main, args, CallTrace::default()).map(|value| (value, None))
+        performer.call(host_program.main, args, CallTrace::default(), 0).map(|value| (value, None))
     }
 }
 
 impl<'s> Performer<'_, '_, 's> {
+    /// Makes a call; the frame that waits for its value has so many bytes.
     fn call(
         &mut self,
         id: FunId,
         args: Vec<ResidentValue>,
         trace: CallTrace,
+        waiting_bytes: usize,
     ) -> Result<ResidentValue, FormError> {
         let outside = self.depth;
+        self.frame_bytes += waiting_bytes;
         let result = with_stack(|| self.call_here(id, args, trace));
+        self.frame_bytes -= waiting_bytes;
         self.depth = outside;
         result
     }
@@ -169,7 +180,7 @@ impl<'s> Performer<'_, '_, 's> {
                         if ends(*var) {
                             return Ok(HostOutcome::Tail(*callee, args, trace));
                         }
-                        let value = self.call(*callee, args, trace)?;
+                        let value = self.call(*callee, args, trace, frame.bytes())?;
                         frame.vars.insert(*var, value);
                     }
                 }
@@ -198,12 +209,10 @@ impl<'s> Performer<'_, '_, 's> {
         if let Some(code) = self.runner.interrupted() {
             return Err(frame.failed(Fault::new(code), site));
         }
-        if self.depth >= self.runner.options.max_depth {
-            let fault = Fault::with(FaultCode::TooDeep, format!("{} calls", self.depth));
-            return Err(frame.failed(fault, site));
-        }
         self.depth += 1;
-        Ok(())
+        let bytes = self.frame_bytes + frame.bytes() + stack_bytes() - self.stack_bytes;
+        let limits = self.runner.depth_limits();
+        limits.check(self.depth, bytes).map_err(|fault| frame.failed(fault, site))
     }
 
     fn inputs(&self, frame: &HostFrame<'s>, region: &PureRegion) -> Vec<ResidentValue> {
@@ -279,6 +288,12 @@ impl<'s> Performer<'_, '_, 's> {
 }
 
 impl HostFrame<'_> {
+    /// Returns the size of the frame in bytes, about; without the elements of sequences.
+    fn bytes(&self) -> usize {
+        let vars = self.vars.capacity() * size_of::<(Var, ResidentValue)>();
+        size_of::<Self>() + vars
+    }
+
     fn atom(&self, atom: Atom) -> ResidentValue {
         let (value, ty) = match atom {
             Atom::Var(var) => return self.vars[&var].clone(),

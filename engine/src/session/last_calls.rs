@@ -7,6 +7,7 @@
 use super::Session;
 use super::run::options;
 use crate::resident::ResidentValue;
+use crate::runner::{LOOKED_AT_BYTES, LOOKED_AT_DEPTH};
 use nesl_core::base::grouped;
 use nesl_core::interp::{self, Failure, Host, Observer, Sequence, Value};
 use nesl_core::ir::{self, FunId, Op, Var};
@@ -16,10 +17,10 @@ use nesl_runtime::services::text;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-/// The number of calls within each other after which the arguments are looked at.
-const LOOKED_AT_DEPTH: usize = 10_000;
 /// The time in milliseconds that the second run may take.
 const MAX_SEARCH_MS: u64 = 300;
+/// The number of calls under way, the last ones, whose arguments are kept.
+const KEPT_CALLS: usize = 64;
 /// The number of calls that are shown.
 const SHOWN_CALLS: usize = 3;
 /// The number of elements of a sequence that are shown.
@@ -34,9 +35,9 @@ impl Session {
         globals: &[ResidentValue],
         key: i64,
     ) -> Option<(Failure, String)> {
-        let max_depth = self.settings.max_depth.min(LOOKED_AT_DEPTH);
         let (failure, calls) = self.run_once_more(program, globals, key)?;
-        if failure.fault.code != FaultCode::TooDeep {
+        // A recursion whose sequences grow is not looked at for longer than they are small.
+        if !matches!(failure.fault.code, FaultCode::TooDeep | FaultCode::OutOfMemory) {
             return None;
         }
         let own = calls.under_way.iter().filter(|(function, _)| calls.is_own(*function));
@@ -44,7 +45,7 @@ impl Session {
         let shown: Vec<String> =
             own.into_iter().rev().map(|call| calls.shown(call, self.settings.precision)).collect();
         (!shown.is_empty()).then(|| {
-            let depth = grouped(max_depth as u64);
+            let depth = grouped(calls.under_way.len() as u64);
             let calls = shown.join(", ");
             (failure, format!("after {depth} calls within each other, the last were {calls}"))
         })
@@ -94,7 +95,8 @@ impl Session {
         let values: Vec<Value> = values.collect::<Result<_, _>>().ok()?;
         let enough = AtomicBool::new(false);
         let max_depth = self.settings.max_depth.min(LOOKED_AT_DEPTH);
-        let options = interp::Options { max_depth, ..options(&self.settings, &enough) };
+        let max_bytes = self.settings.max_bytes.min(LOOKED_AT_BYTES);
+        let options = interp::Options { max_depth, max_bytes, ..options(&self.settings, &enough) };
         let mut calls = Calls { program, under_way: Vec::new() };
         let host = &mut self.host;
         let run = std::thread::scope(|scope| {
@@ -155,6 +157,7 @@ impl Calls<'_> {
         let name = &self.program.functions[function.0 as usize].name;
         let name = name.split('@').next().unwrap_or(name);
         let args: Vec<String> = args.iter().map(|arg| brief(arg, precision)).collect();
+        let args = if args.is_empty() { vec!["…".to_owned()] } else { args };
         format!("`{name}({})`", args.join(", "))
     }
 }
@@ -163,6 +166,10 @@ impl Observer for Calls<'_> {
     fn enter(&mut self, _: &mut dyn Host, function: FunId, args: &[Value]) {
         if function != self.program.main {
             self.under_way.push((function, args.to_vec()));
+            // The arguments of all calls might take much more memory than the program.
+            if let Some(old) = self.under_way.len().checked_sub(KEPT_CALLS + 1) {
+                self.under_way[old].1 = Vec::new();
+            }
         }
     }
 

@@ -315,6 +315,8 @@ impl Session {
             Ok(done) => done,
             Err(FormError::Program(failure)) if failure.fault.code == FaultCode::TooDeep => {
                 let program = linked.as_ref().unwrap_or(&elaborated.program);
+                let is_full = |detail: &String| detail.contains(" take ");
+                let full = failure.fault.detail.as_ref().is_some_and(is_full);
                 let report = match self.last_calls(program, &globals, key) {
                     Some((deep, calls)) => {
                         let deep = Failure { fault: failure.fault, ..deep };
@@ -322,7 +324,12 @@ impl Session {
                     }
                     None => self.failure(item, &failure),
                 };
-                return Err(vec![report.hint("does every call come nearer to an end?")]);
+                let report = report.hint("does every call come nearer to an end?");
+                return Err(vec![if full {
+                    report.hint("`nesl --stack 1G` lets calls within each other take more memory")
+                } else {
+                    report
+                }]);
             }
             Err(FormError::Program(failure)) => {
                 let program = linked.as_ref().unwrap_or(&elaborated.program);
@@ -534,6 +541,8 @@ pub(super) fn options<'a>(settings: &Settings, interrupt: &'a AtomicBool) -> int
     interp::Options {
         precision: settings.precision,
         max_depth: settings.max_depth,
+        max_stack_bytes: settings.max_stack_bytes,
+        max_bytes: settings.max_bytes,
         max_length: settings.max_length,
         interrupt: Some(interrupt),
         log_scan: settings.log_scan,

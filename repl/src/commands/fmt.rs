@@ -24,7 +24,7 @@ pub fn run(global: &Global, files: &[PathBuf], check: bool) -> Result<u8> {
         } else if stdin {
             output.write_all(&source::encode(&formatted, file.latin1))?;
         } else if changed {
-            std::fs::write(path, source::encode(&formatted, file.latin1))
+            nesl_engine::write_whole(path, &source::encode(&formatted, file.latin1))
                 .with_context(|| format!("cannot write {}", path.display()))?;
             if !global.quiet {
                 eprintln!("formatted {}", path.display());

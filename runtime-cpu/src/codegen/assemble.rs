@@ -134,7 +134,7 @@ impl<'a, 'j> Assembler<'a, 'j> {
             let limit = emitter.env_load(types::I64, offset::STACK_LIMIT);
             let here = emitter.b.ins().get_stack_pointer(types::I64);
             let below = emitter.b.ins().icmp(IntCC::UnsignedLessThan, here, limit);
-            emitter.leave_if(below, Status::TooDeep);
+            emitter.leave_if(below, Status::StackFull);
             emitter.poll();
         }
         emitter.block(&function.body);

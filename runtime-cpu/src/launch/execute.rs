@@ -9,19 +9,17 @@ use crate::abi::{Entry, Env, Status};
 use crate::buffer::internal_failure;
 use crate::memory::Memory;
 use crate::workers::Workers;
-use nesl_runtime::fault::FaultCode;
+use nesl_runtime::fault::{Fault, FaultCode};
 use nesl_runtime::kir::Site;
 use nesl_runtime::runtime::{Failure, Options};
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::sync::{Mutex, PoisonError};
 
-/// The stack of code that recurses, in bytes: a frame may be 1 KiB at a million levels. Only the
-/// part that is used is backed by memory.
-const RECURSION_STACK_BYTES: usize =
-    if cfg!(target_pointer_width = "64") { 1 << 30 } else { 1 << 26 };
-
-/// The part of that stack that is left for functions of the runtime, in bytes.
+/// The part of the stack of code that recurses that is left for functions of the runtime, in bytes.
 const RESERVED_STACK_BYTES: usize = 256 << 10;
+
+/// The stack that a thread gets of the one that all share, at least, in bytes.
+const MIN_SHARED_STACK_BYTES: usize = 16 << 20;
 
 /// Executes a pass over all chunks.
 pub fn run_pass(
@@ -37,6 +35,7 @@ pub fn run_pass(
     let run = &*run;
     let failed = AtomicUsize::new(usize::MAX);
     let failure: Mutex<Option<(usize, Failure)>> = Mutex::new(None);
+    let stack = stack_bytes(options, chunks);
     let each = if run.short && chunks > 1 { Workers::each_soon } else { Workers::each };
     each(workers, chunks, &|take| {
         let mut env = Env::new(options, workers, chunks == 1);
@@ -58,10 +57,11 @@ pub fn run_pass(
             // SAFETY: `emitted` has `outputs` vectors for each chunk, and `at` is below their number.
             env.emitted = unsafe { emitted.get().add(at * outputs) };
             env.details = 0;
-            let status = call(entry, &mut env, &params, state, run.code.facts.recursive);
+            let recursive = run.code.facts.recursive.then_some(stack);
+            let status = call(entry, &mut env, &params, state, recursive);
             if status != Status::Done as i32 {
                 failed.fetch_min(at, Relaxed);
-                let found = failure_of(&env, status, run.tag, workers.memory());
+                let found = failure_of(&env, status, run.tag, workers.memory(), stack);
                 let mut first = failure.lock().unwrap_or_else(PoisonError::into_inner);
                 if first.as_ref().is_none_or(|(before, _)| at < *before) {
                     *first = Some((at, found));
@@ -82,6 +82,13 @@ pub fn run_pass(
     }
 }
 
+/// Returns the size in bytes of the stack of each thread that executes some of the chunks of a launch:
+/// all threads share what is allowed.
+fn stack_bytes(options: &Options, chunks: usize) -> usize {
+    let share = options.max_stack_bytes / chunks.clamp(1, options.threads.max(1));
+    share.max(MIN_SHARED_STACK_BYTES.min(options.max_stack_bytes))
+}
+
 /// An address that several threads use.
 #[derive(Clone, Copy)]
 struct Shared<T>(*mut T);
@@ -95,28 +102,29 @@ impl<T> Shared<T> {
     }
 }
 
-/// Runs compiled code, on a large stack if it recurses.
-fn call(entry: Entry, env: &mut Env, params: &[u64], state: *mut u64, recursive: bool) -> i32 {
+/// Runs compiled code; if it recurses, on a stack with so many bytes for its calls, of which only the
+/// part that is used is backed by memory.
+fn call(entry: Entry, env: &mut Env, params: &[u64], state: *mut u64, stack: Option<usize>) -> i32 {
     let run = |env: &mut Env| {
         // SAFETY: `entry` was compiled for the kernel whose parameters these are; `Env` and the
         // chunk's words have the layout of `abi`.
         unsafe { entry(env, params.as_ptr(), state) }
     };
-    if !recursive {
+    let Some(stack) = stack else {
         return run(env);
-    }
-    stacker::grow(RECURSION_STACK_BYTES, || {
+    };
+    stacker::grow(stack.saturating_add(RESERVED_STACK_BYTES), || {
         // A local of the new stack.
         let local = 0u8;
         let here = std::hint::black_box(std::ptr::from_ref(&local)) as usize;
-        let left = stacker::remaining_stack().unwrap_or(RECURSION_STACK_BYTES / 2);
+        let left = stacker::remaining_stack().unwrap_or(stack / 2);
         env.stack_limit = here - left + RESERVED_STACK_BYTES;
         run(env)
     })
 }
 
-/// Returns the failure that a status other than `Done` reports.
-fn failure_of(env: &Env, status: i32, tag: u64, memory: &Memory) -> Failure {
+/// Returns the failure that a status other than `Done` reports, of code with so many bytes of stack.
+fn failure_of(env: &Env, status: i32, tag: u64, memory: &Memory, stack: usize) -> Failure {
     let machine = |code: FaultCode| Failure::Machine(code.into());
     let wanted = (env.details > 0).then(|| env.detail[0].unsigned_abs());
     let program = |text| Failure::Program {
@@ -140,6 +148,9 @@ fn failure_of(env: &Env, status: i32, tag: u64, memory: &Memory) -> Failure {
             program(Some(text))
         }
         s if s == Status::TooDeep as i32 => machine(FaultCode::TooDeep),
+        s if s == Status::StackFull as i32 => {
+            Failure::Machine(Fault::too_deep(None, Some(stack as u64)))
+        }
         s if s == Status::Interrupted as i32 => machine(FaultCode::Interrupted),
         s if s == Status::OutOfMemory as i32 => memory.exhausted(wanted),
         other => internal_failure(&format!("code ended with status {other}")),

@@ -153,7 +153,7 @@ impl Reference {
                 other => ill_formed(format!("{param}: {ty} is given {other:?}")),
             };
         }
-        let depth = self.options.max_depth;
+        let depth = (self.options.max_depth, self.options.max_stack_bytes);
         let mut machine = Machine::new(module, memory, &self.options.interrupt, depth);
         let outputs = launch::execute(kernel, &mut machine, env);
         let work = machine.work;

@@ -490,13 +490,8 @@ pub(crate) fn interpret(
     budget_ns: &mut u64,
     precision: Precision,
 ) -> Result<Value, Stop> {
-    let options = Options {
-        precision,
-        max_depth: 10_000,
-        max_length: 1_000_000,
-        interrupt: None,
-        log_scan: false,
-    };
+    let options =
+        Options { precision, max_depth: 10_000, max_length: 1_000_000, ..Options::default() };
     let max_bytes = Thresholds::default().max_interpret_first_bytes;
     match interp::run_within(budget_ns, max_bytes, program, globals, 0, &mut NoHost, &options) {
         None => Err(Stop::OutOfTime),

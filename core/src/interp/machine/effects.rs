@@ -46,9 +46,11 @@ impl Machine<'_, '_> {
         let mut path = Vec::new();
         for frame in &self.frames[outermost + 1..] {
             match frame {
-                ControlFrame::Block(block) => path.extend([block.branch, block.begun]),
+                ControlFrame::Block { step, .. } => {
+                    path.extend([step.branch(), step.begun() as u32]);
+                }
                 ControlFrame::Nest(nest) if nest.nest.serial => path.push(nest.begun as u32),
-                ControlFrame::Nest(_) | ControlFrame::Call(_) | ControlFrame::Clock(_) => {}
+                ControlFrame::Nest(_) | ControlFrame::Call { .. } | ControlFrame::Clock(_) => {}
             }
         }
         let at = (site, self.current().library);

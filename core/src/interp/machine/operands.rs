@@ -49,7 +49,7 @@ impl Machine<'_, '_> {
     #[inline]
     pub(super) fn atom(&self, atom: Atom) -> Value {
         match atom {
-            Atom::Var(var) => self.values[self.base + var.0 as usize].clone(),
+            Atom::Var(var) => self.values[self.base + self.window.place(var)].clone(),
             Atom::Unit => Value::Unit,
             Atom::Int(x) => Value::Int(self.limits.precision.wrap(x)),
             Atom::Float(x) => Value::Float(self.limits.precision.round(x)),
@@ -113,7 +113,7 @@ impl Machine<'_, '_> {
 
 /// The types of the variables of a function.
 fn types(function: &Function) -> Rc<[Ty]> {
-    let mut types = vec![Ty::Unit; window(function)];
+    let mut types = vec![Ty::Unit; window::count(function)];
     for (var, ty) in &function.params {
         types[var.0 as usize] = ty.clone();
     }

@@ -31,7 +31,9 @@ pub(super) struct Cells {
     pub(super) lengths: Vec<i64>,
 }
 
-/// Rows of a table.
+/// Rows of a table: those of all parts of the file that a thread reads, one part behind the other.
+///
+/// So there are few blocks, which are large, and the system gets each back as soon as it is freed.
 pub(super) struct Rows {
     pub(super) count: usize,
     /// The columns of the layout, then that of the rest.
@@ -40,10 +42,20 @@ pub(super) struct Rows {
     pub(super) rests: Vec<i64>,
 }
 
+/// A place between two rows.
+pub(super) struct Mark {
+    /// The number of rows before it.
+    pub(super) count: usize,
+    /// For each column, the numbers of bytes and of lengths before it.
+    pub(super) columns: Vec<(usize, usize)>,
+    /// The number of rests before it.
+    pub(super) rests: usize,
+}
+
 /// The outcome of reading a part of a file.
 pub(super) enum Outcome {
     /// The part ends where a record ends.
-    Whole(Rows),
+    Whole,
     /// The part ends in a quoted field.
     Split,
     /// A record is wrong: the position where it begins, its wrong field (none if their number is wrong),
@@ -55,14 +67,16 @@ pub(super) enum Outcome {
     Stopped,
 }
 
-/// Reads the records between two positions, at the first of which one begins.
+/// Reads the records between two positions, at the first of which one begins, and adds them to the
+/// rows; adds none if the outcome is another than [`Outcome::Whole`].
 pub(super) fn read(
     source: &Source,
     (from, to): (u64, u64),
     form: &Form<'_>,
     stop: &(dyn Fn() -> bool + Sync),
+    rows: &mut Rows,
 ) -> Outcome {
-    let mut rows = Rows::new(form.layout);
+    let before = rows.mark();
     let done = for_each_record(source, (from, to), form.separator, stop, &mut |record, fields| {
         rows.push(fields, form).map_err(|(field, message)| Outcome::Wrong {
             record,
@@ -71,12 +85,18 @@ pub(super) fn read(
         })
     });
     match done {
-        Ok(()) => Outcome::Whole(rows),
-        Err(outcome) => outcome,
+        Ok(()) => Outcome::Whole,
+        Err(outcome) => {
+            rows.truncate(&before);
+            outcome
+        }
     }
 }
 
 /// Calls a function with the position and the fields of each record between two positions.
+///
+/// Lines without quotes are taken as they are; the others, and those that go beyond a block, go
+/// through the automaton of `csv_core`.
 pub(super) fn for_each_record(
     source: &Source,
     (from, to): (u64, u64),
@@ -93,9 +113,19 @@ pub(super) fn for_each_record(
     let (mut begin, mut end) = (0, 0);
     let (mut text, mut ends) = (vec![0; 1024], vec![0; 16]);
     let (mut text_len, mut ends_len) = (0, 0);
+    let mut plain_ends = Vec::new();
     // The position of the next byte of the block, and that of the record under way.
     let (mut position, mut record) = (from, from);
     loop {
+        let between = text_len == 0 && ends_len == 0;
+        // The automaton looks for a byte order mark.
+        if between && position > 0 && begin < end {
+            let lines = &block[begin..end];
+            let read = plain_records(lines, position, separator, &mut plain_ends, take)?;
+            begin += read;
+            position += read as u64;
+            record = position;
+        }
         if begin == end && position < to {
             if stop() {
                 return Err(Outcome::Stopped);
@@ -111,7 +141,6 @@ pub(super) fn for_each_record(
         let is_last = begin == end;
         if is_last && to < source.len() {
             // What follows belongs to others.
-            let between = text_len == 0 && ends_len == 0;
             return if between { Ok(()) } else { Err(Outcome::Split) };
         }
         let (result, read, wrote, ended) =
@@ -125,13 +154,42 @@ pub(super) fn for_each_record(
             ReadRecordResult::OutputFull => text.resize(2 * text.len(), 0),
             ReadRecordResult::OutputEndsFull => ends.resize(2 * ends.len(), 0),
             ReadRecordResult::Record => {
-                take(record, &Fields { text: &text, ends: &ends[..ends_len] })?;
+                take(record, &Fields { text: &text, ends: &ends[..ends_len], gap: 0 })?;
                 (text_len, ends_len) = (0, 0);
                 record = position;
             }
             ReadRecordResult::End => return Ok(()),
         }
     }
+}
+
+/// Calls a function with the position and the fields of each record at the beginning of some bytes, up
+/// to the first line with a quote or without an end; returns the number of bytes read.
+///
+/// Each `\n` and each `\r` ends a line, and empty lines are no records, as for the automaton.
+fn plain_records(
+    bytes: &[u8],
+    position: u64,
+    separator: u8,
+    ends: &mut Vec<usize>,
+    take: &mut dyn FnMut(u64, &Fields<'_>) -> Result<(), Outcome>,
+) -> Result<usize, Outcome> {
+    let quote = memchr::memchr(b'"', bytes).unwrap_or(bytes.len());
+    let mut at = 0;
+    while let Some(length) = memchr::memchr2(b'\n', b'\r', &bytes[at..]) {
+        if at + length > quote {
+            break;
+        }
+        if length > 0 {
+            let line = &bytes[at..at + length];
+            ends.clear();
+            ends.extend(line.iter().enumerate().filter(|(_, c)| **c == separator).map(|(i, _)| i));
+            ends.push(length);
+            take(position + at as u64, &Fields { text: line, ends, gap: 1 })?;
+        }
+        at += length + 1;
+    }
+    Ok(at)
 }
 
 fn skip_byte_order_mark(reader: &mut Reader) {
@@ -143,6 +201,8 @@ fn skip_byte_order_mark(reader: &mut Reader) {
 pub(super) struct Fields<'a> {
     text: &'a [u8],
     ends: &'a [usize],
+    /// The number of bytes between two fields.
+    gap: usize,
 }
 
 impl<'a> Fields<'a> {
@@ -153,7 +213,7 @@ impl<'a> Fields<'a> {
 
     /// Returns a field.
     pub(super) fn get(&self, at: usize) -> &'a [u8] {
-        let start = if at == 0 { 0 } else { self.ends[at - 1] };
+        let start = if at == 0 { 0 } else { self.ends[at - 1] + self.gap };
         &self.text[start..self.ends[at]]
     }
 
@@ -164,16 +224,27 @@ impl<'a> Fields<'a> {
 }
 
 impl Rows {
-    fn new(layout: &Layout) -> Rows {
+    /// Returns no rows.
+    pub(super) fn new(layout: &Layout) -> Rows {
         let count = layout.fixed.len() + usize::from(layout.rest.is_some());
         let columns = std::iter::repeat_with(Cells::default).take(count).collect();
         Rows { count: 0, columns, rests: Vec::new() }
     }
 
-    /// Returns the size of the cells in bytes.
-    pub(super) fn size(&self) -> u64 {
-        let columns = self.columns.iter().map(|c| c.bytes.len() + 16 * c.lengths.len());
-        (columns.sum::<usize>() + 16 * self.rests.len()) as u64
+    /// Returns the place behind the last row.
+    pub(super) fn mark(&self) -> Mark {
+        let columns = self.columns.iter().map(|c| (c.bytes.len(), c.lengths.len())).collect();
+        Mark { count: self.count, columns, rests: self.rests.len() }
+    }
+
+    /// Removes the rows behind a place.
+    fn truncate(&mut self, at: &Mark) {
+        self.count = at.count;
+        for (cells, (bytes, lengths)) in self.columns.iter_mut().zip(&at.columns) {
+            cells.bytes.truncate(*bytes);
+            cells.lengths.truncate(*lengths);
+        }
+        self.rests.truncate(at.rests);
     }
 
     /// Adds a record; fails with its wrong field and what is wrong.
@@ -215,6 +286,14 @@ impl Rows {
         }
         self.count += 1;
         Ok(())
+    }
+}
+
+impl Mark {
+    /// Returns the size in bytes of the cells before it, as parts of a value.
+    pub(super) fn size(&self) -> u64 {
+        let columns = self.columns.iter().map(|(bytes, lengths)| bytes + 16 * lengths);
+        (columns.sum::<usize>() + 16 * self.rests) as u64
     }
 }
 

@@ -4,7 +4,7 @@
 //! quoted field. So a part is taken only if the one before it, which is known to begin at a record,
 //! ends at a record, too; else the one before it is read again together with what follows.
 
-use super::chunk::{self, Cells, Form, Outcome, Rows};
+use super::chunk::{self, Cells, Form, Mark, Outcome, Rows};
 use super::{Column, Layout, is_header, layout};
 use crate::host::columns::{Array, Part, Piece, count};
 use crate::host::scan::located_in;
@@ -13,6 +13,7 @@ use nesl_core::ir::Ty;
 use nesl_runtime::bug::OrBug;
 use nesl_runtime::kir;
 use nesl_runtime::scalar::Precision;
+use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -134,6 +135,23 @@ fn choose(table: &Table<'_>, layout: &Layout, header: &[&[u8]]) -> Result<Vec<us
     Ok(chosen)
 }
 
+/// The rows of a part of the file: where they are among those of a block.
+struct PartRows {
+    block: usize,
+    from: Mark,
+    to: Mark,
+}
+
+/// The rows of a part, or what is wrong with it.
+type PartOutcome = Result<PartRows, Outcome>;
+
+/// The rows of a table, in blocks.
+struct Found {
+    /// The rows in order.
+    parts: Vec<PartRows>,
+    blocks: Vec<Rows>,
+}
+
 /// The work of reading what is behind the header.
 struct Scan<'a> {
     table: &'a Table<'a>,
@@ -143,39 +161,43 @@ struct Scan<'a> {
 
 impl Scan<'_> {
     /// Reads all parts of the file.
-    fn run(&self) -> Result<Vec<Rows>, String> {
+    fn run(&self) -> Result<Found, String> {
         let source = &self.table.source;
         let parts = usize::try_from((source.len() - self.from).div_ceil(self.table.part_bytes))
             .unwrap_or(usize::MAX);
         let threads = self.table.threads.clamp(1, parts.max(1));
-        let outcomes: Vec<Mutex<Option<Outcome>>> = (0..parts).map(|_| Mutex::default()).collect();
+        let outcomes: Vec<Mutex<Option<PartOutcome>>> =
+            (0..parts).map(|_| Mutex::default()).collect();
         let next = AtomicUsize::new(0);
         let size = AtomicU64::new(0);
         let enough = AtomicBool::new(false);
         let stop = || enough.load(Relaxed) || (self.table.stop)();
-        let work = || {
+        let work = |thread: usize| {
+            let mut rows = Rows::new(self.form.layout);
             loop {
                 let at = next.fetch_add(1, Relaxed);
                 if at >= parts || stop() {
-                    return;
+                    return rows;
                 }
-                let outcome = match (self.begin(at), self.begin(at + 1)) {
-                    (Ok(from), Ok(to)) => chunk::read(source, (from, to), &self.form, &stop),
-                    (Err(error), _) | (_, Err(error)) => Outcome::Unreadable(error),
-                };
-                if let Outcome::Whole(rows) = &outcome
-                    && size.fetch_add(rows.size(), Relaxed) + rows.size() > self.table.memory
-                {
-                    enough.store(true, Relaxed);
+                let outcome = self.read(at, at + 1, &stop, thread, &mut rows);
+                if let Ok(part) = &outcome {
+                    let own = part.to.size() - part.from.size();
+                    if size.fetch_add(own, Relaxed) + own > self.table.memory {
+                        enough.store(true, Relaxed);
+                    }
                 }
                 *outcomes[at].lock().unwrap_or_else(PoisonError::into_inner) = Some(outcome);
             }
         };
-        std::thread::scope(|scope| {
-            for _ in 1..threads {
-                scope.spawn(work);
+        let work = &work;
+        let blocks = std::thread::scope(|scope| {
+            let others: Vec<_> =
+                (1..threads).map(|thread| scope.spawn(move || work(thread))).collect();
+            let mut blocks = vec![work(0)];
+            for other in others {
+                blocks.push(other.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
             }
-            work();
+            blocks
         });
         if enough.load(Relaxed) {
             let fault = nesl_runtime::fault::Fault::out_of_memory(
@@ -189,40 +211,53 @@ impl Scan<'_> {
                 fault.detail.unwrap_or_default()
             ));
         }
-        let outcomes = outcomes.into_iter();
-        self.chain(
-            outcomes.map(|o| o.into_inner().unwrap_or_else(PoisonError::into_inner)).collect(),
-        )
+        let outcomes = outcomes.into_iter().map(|outcome| {
+            let outcome = outcome.into_inner().unwrap_or_else(PoisonError::into_inner);
+            outcome.unwrap_or(Err(Outcome::Stopped))
+        });
+        self.chain(outcomes.collect(), blocks)
+    }
+
+    /// Reads the part of the file from one number on to another, behind the rows of a block.
+    fn read(
+        &self,
+        from: usize,
+        to: usize,
+        stop: &(dyn Fn() -> bool + Sync),
+        block: usize,
+        rows: &mut Rows,
+    ) -> PartOutcome {
+        let ends = self.begin(from).and_then(|from| Ok((from, self.begin(to)?)));
+        let ends = ends.map_err(Outcome::Unreadable)?;
+        let before = rows.mark();
+        match chunk::read(&self.table.source, ends, &self.form, stop, rows) {
+            Outcome::Whole => Ok(PartRows { block, from: before, to: rows.mark() }),
+            other => Err(other),
+        }
     }
 
     /// Takes the outcomes of the parts that begin at records, and reads the others again.
-    fn chain(&self, outcomes: Vec<Option<Outcome>>) -> Result<Vec<Rows>, String> {
-        let source = &self.table.source;
+    fn chain(&self, outcomes: Vec<PartOutcome>, blocks: Vec<Rows>) -> Result<Found, String> {
+        let mut found = Found { parts: Vec::with_capacity(outcomes.len()), blocks };
         let parts = outcomes.len();
-        let mut all = Vec::with_capacity(parts);
-        let mut outcomes: Vec<Outcome> =
-            outcomes.into_iter().map(|outcome| outcome.unwrap_or(Outcome::Stopped)).collect();
+        let mut outcomes = outcomes;
         let mut at = 0;
         while at < parts {
-            let mut outcome = std::mem::replace(&mut outcomes[at], Outcome::Stopped);
+            let mut outcome = std::mem::replace(&mut outcomes[at], Err(Outcome::Stopped));
             let mut more = 1;
-            while matches!(outcome, Outcome::Split) {
+            while matches!(outcome, Err(Outcome::Split)) {
                 more = (2 * more).min(parts - at);
-                let ends = (self.begin(at), self.begin(at + more));
-                outcome = match ends {
-                    (Ok(from), Ok(to)) => {
-                        chunk::read(source, (from, to), &self.form, self.table.stop)
-                    }
-                    (Err(error), _) | (_, Err(error)) => Outcome::Unreadable(error),
-                };
+                let mut rows = Rows::new(self.form.layout);
+                let block = found.blocks.len();
+                outcome = self.read(at, at + more, self.table.stop, block, &mut rows);
+                if outcome.is_ok() {
+                    found.blocks.push(rows);
+                }
             }
-            match outcome {
-                Outcome::Whole(rows) => all.push(rows),
-                wrong => return Err(failure(self.table, wrong)),
-            }
+            found.parts.push(outcome.map_err(|wrong| failure(self.table, wrong))?);
             at += more;
         }
-        Ok(all)
+        Ok(found)
     }
 
     /// Returns the position where a part begins.
@@ -257,7 +292,7 @@ fn failure(table: &Table<'_>, outcome: Outcome) -> String {
             format!("cannot read `{}`: {}", table.name, super::super::file::reason(&error))
         }
         // Who asked to stop does not read this.
-        Outcome::Stopped | Outcome::Split | Outcome::Whole(_) => format!("{}: stopped", table.name),
+        Outcome::Stopped | Outcome::Split | Outcome::Whole => format!("{}: stopped", table.name),
     }
 }
 
@@ -294,30 +329,45 @@ fn field_start(source: &Source, record: u64, field: usize, separator: u8) -> u64
     at
 }
 
+/// The blocks of a column: the cells of each, and the lengths of its texts.
+type ColumnBlocks = Vec<(Arc<Vec<u8>>, Arc<Vec<i64>>)>;
+
 /// Puts the rows together: the parts of a sequence of them.
-fn parts(rows: Vec<Rows>, layout: &Layout, precision: Precision) -> Vec<Part> {
-    let total = rows.iter().map(|rows| rows.count).sum();
-    let mut rests: Vec<Vec<i64>> = Vec::with_capacity(rows.len());
+fn parts(found: Found, layout: &Layout, precision: Precision) -> Vec<Part> {
+    let Found { parts: rows, blocks } = found;
+    let total = rows.iter().map(|part| part.to.count - part.from.count).sum();
     let width = layout.fixed.len() + usize::from(layout.rest.is_some());
-    let mut columns: Vec<Vec<Cells>> = (0..width).map(|_| Vec::with_capacity(rows.len())).collect();
-    for rows in rows {
-        rests.push(rows.rests);
-        columns.iter_mut().zip(rows.columns).for_each(|(all, own)| all.push(own));
+    let mut columns: Vec<ColumnBlocks> =
+        (0..width).map(|_| Vec::with_capacity(blocks.len())).collect();
+    let mut rests = Vec::with_capacity(blocks.len());
+    for block in blocks {
+        rests.push(Arc::new(block.rests));
+        for (all, Cells { bytes, lengths }) in columns.iter_mut().zip(block.columns) {
+            all.push((Arc::new(bytes), Arc::new(lengths)));
+        }
     }
     let mut parts = vec![count(total)];
     let rest_cells = layout.rest.map(|_| columns.pop().or_bug("the rest has a column"));
-    for (cells, column) in columns.into_iter().zip(&layout.fixed) {
-        add_column(cells, *column, precision, &mut parts);
+    for (at, (blocks, column)) in columns.into_iter().zip(&layout.fixed).enumerate() {
+        add_column(&rows, at, blocks, *column, precision, &mut parts);
     }
-    if let (Some(column), Some(cells)) = (layout.rest, rest_cells) {
-        add_segments(rests, &mut parts);
-        add_column(cells, column, precision, &mut parts);
+    if let (Some(column), Some(blocks)) = (layout.rest, rest_cells) {
+        let of = |part: &PartRows| (rests[part.block].clone(), part.from.rests..part.to.rests);
+        add_segments(rows.iter().map(of), &mut parts);
+        add_column(&rows, layout.fixed.len(), blocks, column, precision, &mut parts);
     }
     parts
 }
 
 /// Adds the parts of a column.
-fn add_column(cells: Vec<Cells>, column: Column, precision: Precision, parts: &mut Vec<Part>) {
+fn add_column(
+    rows: &[PartRows],
+    at: usize,
+    blocks: ColumnBlocks,
+    column: Column,
+    precision: Precision,
+    parts: &mut Vec<Part>,
+) {
     let ty = match (column, precision) {
         (Column::Int, Precision::Bits64) => kir::Ty::I64,
         (Column::Int, Precision::Bits32) => kir::Ty::I32,
@@ -326,36 +376,35 @@ fn add_column(cells: Vec<Cells>, column: Column, precision: Precision, parts: &m
         (Column::Bool, _) => kir::Ty::Bool,
         (Column::Char | Column::Text, _) => kir::Ty::U8,
     };
-    let (bytes, lengths): (Vec<_>, Vec<_>) =
-        cells.into_iter().map(|cells| (cells.bytes, cells.lengths)).unzip();
     if column == Column::Text {
-        add_segments(lengths, parts);
+        let of = |part: &PartRows| {
+            let range = part.from.columns[at].1..part.to.columns[at].1;
+            (blocks[part.block].1.clone(), range)
+        };
+        add_segments(rows.iter().map(of), parts);
     }
-    let length = bytes.iter().map(|bytes: &Vec<u8>| bytes.len() / ty.size()).sum();
-    let pieces = bytes.into_iter().map(Piece::Bytes).collect();
-    parts.push(Part::Array(Array { ty, length, pieces }));
+    let ranges = rows
+        .iter()
+        .map(|part| (&blocks[part.block].0, part.from.columns[at].0..part.to.columns[at].0));
+    let bytes: usize = ranges.clone().map(|(_, range)| range.len()).sum();
+    let pieces = ranges.map(|(block, range)| Piece::Shared(block.clone(), range)).collect();
+    parts.push(Part::Array(Array { ty, length: bytes / ty.size(), pieces }));
 }
 
 /// Adds the parts of contiguous segments: where they start, their lengths, and the sum of those.
-fn add_segments(lengths: Vec<Vec<i64>>, parts: &mut Vec<Part>) {
-    let segments = lengths.iter().map(Vec::len).sum();
-    let mut end = 0_i64;
-    let mut starts = Vec::with_capacity(lengths.len());
-    for lengths in &lengths {
-        let mut bytes = Vec::with_capacity(8 * lengths.len());
-        for length in lengths {
-            bytes.extend_from_slice(&end.to_ne_bytes());
-            end += length;
-        }
-        starts.push(Piece::Bytes(bytes));
+fn add_segments(
+    lengths: impl Iterator<Item = (Arc<Vec<i64>>, Range<usize>)>,
+    parts: &mut Vec<Part>,
+) {
+    let (mut segments, mut end) = (0, 0_i64);
+    let (mut starts, mut all_lengths) = (Vec::new(), Vec::new());
+    for (block, range) in lengths {
+        segments += range.len();
+        let first = end;
+        end += block[range.clone()].iter().sum::<i64>();
+        starts.push(Piece::Starts(block.clone(), range.clone(), first));
+        all_lengths.push(Piece::Lengths(block, range));
     }
-    let lengths = lengths.into_iter().map(|lengths| {
-        let mut bytes = Vec::with_capacity(8 * lengths.len());
-        lengths.iter().for_each(|length| bytes.extend_from_slice(&length.to_ne_bytes()));
-        Piece::Bytes(bytes)
-    });
-    let lengths = lengths.collect();
-    parts.push(Part::Array(Array { ty: kir::Ty::I64, length: segments, pieces: starts }));
-    parts.push(Part::Array(Array { ty: kir::Ty::I64, length: segments, pieces: lengths }));
-    parts.push(count(end as usize));
+    let array = |pieces| Part::Array(Array { ty: kir::Ty::I64, length: segments, pieces });
+    parts.extend([array(starts), array(all_lengths), count(end as usize)]);
 }

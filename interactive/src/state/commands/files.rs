@@ -124,6 +124,6 @@ fn save(state: &State, path: &Path) -> Result<usize, String> {
             count += 1;
         }
     }
-    std::fs::write(path, text).map_err(cannot)?;
+    nesl_engine::write_whole(path, text.as_bytes()).map_err(cannot)?;
     Ok(count)
 }

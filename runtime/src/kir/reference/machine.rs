@@ -53,6 +53,9 @@ pub(super) struct Machine<'m, 'r> {
     /// The work so far: see [`Counters::work`](crate::runtime::Counters::work).
     pub work: u64,
     frames: Vec<Frame<'m>>,
+    max_stack_bytes: usize,
+    /// The size of the frames in bytes.
+    frame_bytes: usize,
 }
 
 /// A call under way.
@@ -106,6 +109,12 @@ struct Count<'m> {
     sums: Vec<Literal>,
 }
 
+/// The size of the frame of a function with so many values, in bytes.
+fn frame_bytes(values: usize) -> usize {
+    // Four open blocks are allocated at once.
+    size_of::<Frame<'_>>() + values * size_of::<Datum>() + 4 * size_of::<Open<'_>>()
+}
+
 impl From<Fault> for Stop {
     fn from(fault: Fault) -> Stop {
         Stop::Machine(fault)
@@ -123,9 +132,18 @@ impl<'m, 'r> Machine<'m, 'r> {
         module: &'m Module,
         memory: Memory<'r>,
         interrupt: &'r AtomicBool,
-        max_depth: usize,
+        (max_depth, max_stack_bytes): (usize, usize),
     ) -> Machine<'m, 'r> {
-        Machine { module, memory, interrupt, max_depth, work: 0, frames: Vec::new() }
+        Machine {
+            module,
+            memory,
+            interrupt,
+            max_depth,
+            work: 0,
+            frames: Vec::new(),
+            max_stack_bytes,
+            frame_bytes: 0,
+        }
     }
 
     /// Executes the code of a stage; gives the environment it leaves.
@@ -140,6 +158,7 @@ impl<'m, 'r> Machine<'m, 'r> {
         env: Env,
     ) -> Outcome<Env> {
         self.frames.clear();
+        self.frame_bytes = 0;
         let open = vec![Open { block, at: 0, after: After::Call }];
         self.frames.push(Frame { kind: "kernel", name: kernel, types, env, open, results: &[] });
         self.poll()?;
@@ -191,6 +210,7 @@ impl<'m, 'r> Machine<'m, 'r> {
         match open.after {
             After::Call => {
                 let frame = self.frames.pop().or_bug("an instruction is executed in a call");
+                self.frame_bytes = self.frame_bytes.saturating_sub(frame_bytes(frame.env.len()));
                 if self.frames.is_empty() {
                     return Ok(Some(frame.env));
                 }
@@ -312,6 +332,11 @@ impl<'m, 'r> Machine<'m, 'r> {
                     return Err(Fault::new(FaultCode::TooDeep).into());
                 }
                 let callee = &self.module.functions[callee.0 as usize];
+                self.frame_bytes += frame_bytes(callee.types.len());
+                if self.frame_bytes > self.max_stack_bytes {
+                    let limit = Some(self.max_stack_bytes as u64);
+                    return Err(Fault::too_deep(Some(self.frames.len() as u64), limit).into());
+                }
                 let mut env = vec![Datum::Unset; callee.types.len()];
                 for (param, arg) in callee.params.iter().zip(args) {
                     env[param.0 as usize] = self.get(*arg);
