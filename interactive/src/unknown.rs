@@ -2,8 +2,12 @@
 
 use nesl_engine::Session;
 
-/// The message for an undefined name, with similar defined names.
+/// The message for an undefined name, with similar defined names; of a word of the language, how it is
+/// used.
 pub fn unknown(session: &mut Session, name: &str) -> String {
+    if let Some(use_of) = word(name) {
+        return format!("`{name}` is a word of the language, not a name: {use_of}");
+    }
     let near = nearest(name, session.complete("").into_iter().map(|known| known.name));
     match near.as_slice() {
         [] => format!("Name error: nothing is known about `{name}`"),
@@ -15,6 +19,23 @@ pub fn unknown(session: &mut Session, name: &str) -> String {
             )
         }
     }
+}
+
+/// Returns how a word or sign of the language is used that is no function.
+fn word(name: &str) -> Option<&'static str> {
+    Some(match name.to_lowercase().as_str() {
+        "if" | "then" | "else" => "`if x > 0 then a else b`",
+        "let" => "`let x = 3; y = x + 1 in x * y`",
+        "in" => "`let x = 3 in x + 1`, and `{x + 1 : x in xs}`",
+        "function" => "`function g(x, y) = x + y;`",
+        "datatype" => "`datatype point(float, float);`",
+        "{" | "}" | "{}" | "|" => "`{x + 1 : x in xs | x > 0}`, for each element of `xs` above 0",
+        "=>" => "`x => x + 1`, a function as a value",
+        "=" => "`x = 3;` defines `x`; to compare, `==`",
+        ":=" => "`function g(x, n := 5) = x + n;`, an optional argument",
+        "t" | "f" => "`t` means true, `f` means false",
+        _ => return None,
+    })
 }
 
 /// The known names within a few keystrokes of `name`, nearest first, at most three.

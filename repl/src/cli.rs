@@ -42,6 +42,21 @@ const ABOUT: &str = "NESL, the nested data-parallel language: run, check, format
 Without a command, nesl starts an interactive session (or, if standard input is not a terminal,
 runs the forms it reads there).";
 
+/// The notation of flat programs, which `nesl ir --help` shows.
+const FLAT_NOTATION: &str = "\
+How to read the stages from flat to fused:
+  s0                       the caller's index space: one element, or one for each call at once
+  s1 = elements v0 of s0   an index space: the elements of the sequence v0, for each element of s0
+  s1 = count v3 of s0      v3 elements for each element of s0: an apply-to-each over a range
+  s2 = filter v6 of s1     the elements of s1 for which v6 is true (not v6: false)
+  v4: int in s1 = mul(…)   a value for each element of s1, all of them at once
+  element(v0)              the element of v0 itself; `after v7`: once v7 has been checked
+  collect v4 from s1       the values v4 as sequences, one for each element of the space around s1
+  reduce_sum v4 from s1    the same with their sums
+  if v2 in s1 … else in s2 the elements for which v2 is true, then the others
+  versions … or …          two ways to the same value; the sizes decide which one runs
+  kernel 1 over s2 stores v4 { … }  steps in one pass over s2, of which only v4 is stored";
+
 /// A session that another program shows gives its device back once it was idle for so long.
 const DEFAULT_IDLE: Duration = Duration::from_mins(15);
 
@@ -337,6 +352,7 @@ Examples:
         check: bool,
     },
     /// Show a program as one of the compiler's stages sees it
+    #[command(after_long_help = FLAT_NOTATION)]
     Ir {
         /// The file; `-` is standard input
         #[arg(value_name = "FILE")]

@@ -72,10 +72,24 @@ fn library(text: &str) -> String {
         let what = doc.split("\n\n").nth(1).unwrap_or_default();
         let what = what.split("\nExample:").next().unwrap_or_default();
         let what = what.split("\nCost:").next().unwrap_or_default().trim();
+        let example = doc.split("\nExample:").nth(1).unwrap_or_default();
+        let example = example.split("\nExample:").next().unwrap_or_default();
+        let example = example.split("\nCost:").next().unwrap_or_default();
         let cell = |text: &str| text.replace('\n', " ").replace('|', "\\|");
-        page += &format!("| `{}` | `{}` | {} |\n", cell(&name), cell(&ty), cell(what));
+        let example = code(&cell(&example.split_whitespace().collect::<Vec<_>>().join(" ")));
+        let what = format!("{} {example}", cell(what));
+        page += &format!("| `{}` | `{}` | {} |\n", cell(&name), cell(&ty), what.trim());
     }
     page
+}
+
+/// Returns a text as code in Markdown, or nothing of no text.
+fn code(text: &str) -> String {
+    match text {
+        "" => String::new(),
+        _ if text.contains('`') => format!("`` {text} ``"),
+        _ => format!("`{text}`"),
+    }
 }
 
 /// Replaces the table after the marker comment of the page by the list of all stages of the compiler.

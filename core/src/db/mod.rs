@@ -29,7 +29,7 @@ mod query;
 mod scope;
 mod scratch;
 
-use crate::base::{Diagnostic, ItemId, Loc, Name, Span, TextRange, TextSize};
+use crate::base::{Diagnostic, ItemId, Loc, Name, Severity, Span, TextRange, TextSize};
 use crate::names::Names;
 use crate::syntax::{Parsed, RawKind, ast};
 use crate::types::{ItemTypes, Signature};
@@ -350,7 +350,13 @@ impl Database {
             all.extend(scope::unterminated(self, input).map(|d| d.map(|loc| self.place(loc))));
         }
         let below = query::diagnostics(self, input::item(item));
-        all.extend(below.iter().map(|d| d.clone().map(|loc| self.place(loc))));
+        let lines = &self.parsed(item).lines;
+        if !lines.is_empty() && below.iter().any(|d| d.severity == Severity::Error) {
+            // What is wrong follows from a line that was to be a form of its own.
+            all.extend(lines.iter().map(|d| d.clone().map(|range| self.in_file(item, range))));
+        } else {
+            all.extend(below.iter().map(|d| d.clone().map(|loc| self.place(loc))));
+        }
         all.sort_by_key(|d| d.primary.at.range.start());
         all
     }

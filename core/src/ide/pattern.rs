@@ -29,5 +29,8 @@ pub(super) fn type_within(cursor: &Cursor<'_>, ty: &Ty) -> String {
     let own = print_type(&scheme.ty);
     let both = Ty::Pair(Arc::new(scheme.ty.clone()), Arc::new(ty.clone()));
     let text = print_type(&both);
-    text.strip_prefix(&format!("({own}), ")).map_or_else(|| print_type(ty), str::to_owned)
+    // A tuple with a function in it is in parentheses.
+    text.strip_prefix(&format!("({own}, "))
+        .and_then(|rest| rest.strip_suffix(')'))
+        .map_or_else(|| print_type(ty), str::to_owned)
 }

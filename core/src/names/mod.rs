@@ -216,7 +216,10 @@ impl Resolver<'_> {
             return;
         }
         if self.scope.value(&name.name).is_some() {
-            report = report.note("only a datatype can be taken apart by a pattern");
+            report = report.note("only a datatype can be taken apart by a pattern").hint(format!(
+                "to apply `{name}` to each element: `{{{name}(x) : x in xs}}`",
+                name = name.name
+            ));
         } else {
             report = self.suggest(report, &name.name, name.span);
         }

@@ -33,6 +33,13 @@ type Report = Diagnostic<TextRange>;
 /// The number of errors reported for one form; further ones are dropped.
 const MAX_REPORTS: usize = 50;
 
+/// An item that has been lowered.
+pub(super) struct Lowered {
+    pub(super) item: Item,
+    pub(super) diagnostics: Vec<Report>,
+    pub(super) lines: Vec<Report>,
+}
+
 /// An item being lowered.
 struct Lower<'a> {
     text: &'a str,
@@ -45,6 +52,8 @@ struct Lower<'a> {
     diagnostics: Vec<Report>,
     /// Reports that are no errors; they explain none.
     warnings: Vec<Report>,
+    /// Reports of arguments that begin a line, see [`Parsed::lines`](super::Parsed::lines).
+    lines: Vec<Report>,
     /// Tokens among which there is no `where`: nested operands are not searched again.
     without_where: Span,
     /// The number of parts so far of the type that is being lowered.
@@ -66,6 +75,7 @@ impl<'a> Lower<'a> {
             pat_spans: ArenaMap::default(),
             diagnostics: Vec::new(),
             warnings: Vec::new(),
+            lines: Vec::new(),
             without_where: Span::default(),
             type_parts: 0,
             unclosed: Vec::new(),
@@ -73,17 +83,21 @@ impl<'a> Lower<'a> {
         }
     }
 
-    fn finish(self, kind: super::ast::ItemKind, span: Span) -> (Item, Vec<Report>) {
+    fn finish(self, kind: super::ast::ItemKind, span: Span) -> Lowered {
         let unclosed: Vec<TextSize> =
             self.unclosed.iter().map(|index| self.insert_at(*index).start()).collect();
-        let Lower { exprs, expr_spans, pats, pat_spans, mut diagnostics, warnings, .. } = self;
+        let Lower {
+            exprs, expr_spans, pats, pat_spans, mut diagnostics, warnings, mut lines, ..
+        } = self;
+        lines.sort_by_key(|d| d.primary.at.start());
         // Only the first report about a location is kept, and none where a bracket is missing.
         diagnostics.sort_by_key(|d| d.primary.at.start());
         diagnostics.dedup_by_key(|d| d.primary.at.start());
         diagnostics
             .retain(|d| d.primary.at.is_empty() || !unclosed.contains(&d.primary.at.start()));
         diagnostics.extend(warnings);
-        (Item { kind, span, exprs, expr_spans, pats, pat_spans }, diagnostics)
+        let item = Item { kind, span, exprs, expr_spans, pats, pat_spans };
+        Lowered { item, diagnostics, lines }
     }
 
     fn add(&mut self, expr: Expr, span: Span) -> ExprId {
@@ -154,14 +168,41 @@ impl<'a> Lower<'a> {
     fn expected(&mut self, what: &str, index: u32) -> Report {
         let at = self.range(Span::new(index, index + 1));
         let found = self.found(index);
+        if let Some(report) = self.word_as_name(index) {
+            return report;
+        }
         let report = self.error(at, format!("expected {what}, found {found}"));
         match self.token_kind(index) {
             Some(Kind::ReservedKw) => report.hint("it is a reserved word"),
+            Some(Kind::FunctionKw) if index > 0 => {
+                report.hint("a function value is written `x => x + 1`")
+            }
             Some(Kind::Colon) if self.begins_command(index) => {
                 self.misplaced_command(index, report)
             }
             _ => report,
         }
+    }
+
+    /// Makes the report of a word of the language that stands where a name is defined, at a token or
+    /// just before it: `let = 5`, `function if(x) = x`.
+    fn word_as_name(&mut self, index: u32) -> Option<Report> {
+        let word = [Some(index), index.checked_sub(1)].into_iter().flatten().find(|at| {
+            let before = at.checked_sub(1).and_then(|before| self.token_kind(before));
+            let defines = match before {
+                None => self.token_kind(at + 1) == Some(Kind::Equals),
+                Some(Kind::FunctionKw | Kind::DatatypeKw) => true,
+                Some(Kind::LetKw) => self.token_kind(at + 1) == Some(Kind::Equals),
+                _ => false,
+            };
+            defines && self.token_kind(*at).is_some_and(is_word)
+        })?;
+        let at = self.range(Span::new(word, word + 1));
+        let report = self.error(
+            at,
+            format!("{} cannot be a name: it is a word of the language", self.found(word)),
+        );
+        Some(report.hint("choose another name"))
     }
 
     /// Reports a bracket that is never closed.
@@ -218,6 +259,11 @@ impl<'a> Lower<'a> {
         let function = self.token_kind(0) == Some(Kind::FunctionKw);
         let index_kind = self.token_kind(index);
         report = match (opener, index_kind) {
+            (Some(Kind::LBrace), Some(Kind::InKw))
+                if (open..index).any(|i| self.token_kind(i) == Some(Kind::Bar)) =>
+            {
+                report.hint("whether `x` is an element of `xs` is `find(x, xs) >= 0`")
+            }
             (Some(Kind::LBrace), Some(Kind::InKw)) => {
                 report.hint("bindings are separated by `;`: `{… : x in xs; y in ys}`")
             }
@@ -247,16 +293,54 @@ impl<'a> Lower<'a> {
                 report.hint("an apply-to-each is written with braces: `{… : x in xs}`")
             }
             (_, Some(Kind::InKw)) => report.hint("`in` belongs to `let` or to `{… : x in …}`"),
+            (Some(Kind::LParen | Kind::CallParen), Some(Kind::Semi)) => {
+                let at = self.range(Span::new(index, index + 1));
+                match self.token_kind(index + 1) {
+                    Some(Kind::RParen) => report.fix("leave out the `;` before `)`", at, ""),
+                    _ => report.fix("write `,`", at, ","),
+                }
+            }
+            (Some(Kind::LParen | Kind::CallParen), Some(Kind::Colon))
+                if let Some(inside) = self.bare_each(open, index) =>
+            {
+                let text = &self.text[inside];
+                self.error(inside, "an apply-to-each is written in braces").fix(
+                    "add the braces",
+                    inside,
+                    format!("{{{text}}}"),
+                )
+            }
+            (Some(Kind::LParen | Kind::CallParen), Some(Kind::Colon))
+                if self.token_kind(0) == Some(Kind::DatatypeKw) =>
+            {
+                report.hint("the parts have no names: `datatype point(float, float);`")
+            }
             (Some(Kind::LParen | Kind::CallParen), Some(Kind::Colon)) if function => report.hint(
                 "types are written after the parameters: `function g(x, y) : int, int -> int = …`",
             ),
-            (Some(Kind::LParen | Kind::CallParen), Some(Kind::Semi)) => {
-                let at = self.range(Span::new(index, index + 1));
-                report.fix("write `,`", at, ",")
-            }
             _ => report,
         };
         self.report(report);
+    }
+
+    /// Finds the text in the parentheses of `sum(x * x : x in xs)`, which lacks braces; the parentheses
+    /// open at `open`, and the colon is at `colon`.
+    fn bare_each(&self, open: u32, colon: u32) -> Option<TextRange> {
+        let mut depth = 0usize;
+        let mut within = false;
+        for index in colon + 1.. {
+            match self.token_kind(index)? {
+                Kind::LParen | Kind::CallParen | Kind::LBracket | Kind::LBrace => depth += 1,
+                Kind::RParen if depth == 0 => {
+                    return within.then(|| self.range(Span::new(open + 1, index)));
+                }
+                Kind::RParen | Kind::RBracket | Kind::RBrace => depth = depth.saturating_sub(1),
+                Kind::InKw if depth == 0 => within = true,
+                Kind::Equals | Kind::FunctionKw => return None,
+                _ => {}
+            }
+        }
+        None
     }
 
     /// Finds the `for` of `[x for x in xs]` or the `|` of `[x | x <- xs]`.
@@ -306,6 +390,26 @@ impl<'a> Lower<'a> {
         );
         TextRange::empty(start)
     }
+}
+
+/// Returns true for the words of the language, which cannot be names.
+fn is_word(kind: Kind) -> bool {
+    matches!(
+        kind,
+        Kind::FunctionKw
+            | Kind::DatatypeKw
+            | Kind::IfKw
+            | Kind::ThenKw
+            | Kind::ElseKw
+            | Kind::LetKw
+            | Kind::InKw
+            | Kind::AndKw
+            | Kind::OrKw
+            | Kind::XorKw
+            | Kind::NorKw
+            | Kind::NandKw
+            | Kind::ReservedKw
+    )
 }
 
 fn span(node: &Node) -> Span {

@@ -89,6 +89,9 @@ pub struct Parsed {
     pub tokens: Arc<[Token]>,
     /// The syntax errors, with ranges in bytes relative to the item.
     pub diagnostics: Vec<Diagnostic<TextRange>>,
+    /// The reports of arguments that begin a line, in the first column. They hold if the form has an
+    /// error of names or types: then a `;` is missing before the line, which explains that error.
+    pub lines: Vec<Diagnostic<TextRange>>,
 }
 
 impl Parsed {
@@ -163,6 +166,7 @@ fn parse_tokens(text: &str, all: &[Token]) -> Parsed {
     let kinds: Vec<Kind> = tokens[..end].iter().map(|t| t.kind).collect();
     let form = form_of(text);
     let mut diagnostics = Vec::new();
+    let mut lines = Vec::new();
     let (node, item) = if kinds.is_empty() {
         let kind = Kind::Nothing;
         (Node { kind, start: 0, end: 0, kids: Vec::new() }, ast::Item::default())
@@ -175,9 +179,10 @@ fn parse_tokens(text: &str, all: &[Token]) -> Parsed {
         (node, ast::Item::default())
     } else {
         let node = grammar::parse(form, &kinds);
-        let (item, errors) = lower::lower(&node, text, &tokens, end as u32);
-        diagnostics.extend(errors);
-        (node, item)
+        let lowered = lower::lower(&node, text, &tokens, end as u32);
+        diagnostics.extend(lowered.diagnostics);
+        lines = lowered.lines;
+        (node, lowered.item)
     };
     if terminated && kinds.is_empty() {
         let at = tokens[0].range;
@@ -211,7 +216,7 @@ fn parse_tokens(text: &str, all: &[Token]) -> Parsed {
     }
     diagnostics.sort_by_key(|d| d.primary.at.start());
     let green = tree::build(&node, all, &significant, text);
-    Parsed { green, ast: Arc::new(item), tokens: tokens.into(), diagnostics }
+    Parsed { green, ast: Arc::new(item), tokens: tokens.into(), diagnostics, lines }
 }
 
 /// Returns the hint for a comment that is never closed. In `5 % 2;` a remainder was meant.

@@ -107,7 +107,7 @@ fn end_of_form(tokens: &[Token], start: usize, text: &str, by_lines: bool) -> En
                 context = significant(tokens, i + 1).is_none_or(|t| t.kind != Kind::LParen);
             }
             Kind::Equals => context = false,
-            Kind::FunctionKw | Kind::DatatypeKw if seen => {
+            Kind::FunctionKw | Kind::DatatypeKw if seen && !is_value(tokens, i) => {
                 // Only a new form begins with this word.
                 let unbalanced = !open.is_empty() && !by_lines;
                 return if unbalanced {
@@ -143,6 +143,15 @@ fn end_of_form(tokens: &[Token], start: usize, text: &str, by_lines: bool) -> En
         seen |= !token.kind.is_trivia();
     }
     if open.is_empty() || by_lines { End::At(tokens.len()) } else { End::Unbalanced }
+}
+
+/// Returns true for the `function` of `= function(x) …`, a function value of other languages.
+fn is_value(tokens: &[Token], i: usize) -> bool {
+    let before = tokens[..i].iter().rev().find(|token| !token.kind.is_trivia());
+    let unnamed = significant(tokens, i + 1).is_some_and(|next| next.kind == Kind::LParen);
+    unnamed
+        && before
+            .is_some_and(|token| matches!(token.kind, Kind::Equals | Kind::LParen | Kind::Comma))
 }
 
 /// Closes the innermost bracket of a kind and the brackets left open inside it.

@@ -328,8 +328,11 @@ impl Infer<'_> {
                     self.report_annotation(body, function, &pattern, &param, &clash);
                 }
                 if let Some(expr) = function.body {
+                    let before = body.diagnostics.len();
                     let actual = self.expr(body, expr);
-                    if let Err(clash) = self.unifier.unify(&result, &actual, body.at(expr)) {
+                    if let Err(clash) = self.unifier.unify(&result, &actual, body.at(expr))
+                        && body.diagnostics.len() == before
+                    {
                         self.report_result(body, function, expr, &result, &actual, &clash);
                     }
                 }

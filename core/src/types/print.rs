@@ -57,7 +57,17 @@ pub fn print_call(scheme: &Scheme, arity: usize, optional: &[Ty]) -> Option<Call
 /// Returns a type as text; `class` returns the class of a variable, or `None` not to print it.
 pub(super) fn print_with(ty: &Ty, class: &dyn Fn(u32) -> Option<Class>) -> String {
     let mut printer = Printer { names: Vec::new(), out: String::new() };
-    printer.components(ty);
+    // A tuple with a function in it would read as a function without its parentheses.
+    let mut rest = ty;
+    let mut functions = false;
+    while let Ty::Pair(first, second) = rest {
+        functions |= matches!(**first, Ty::Function(_)) || matches!(**second, Ty::Function(_));
+        rest = second;
+    }
+    match functions {
+        true => printer.nested(ty),
+        false => printer.components(ty),
+    }
     printer.context(class);
     printer.out
 }
@@ -212,6 +222,8 @@ mod tests {
         assert_eq!(print_type(&pair(Ty::Int, pair(Ty::Int, Ty::Bool))), "int, int, bool");
         assert_eq!(print_type(&pair(pair(Ty::Int, Ty::Int), Ty::Int)), "(int, int), int");
         assert_eq!(print_type(&seq(pair(Ty::Int, Ty::Int))), "[(int, int)]");
+        let function = Ty::function(Ty::Float, Ty::Float, Ty::Var(0));
+        assert_eq!(print_type(&pair(function, Ty::Float)), "(float -> float, float)");
         let ty = pair(Ty::Var(7), seq(Ty::Var(3)));
         let scheme = Scheme { vars: vec![Class::Number; 8], ty };
         assert_eq!(print_scheme(&scheme), "a, [b] :: (a in number; b in number)");

@@ -631,7 +631,7 @@ pub(in crate::prim) const NAMES: &[SeqName] = &[
         "parse_float",
         "[char] -> (float, bool)",
         SeqOp::ParseFloat,
-        "The float that a text spells (an optional sign, digits, a fraction, an exponent after `e`), and whether that was all of the text.",
+        "The float that a text spells (an optional sign, digits, a fraction, an exponent after `e`), and whether that was all of the text; the empty text spells 0.0.",
         "parse_float(\"2e3\") → (2000.0, T)",
         "W = S(s), D = 1",
     ),

@@ -18,6 +18,11 @@ impl Lower<'_> {
                 self.report(report);
                 return Expr::Missing;
             }
+            if let Some(report) = self.body_after_semicolon(node, pat, equals) {
+                self.report(report);
+                let body = self.add(Expr::Missing, span(body));
+                return Expr::Let { bindings: lowered, body };
+            }
             let pattern = self.pattern(pat);
             if !equals.present() && self.diagnostics.len() > before {
                 // The invalid pattern has been reported; the rest is not lowered.
@@ -84,6 +89,25 @@ impl Lower<'_> {
         Expr::Let { bindings: lowered, body }
     }
 
+    /// Makes the report of a body that follows the last `;` of the bindings without an `in`.
+    fn body_after_semicolon(&mut self, node: &Node, pat: &Node, equals: &Node) -> Option<Report> {
+        let semicolon = pat
+            .start
+            .checked_sub(1)
+            .filter(|at| *at > node.start && self.token_kind(*at) == Some(Kind::Semi))?;
+        let named = pat.kind == Kind::NameRef && self.token_kind(equals.start) == Some(Kind::Name);
+        if equals.present() || !pat.present() || named {
+            return None;
+        }
+        let at = self.node_range(pat);
+        let found = self.node_text(pat).to_owned();
+        let semicolon = self.range(Span::new(semicolon, semicolon + 1));
+        let report = self
+            .error(at, format!("expected `in` before `{found}`, after the bindings"))
+            .label(self.range(Span::new(node.start, node.start + 1)), "the `let`");
+        Some(report.fix("write `in` for the last `;`", semicolon, " in"))
+    }
+
     /// Makes the report of a missing `in`: before the line that begins in the middle of the last binding,
     /// if there is one.
     fn missing_in(&mut self, within: &Node, bindings: &[Node]) -> Report {
@@ -112,6 +136,12 @@ impl Lower<'_> {
 
     /// Lowers and reports the bindings that `p = a q = b …` was meant to be; usually there is one.
     fn run_of_bindings(&mut self, pattern: PatId, value: &Node, out: &mut Vec<(PatId, ExprId)>) {
+        if let Kind::Tuple = value.kind
+            && value.kids.iter().skip(1).any(|kid| self.binds(kid))
+        {
+            self.bindings_with_commas(pattern, value, out);
+            return;
+        }
         // The tree is `((a q) = (b r)) = c`.
         let mut parts: Vec<(Span, &Node)> = Vec::new();
         let mut node = value;
@@ -148,6 +178,43 @@ impl Lower<'_> {
         out.push((pattern, value));
     }
 
+    /// Returns true for `p = e` in the value of a binding, where `p` can be a pattern.
+    fn binds(&self, node: &Node) -> bool {
+        node.kind == Kind::Binary
+            && self.token_kind(node.kids[0].end) == Some(Kind::Equals)
+            && matches!(node.kids[0].kind, Kind::NameRef | Kind::Paren | Kind::Call)
+    }
+
+    /// Lowers and reports the bindings that `p = a, q = b` was meant to be.
+    fn bindings_with_commas(
+        &mut self,
+        pattern: PatId,
+        value: &Node,
+        out: &mut Vec<(PatId, ExprId)>,
+    ) {
+        let mut pattern = pattern;
+        let mut parts: Vec<&Node> = Vec::new();
+        for kid in &value.kids {
+            if self.binds(kid) && !parts.is_empty() {
+                let comma = self.range(Span::new(kid.start - 1, kid.start));
+                let report = self.error(comma, "the bindings of a `let` are separated by `;`").fix(
+                    "write `;`",
+                    comma,
+                    ";",
+                );
+                self.report(report);
+                let first = self.outside_let(|lower| lower.expr(parts[0]));
+                out.push((pattern, first));
+                pattern = self.pattern(&kid.kids[0]);
+                parts = vec![&kid.kids[1]];
+            } else {
+                parts.push(kid);
+            }
+        }
+        let last = self.outside_let(|lower| lower.needed(parts[0], "an expression after `=`"));
+        out.push((pattern, last));
+    }
+
     /// Reports `1 y = 2`, where a line or a binding of a `let` should have ended before `y`.
     pub(super) fn missing_semicolon(&mut self, left: &Node, sign: Span) -> bool {
         let mut node = left;
@@ -172,6 +239,72 @@ impl Lower<'_> {
         }
         self.report(report);
         true
+    }
+
+    /// Notes an argument or index that begins a line, in the first column: if the form is wrong, the form
+    /// before it was to end there. Blanks have no meaning, so that this alone is no error.
+    pub(super) fn next_form(&mut self, node: &Node, argument: u32) {
+        let begins = node.kids[0].end == argument
+            && self.begins_line(argument)
+            && self.open_before(argument).is_empty();
+        // The argument of a function may stand on a line of its own; a call there is a form.
+        let callee = node.kids[0].kind == Kind::NameRef;
+        let form = matches!(node.kids[1].kind, Kind::Call | Kind::NameRef | Kind::Juxtaposed)
+            && node.kind != Kind::Index;
+        if begins && (form || !callee) {
+            let report = self.missing_end(argument);
+            self.lines.push(report);
+        }
+    }
+
+    /// Makes the report of a form that was to end before a token.
+    pub(super) fn missing_end(&mut self, index: u32) -> Report {
+        let at = self.range(Span::new(index, index + 1));
+        let found = self.found(index);
+        let end = self.insert_after(index - 1);
+        let report = self
+            .error(at, format!("expected `;` before {found}, which begins a line"))
+            .fix("end the form before it with `;`", end, ";");
+        match self.foreign_comment(index - 1) {
+            Some((range, words)) => {
+                report.fix("a comment is written `% … %`", range, format!("% {words} %"))
+            }
+            None => report,
+        }
+    }
+
+    /// Returns true if a token is in the first column of a line that is not the first.
+    pub(super) fn begins_line(&self, index: u32) -> bool {
+        let Some(token) = self.tokens.get(index as usize).filter(|_| index > 0) else {
+            return false;
+        };
+        self.text[..usize::from(token.range.start())].ends_with('\n')
+    }
+
+    /// Returns true if a token is in a sequence or in the arguments of a function.
+    pub(super) fn among_elements(&self, index: u32) -> bool {
+        let open = self.open_before(index);
+        matches!(open.last(), Some(Kind::LBracket | Kind::CallParen))
+    }
+
+    /// Returns the brackets and `let`s without their `in` that are open before a token.
+    fn open_before(&self, index: u32) -> Vec<Kind> {
+        let mut open: Vec<Kind> = Vec::new();
+        for token in self.tokens.iter().take(index as usize) {
+            match token.kind {
+                Kind::LParen | Kind::CallParen | Kind::LBracket | Kind::LBrace | Kind::LetKw => {
+                    open.push(token.kind);
+                }
+                Kind::RParen | Kind::RBracket | Kind::RBrace => {
+                    while open.pop() == Some(Kind::LetKw) {}
+                }
+                Kind::InKw if open.last() == Some(&Kind::LetKw) => {
+                    open.pop();
+                }
+                _ => {}
+            }
+        }
+        open
     }
 
     /// Returns the line of a token, if it looks like a comment of another language.

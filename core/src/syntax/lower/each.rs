@@ -23,10 +23,25 @@ impl Lower<'_> {
             self.report(report);
             return Expr::Missing;
         }
+        if !colon.present()
+            && let Some(report) = self.no_each(first, rest)
+        {
+            self.report(report);
+            return Expr::Missing;
+        }
         let serial = star.present();
         let before = self.diagnostics.len();
         let mut bindings = Vec::new();
         let body = if colon.present() {
+            let condition = |part: &Node| part.kids.len() == 1 && self.is_condition(&part.kids[0]);
+            if first.kids.len() > 1 && rest.len() == 1 && condition(&rest[0]) {
+                let at = self.node_range(colon);
+                let report = self
+                    .error(at, "the condition of an apply-to-each is written after `|`")
+                    .fix("write `|`", at, "|");
+                self.report(report);
+                return Expr::Missing;
+            }
             if first.kids.len() > 1 {
                 let at = self.node_range(first);
                 let report = self
@@ -73,6 +88,44 @@ impl Lower<'_> {
             return Expr::Missing;
         }
         Expr::Each { serial, body, bindings, sieve }
+    }
+
+    /// Makes the report of braces around something else than an apply-to-each, and of
+    /// `{x in xs if x > 1}`.
+    fn no_each(&mut self, first: &Node, rest: &[Node]) -> Option<Report> {
+        let condition = rest
+            .first()
+            .filter(|part| first.kids.len() > 1 && self.token_kind(part.start) == Some(Kind::IfKw));
+        if let Some(part) = condition {
+            let at = self.range(Span::new(part.start, part.start + 1));
+            let report = self.error(at, "the condition of an apply-to-each is written after `|`");
+            return Some(report.fix("write `|`", at, "|"));
+        }
+        let (alone, next) = (first.kids.len() == 1, rest.first());
+        if let (true, Some(next)) = (alone, next)
+            && next.kids.len() == 2
+            && !matches!(first.kids[0].kind, Kind::NameRef | Kind::Missing)
+            && self.token_kind(next.start.wrapping_sub(1)) == Some(Kind::Semi)
+        {
+            let at = self.range(Span::new(next.start - 1, next.start));
+            let report = self.error(at, "the body of an apply-to-each is followed by `:`");
+            return Some(report.fix("write `:`", at, " :"));
+        }
+        if let (false, Kind::Tuple, [body, name]) =
+            (alone, first.kids[0].kind, &first.kids[0].kids[..])
+            && name.kind == Kind::NameRef
+            && matches!(body.kind, Kind::Binary | Kind::Unary | Kind::Juxtaposed | Kind::Index)
+        {
+            let at = self.range(Span::new(body.end, body.end + 1));
+            let report = self.error(at, "the body of an apply-to-each is followed by `:`");
+            return Some(report.fix("write `:`", at, " :"));
+        }
+        let body = alone && matches!(first.kids[0].kind, Kind::Let | Kind::If);
+        body.then(|| {
+            let at = self.range(Span::new(first.start - 1, first.start));
+            self.error(at, "braces enclose an apply-to-each, not a body")
+                .hint("a body is one expression without braces: `let y = x + 1 in y * 2`")
+        })
     }
 
     /// Reports a `|` without a condition after it.
@@ -138,9 +191,28 @@ impl Lower<'_> {
                 let insert = self.insert_after(only.kids[0].end - 1);
                 self.error(at, "this binding has no `in`").fix("add `in`", insert, " in")
             }
+            Kind::Binary
+                if !alone
+                    && self.is_condition(only)
+                    && self.token_kind(node.start.wrapping_sub(1)) == Some(Kind::Semi) =>
+            {
+                let at = self.range(Span::new(node.start - 1, node.start));
+                self.error(at, "a condition is written after `|`, not after `;`")
+                    .fix("write `|`", at, " |")
+            }
             Kind::Tuple | Kind::Literal if !alone && self.text_before_colon(node.start) => self
                 .error(at, "this is not a binding")
                 .hint("there are no dictionaries in braces: `create_table([(\"a\", 1), (\"b\", 2)])` makes a table"),
+            Kind::Literal | Kind::Paren
+                if alone
+                    && matches!(
+                        self.token_kind(node.start.wrapping_sub(2)),
+                        Some(Kind::ThenKw | Kind::ElseKw | Kind::Equals)
+                    ) =>
+            {
+                self.error(at, "braces enclose an apply-to-each")
+                    .hint("an expression needs no braces, as in `if c then 1 else 2`")
+            }
             Kind::Tuple | Kind::Literal | Kind::Paren if alone => self
                 .error(at, "this is no apply-to-each: there is no binding")
                 .hint("a sequence is written with brackets: `[1, 2, 3]`"),
@@ -181,35 +253,46 @@ impl Lower<'_> {
             }
             spine = fun;
         }
-        let (Kind::Tuple, [sequence, condition]) = (node.kind, &node.kids[..]) else { return None };
-        let compares = |node: &Node| {
-            node.kind == Kind::Binary
-                && matches!(
-                    self.token_kind(node.kids[0].end),
-                    Some(
-                        Kind::EqEq
-                            | Kind::NotEq
-                            | Kind::Less
-                            | Kind::LessEq
-                            | Kind::Greater
-                            | Kind::GreaterEq
-                            | Kind::AndKw
-                            | Kind::OrKw
-                    )
-                )
+        let (Kind::Tuple, [sequence, conditions @ ..]) = (node.kind, &node.kids[..]) else {
+            return None;
         };
-        if !compares(condition) {
+        if conditions.is_empty() || !conditions.iter().all(|part| self.is_condition(part)) {
             return None;
         }
         let comma = sequence.end;
         let at = self.range(Span::new(comma, comma + 1));
-        let report = self.error(at, "a condition is written after `|`, not after `,`").fix(
-            "write `|`",
-            at,
-            " |",
-        );
+        let report = self.error(at, "a condition is written after `|`, not after `,`");
+        let report = if conditions.len() == 1 {
+            report.fix("write `|`", at, " |")
+        } else {
+            let all: Vec<&str> = conditions.iter().map(|part| self.node_text(part)).collect();
+            let whole = self.range(Span::new(comma, node.end));
+            report.fix(
+                "write `|`, and join the conditions",
+                whole,
+                format!(" | {}", all.join(" and ")),
+            )
+        };
         self.report(report);
         Some(self.expr(sequence))
+    }
+
+    /// Returns true for a comparison, or several that are joined.
+    fn is_condition(&self, node: &Node) -> bool {
+        node.kind == Kind::Binary
+            && matches!(
+                self.token_kind(node.kids[0].end),
+                Some(
+                    Kind::EqEq
+                        | Kind::NotEq
+                        | Kind::Less
+                        | Kind::LessEq
+                        | Kind::Greater
+                        | Kind::GreaterEq
+                        | Kind::AndKw
+                        | Kind::OrKw
+                )
+            )
     }
 
     /// Makes the report of `{x for x in xs}`.
@@ -249,6 +332,16 @@ impl Lower<'_> {
                 at,
                 "and",
             ),
+            Kind::Colon
+                if self.token_kind(index + 1) == Some(Kind::Name)
+                    && self.token_kind(index + 2) == Some(Kind::InKw) =>
+            {
+                self.error(at, "the bindings of an apply-to-each are separated by `;`").fix(
+                    "write `;`",
+                    at,
+                    ";",
+                )
+            }
             Kind::Colon => self
                 .error(at, "the condition of an apply-to-each is written after `|`")
                 .fix("write `|`", at, "|"),

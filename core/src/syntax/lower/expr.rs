@@ -3,7 +3,7 @@
 use super::super::ast::{BinaryOp, Expr, ExprId, FloatBits, Ident, UnaryOp};
 use super::super::grammar::Node;
 use super::super::lexer::Kind;
-use super::{Lower, span};
+use super::{Lower, Report, span};
 use crate::base::{Name, Span};
 use nesl_runtime::bug::OrBug;
 
@@ -53,6 +53,11 @@ impl Lower<'_> {
                     let report = self
                         .error(at, "an empty sequence needs the type of its elements")
                         .hint("write `[] int`, `[] float`, `[] [char]`, …");
+                    let report = match self.token_kind(0) {
+                        Some(Kind::FunctionKw) => report
+                            .hint("in a function for any type: `take(xs, 0)`, of a sequence `xs` of that type"),
+                        _ => report,
+                    };
                     self.report(report);
                     Expr::Missing
                 } else {
@@ -62,6 +67,7 @@ impl Lower<'_> {
             }
             Kind::Range => self.range_expr(node),
             Kind::Index => {
+                self.next_form(node, node.kids[1].start - 1);
                 let sequence = self.expr(&node.kids[0]);
                 let index = self.expr(&node.kids[1]);
                 Expr::Index { sequence, index }
@@ -173,6 +179,10 @@ impl Lower<'_> {
             self.report(report);
             return Expr::Missing;
         }
+        if let Some(report) = self.quoted_by_two(node) {
+            self.report(report);
+            return Expr::Missing;
+        }
         Expr::Quote(Name::new(self.token_text(node.start + 1)))
     }
 
@@ -239,6 +249,7 @@ impl Lower<'_> {
             self.report(report);
             return Expr::Missing;
         }
+        self.next_form(node, node.kids[1].start);
         if let Some(report) = self.not_an_application(node) {
             self.report(report);
             return Expr::Missing;
@@ -272,11 +283,29 @@ impl Lower<'_> {
             let arg = self.add(Expr::Missing, span(arg));
             return Expr::Call { fun, arg, optional: Vec::new() };
         }
+        if let Some(report) = self.named_argument(inside) {
+            self.report(report);
+            return Expr::Missing;
+        }
         let (positional, optional) = self.arguments(inside);
         // Messages show the argument with its parentheses.
         let written = span(arg);
         self.expr_spans.insert(positional, written);
         Expr::Call { fun, arg: positional, optional }
+    }
+
+    /// Makes the report of `g(1, n = 2)`, a call with an optional argument as other languages write it.
+    fn named_argument(&mut self, inside: &Node) -> Option<Report> {
+        let Kind::Tuple = inside.kind else { return None };
+        let named = inside.kids.iter().skip(1).find(|kid| {
+            kid.kind == Kind::Binary
+                && kid.kids[0].kind == Kind::NameRef
+                && self.token_kind(kid.kids[0].end) == Some(Kind::Equals)
+        })?;
+        let sign = named.kids[0].end;
+        let at = self.range(Span::new(sign, sign + 1));
+        let report = self.error(at, "an optional argument is not written with `=`");
+        Some(report.fix("write `:=`; to compare, `==`", at, ":="))
     }
 
     fn arguments(&mut self, inside: &Node) -> (ExprId, Vec<(Ident, ExprId)>) {
@@ -322,6 +351,18 @@ impl Lower<'_> {
             _ => UnaryOp::Negate,
         };
         let word = self.token_text(node.start).to_owned();
+        let alone = matches!(self.token_kind(node.end), Some(Kind::Comma | Kind::RParen))
+            && matches!(
+                node.start.checked_sub(1).and_then(|before| self.token_kind(before)),
+                Some(Kind::CallParen | Kind::Comma)
+            );
+        if alone && !node.kids[0].present() {
+            let range = self.range(Span::new(node.start, node.start + 1));
+            let report =
+                self.error(range, "an operator is passed to a function with a `'` before it");
+            self.report(report.fix(format!("write `'{word}`"), range, format!("'{word}")));
+            return Expr::Missing;
+        }
         let arg = self.needed(&node.kids[0], &format!("an expression after `{word}`"));
         Expr::Unary { op, op_span: Span::new(node.start, node.start + 1), arg }
     }
@@ -332,6 +373,10 @@ impl Lower<'_> {
         let word = self.token_text(at).to_owned();
         let op = match self.token_kind(at) {
             Some(Kind::Equals) => {
+                if let Some(report) = self.foreign_comparison(at) {
+                    self.report(report);
+                    return Expr::Missing;
+                }
                 if let Some(report) = self.explained_sign(node) {
                     self.report(report);
                     return Expr::Missing;
@@ -344,7 +389,10 @@ impl Lower<'_> {
                 }
                 let range = self.range(op_span);
                 if !node.kids[0].present() {
-                    let report = self.error(range, "`=` has nothing on its left");
+                    let mut report = self.error(range, "`=` has nothing on its left");
+                    if node.start == 0 {
+                        report = report.hint("did a `;` end the form before it too early?");
+                    }
                     self.report(report);
                     return Expr::Missing;
                 }
@@ -355,11 +403,30 @@ impl Lower<'_> {
                     return Expr::Missing;
                 }
                 let mut report = self.error(range, "`=` defines; it does not compare");
-                if node.kids[0].kind == Kind::Index {
+                let list = node.kids[0].kind == Kind::Juxtaposed
+                    && matches!(node.kids[0].kids[1].kind, Kind::List | Kind::Range);
+                if node.kids[0].kind == Kind::Index || list {
                     report = report
                         .hint("a sequence is never changed; `rep(a, v, i)` is a changed copy");
                 }
-                self.report(report.fix("write `==` to compare", range, "=="));
+                let bound = node.kids[0].kind == Kind::NameRef
+                    && node.start.checked_sub(1).is_some_and(|before| {
+                        matches!(
+                            self.token_kind(before),
+                            Some(Kind::Equals | Kind::ThenKw | Kind::ElseKw)
+                        )
+                    });
+                report = if bound {
+                    let name = self.node_text(&node.kids[0]);
+                    report.hint(format!(
+                        "a name inside an expression is bound by `let {name} = … in …`"
+                    ))
+                } else if list {
+                    report
+                } else {
+                    report.fix("write `==` to compare", range, "==")
+                };
+                self.report(report);
                 BinaryOp::Eq
             }
             Some(Kind::ForeignNotEq) => BinaryOp::Ne,
@@ -368,9 +435,22 @@ impl Lower<'_> {
             Some(kind) => binary_op(kind).unwrap_or(BinaryOp::Eq),
             None => BinaryOp::Eq,
         };
+        if !node.kids[0].present() && !node.kids[1].present() {
+            let range = self.range(op_span);
+            let report =
+                self.error(range, "an operator is passed to a function with a `'` before it");
+            self.report(report.fix(format!("write `'{word}`"), range, format!("'{word}")));
+            return Expr::Missing;
+        }
         let left = if node.kids[0].kind == Kind::Missing {
             let range = self.range(op_span);
-            let report = self.error(range, format!("`{word}` has nothing on its left"));
+            let mut report = self.error(range, format!("`{word}` has nothing on its left"));
+            let before = at.checked_sub(1).and_then(|before| self.token_kind(before));
+            if word == "+" && matches!(before, Some(Kind::Equals)) {
+                report = report.fix("a number has no `+` before it", range, "");
+            } else if matches!(before, Some(Kind::LParen | Kind::CallParen)) {
+                report = report.hint(format!("a function value is written `x => x {word} 1`"));
+            }
             self.report(report);
             self.add(Expr::Missing, span(&node.kids[0]))
         } else {
@@ -392,6 +472,20 @@ impl Lower<'_> {
         let cond = self.needed(c, "the condition after `if`");
         if !c.present() {
             return Expr::Missing;
+        }
+        if !then.present()
+            && c.kind == Kind::Juxtaposed
+            && self.token_kind(c.kids[1].start) == Some(Kind::LBrace)
+        {
+            self.diagnostics.truncate(before);
+            let at = self.range(Span::new(c.kids[1].start, c.kids[1].start + 1));
+            let report = self
+                .error(at, "expected `then`, found `{`")
+                .label(self.range(Span::new(node.start, node.start + 1)), "of this `if`")
+                .hint("write `if c then a else b`, without braces");
+            self.report(report);
+            let then = self.add(Expr::Missing, span(a));
+            return Expr::If { cond, then, otherwise: then };
         }
         if !then.present() {
             // What is wrong with the condition follows from the missing word.

@@ -6,6 +6,17 @@ use super::{Lower, Report};
 use crate::base::{Diagnostic, DiagnosticKind, Span, TextRange, TextSize};
 
 impl Lower<'_> {
+    /// Makes the report of `'a' ++ s`, where the second quote is followed by an operator, at the first
+    /// quote.
+    pub(super) fn quoted_by_two(&mut self, node: &Node) -> Option<Report> {
+        let second = Node { kind: Kind::Quoted, start: node.end, end: node.end + 1, kids: vec![] };
+        let report = match self.token_kind(node.end) {
+            Some(Kind::Quote) => self.quotes(&second),
+            _ => None,
+        };
+        report
+    }
+
     /// Makes the report of `'a'` for a char or `'text'` for a string, at the second quote.
     pub(super) fn quotes(&mut self, node: &Node) -> Option<Report> {
         let first = node.start.checked_sub(2)?;
@@ -105,16 +116,37 @@ impl Lower<'_> {
         let kind = |at: Option<usize>| at.and_then(|at| self.tokens.get(at)).map(|t| t.kind);
         let before = kind(at.and_then(|at| at.checked_sub(1)));
         let after = kind(at.map(|at| at + 1));
+        if let Some(report) = at.and_then(|at| self.quoted_file_name(at as u32)) {
+            return report;
+        }
         let report = self.error(token.range, "`.` means nothing in NESL");
         match (before, after) {
             (_, Some(Kind::Star | Kind::Slash | Kind::Caret | Kind::Plus | Kind::Minus)) => {
                 report.hint("element by element is written `{x * y : x in xs; y in ys}`")
             }
-            (Some(Kind::Name | Kind::RParen | Kind::RBracket), Some(Kind::Name)) => report.hint(
+            (
+                Some(Kind::Name | Kind::RParen | Kind::RBracket | Kind::RBrace | Kind::Text),
+                Some(Kind::Name),
+            ) => report.hint(
                 "a function is written before its argument, as in `length(xs)`; a record is taken apart by a pattern",
             ),
             _ => report.hint("a number needs a digit; take records apart by pattern"),
         }
+    }
+
+    /// Makes the report of `'name.csv'`, a string in single quotes, at its `.`.
+    fn quoted_file_name(&mut self, dot: u32) -> Option<Report> {
+        let open = dot.checked_sub(2)?;
+        if self.token_kind(open) != Some(Kind::Quote) || self.token_kind(open + 1)? != Kind::Name {
+            return None;
+        }
+        let start = self.range(Span::new(open, open + 1));
+        let rest = self.text[usize::from(start.end())..].lines().next()?;
+        let inside = &rest[..rest.find('\'')?];
+        let length = TextSize::new(inside.len() as u32 + 2);
+        let at = TextRange::at(start.start(), length);
+        let report = self.error(at, "a string is written between double quotes");
+        Some(report.fix(format!("write `\"{inside}\"`"), at, format!("\"{inside}\"")))
     }
 
     /// Makes the report of two operands side by side of which the first cannot be a function: `2 x`,
@@ -136,6 +168,15 @@ impl Lower<'_> {
         if !(number || text || sequence) || called || !arg.present() {
             return None;
         }
+        if self.token_kind(fun.start) == Some(Kind::Char)
+            && arg.kind == Kind::NameRef
+            && self.node_range(fun).end() == self.node_range(arg).start()
+        {
+            let whole = self.node_range(fun).cover(self.node_range(arg));
+            let word = self.text[whole].trim_start_matches('`').to_owned();
+            let report = self.error(whole, "a back-quote makes a char of one letter only");
+            return Some(report.fix(format!("write `\"{word}\"`"), whole, format!("\"{word}\"")));
+        }
         let word = self.token_text(arg.start).to_lowercase();
         if arg.kind == Kind::NameRef
             && matches!(word.as_str(), "elif" | "elseif" | "elsif" | "where" | "end")
@@ -152,6 +193,14 @@ impl Lower<'_> {
             }));
         }
         let (a, b) = (self.node_text(fun).to_owned(), self.node_text(arg).to_owned());
+        if number && arg.kind == Kind::NameRef && matches!(word.as_str(), "to" | "until") {
+            let report = self.error(right, "a range is written with `:`");
+            return Some(report.hint(format!("write `[{a}:n]`, which stops before n")));
+        }
+        if text && arg.kind == Kind::NameRef && left.end() == right.start() {
+            let report = self.error(left.cover(right), "this string ends before its last quote");
+            return Some(report.hint("a quotation mark inside a string is written `\\\"`"));
+        }
         if number
             && left.end() == right.start()
             && let Some(report) = self.odd_number(whole, &a, &b, arg)
@@ -159,7 +208,7 @@ impl Lower<'_> {
             return Some(report);
         }
         // A line that begins with a binding is reported where it is known to be one.
-        if self.breaks_before(arg.start) {
+        if self.breaks_before(arg.start) && !self.among_elements(arg.start) {
             return None;
         }
         let before = node.start.checked_sub(1).and_then(|before| self.token_kind(before));
@@ -171,6 +220,10 @@ impl Lower<'_> {
             let report =
                 self.error(whole, format!("there is nothing between {short_a} and {short_b}"));
             return Some(report.fix("to multiply, write `*`", between, " *"));
+        }
+        if arg.kind == Kind::NameRef && self.token_kind(arg.end) == Some(Kind::InKw) {
+            let report = self.error(right, "the bindings of an apply-to-each are separated by `;`");
+            return Some(report.fix("add `;`", between, ";"));
         }
         // What follows the `=` of a binding was not meant to be an argument.
         if self.token_kind(arg.end) == Some(Kind::Equals) {
@@ -276,6 +329,28 @@ impl Lower<'_> {
         let name = self.token_text(before);
         let report = self.error(quote, "a name has no `'`");
         Some(report.hint(format!("a transposed matrix is `transpose({name})`")))
+    }
+
+    /// Makes the report of `===` and `=<`, of which the `=` at a token is a part.
+    pub(super) fn foreign_comparison(&mut self, sign: u32) -> Option<Report> {
+        let adjoin =
+            |a: u32, b: u32| match (self.tokens.get(a as usize), self.tokens.get(b as usize)) {
+                (Some(a), Some(b)) => a.range.end() == b.range.start(),
+                _ => false,
+            };
+        let before = sign
+            .checked_sub(1)
+            .filter(|before| self.token_kind(*before) == Some(Kind::EqEq) && adjoin(*before, sign));
+        let after = self.token_kind(sign + 1).filter(|_| adjoin(sign, sign + 1));
+        let (first, last, written) = match (before, after) {
+            (Some(before), _) => (before, sign, "=="),
+            (None, Some(Kind::Less)) => (sign, sign + 1, "<="),
+            _ => return None,
+        };
+        let at = self.range(Span::new(first, last + 1));
+        let sign = &self.text[at];
+        let report = self.error(at, format!("`{sign}` is not an operator"));
+        Some(report.fix(format!("write `{written}`"), at, written))
     }
 
     /// Makes the report of an `=` that something before it explains: `x += 1`, `y + 1 where y = 2`.

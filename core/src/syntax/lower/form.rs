@@ -1,20 +1,13 @@
 //! Lowering of whole forms.
 
-use super::super::ast::{
-    Command, CommandArg, Datatype, Expr, ExprId, Function, Ident, Item, ItemKind,
-};
+use super::super::ast::{Command, CommandArg, Datatype, Expr, ExprId, Function, Ident, ItemKind};
 use super::super::grammar::Node;
 use super::super::lexer::{Kind, Token};
-use super::{Lower, Report, span};
+use super::{Lower, Lowered, Report, span};
 use crate::base::{Diagnostic, DiagnosticKind, Name, Span};
 
 /// Lowers the node of an item; `end` is the number of its tokens before the terminator.
-pub(in super::super) fn lower(
-    node: &Node,
-    text: &str,
-    tokens: &[Token],
-    end: u32,
-) -> (Item, Vec<Report>) {
+pub(in super::super) fn lower(node: &Node, text: &str, tokens: &[Token], end: u32) -> Lowered {
     let mut lower = Lower::new(text, tokens);
     lower.lexical();
     let kind = match node.kind {
@@ -41,7 +34,7 @@ pub(in super::super) fn lower(
     lower.finish(kind, Span::new(0, end))
 }
 
-impl Lower<'_> {
+impl<'a> Lower<'a> {
     /// Reports errors of single tokens.
     fn lexical(&mut self) {
         for token in self.tokens {
@@ -61,6 +54,11 @@ impl Lower<'_> {
                         _ if let Some(smart) = self.smart_quotes(token) => smart,
                         "." | ".." if let Some(range) = self.dotted_range(token) => range,
                         "\\" => report.hint("a function value is written `x => x + 1`"),
+                        _ if let Some(ascii) = in_ascii(text) => report.fix(
+                            format!("write `{ascii}`"),
+                            token.range,
+                            self.word_for(*token, ascii),
+                        ),
                         "~" => report.hint("write `not(x)`, or `/=` for not equal"),
                         _ if text.chars().any(char::is_alphabetic) => self
                             .error(token.range, format!("`{text}` cannot be in a name"))
@@ -136,6 +134,13 @@ impl Lower<'_> {
         let found = self.found(first);
         let word = self.token_text(first).to_lowercase();
         if first == 0
+            && matches!(self.token_kind(0), Some(Kind::TrueKw | Kind::FalseKw | Kind::TimeKw))
+        {
+            let report = self.reserved(0);
+            self.report(report);
+            return;
+        }
+        if first == 0
             && ["def", "fn", "fun", "var", "val", "lambda", "define"].contains(&word.as_str())
         {
             let report = self.error(at, format!("{found} does not begin a definition")).fix(
@@ -143,6 +148,23 @@ impl Lower<'_> {
                 at,
                 "function",
             );
+            self.report(report);
+            return;
+        }
+        let opens_form = matches!(
+            self.token_kind(first),
+            Some(
+                Kind::IfKw
+                    | Kind::LetKw
+                    | Kind::Name
+                    | Kind::LBrace
+                    | Kind::LBracket
+                    | Kind::Hash
+                    | Kind::At
+            )
+        );
+        if opens_form && self.begins_line(first) {
+            let report = self.missing_end(first);
             self.report(report);
             return;
         }
@@ -237,6 +259,16 @@ impl Lower<'_> {
     fn datatype(&mut self, node: &Node) -> ItemKind {
         let [name, content, ..] = &node.kids[..] else { return ItemKind::Missing };
         let name = self.defined_name(name, "datatype");
+        if name.is_some()
+            && let Some(sign) = (0..3).find(|i| self.token_kind(*i) == Some(Kind::Equals))
+        {
+            let at = self.range(Span::new(sign, sign + 1));
+            let report = self.error(at, "a datatype is defined without `=`").hint(
+                "a record is `datatype point(float, float);`; there are no alternatives: an int or a bool in it can say which case it is",
+            );
+            self.report(report);
+            return ItemKind::Missing;
+        }
         let content = self.type_scheme(content);
         match name {
             Some(name) => ItemKind::Datatype(Datatype { name, content }),
@@ -314,6 +346,12 @@ impl Lower<'_> {
             let names: Vec<&str> = (params.start..=last).map(|i| self.token_text(i)).collect();
             let at = self.range(Span::new(params.start, last + 1));
             report.fix("parameters stand in parentheses", at, format!("({})", names.join(", ")))
+        } else if let Some((at, element)) = self.foreign_sequence_type(equals.start) {
+            self.error(at, "the type of a sequence is written `[type]`").fix(
+                format!("write `[{element}]`"),
+                at,
+                format!("[{element}]"),
+            )
         } else if self.token_kind(equals.start) == Some(Kind::LBrace) {
             report.hint(format!(
                 "the body is an expression without braces: `function {name}(x) = x + 1;`"
@@ -324,6 +362,25 @@ impl Lower<'_> {
             let at = self.insert_at(equals.start);
             report.fix("add `=`", at, "= ")
         }
+    }
+
+    /// Finds `int[]` or `list[int]` in an annotation that ends at its `[`: what is to be replaced, and
+    /// the type of the elements.
+    fn foreign_sequence_type(&self, open: u32) -> Option<(rowan::TextRange, &'a str)> {
+        let name = open.checked_sub(1)?;
+        if self.token_kind(open) != Some(Kind::LBracket)
+            || self.token_kind(name) != Some(Kind::Name)
+        {
+            return None;
+        }
+        if self.token_kind(open + 1) == Some(Kind::RBracket) {
+            return Some((self.range(Span::new(name, open + 2)), self.token_text(name)));
+        }
+        let close = (open..)
+            .take_while(|i| self.token_kind(*i).is_some())
+            .find(|i| self.token_kind(*i) == Some(Kind::RBracket))?;
+        let inside = self.range(Span::new(open + 1, close));
+        Some((self.range(Span::new(name, close + 1)), &self.text[inside]))
     }
 
     /// Lowers a required expression.
@@ -448,4 +505,23 @@ impl Lower<'_> {
         };
         self.add(value, here)
     }
+}
+
+/// Returns how a sign of mathematics is written in NESL.
+fn in_ascii(sign: &str) -> Option<&'static str> {
+    Some(match sign {
+        "≤" => "<=",
+        "≥" => ">=",
+        "≠" => "/=",
+        "×" | "·" | "∙" => "*",
+        "÷" => "/",
+        "−" | "–" => "-",
+        "→" => "->",
+        "⇒" => "=>",
+        "∈" => "in",
+        "∧" => "and",
+        "∨" => "or",
+        "¬" => "not",
+        _ => return None,
+    })
 }

@@ -5,6 +5,7 @@ use super::super::ast::{ExprId, Ident, Pat, PatId};
 use super::super::grammar::Node;
 use super::super::lexer::Kind;
 use super::{Lower, span};
+use crate::base::Span;
 use nesl_runtime::bug::OrBug;
 
 impl Lower<'_> {
@@ -64,14 +65,42 @@ impl Lower<'_> {
                     }
                     _ => {
                         let at = self.node_range(node);
+                        let sign = Span::new(node.end.min(node.start + 1), node.start + 2);
+                        if node.kind == Kind::Binary
+                            && node.kids[0].kind == Kind::NameRef
+                            && self.token_kind(sign.start) == Some(Kind::Equals)
+                            && self.token_kind(0) == Some(Kind::FunctionKw)
+                            && (0..node.start).all(|i| self.token_kind(i) != Some(Kind::Equals))
+                        {
+                            let sign = self.range(sign);
+                            let report = self
+                                .error(at, "an optional parameter is not written with `=`")
+                                .fix("write `:=`", sign, ":=");
+                            self.report(report);
+                            return self.add_pat(Pat::Missing, span(node));
+                        }
+                        if node.kind == Kind::Juxtaposed
+                            && node.kids.iter().all(|kid| kid.kind == Kind::NameRef)
+                        {
+                            let between = self.insert_after(node.kids[0].end - 1);
+                            let report = self
+                                .error(at, "the parts of a pattern are separated by `,`")
+                                .fix("add `,`", between, ",");
+                            self.report(report);
+                            return self.add_pat(Pat::Missing, span(node));
+                        }
                         let report = self.error(at, "this is not a pattern");
                         let first = self.token_text(node.start).to_ascii_lowercase();
                         let words = node.start..node.end;
                         let for_word = words.into_iter().find(|i| self.token_text(*i) == "for");
                         match for_word {
                             Some(word) => {
-                                let at = self.range(crate::base::Span::new(word, word + 1));
-                                report.fix("write `:` for `for`", at, ":")
+                                let at = self.range(Span::new(word, word + 1));
+                                self.error(at, "an apply-to-each has no `for`").fix(
+                                    "write `:`",
+                                    at,
+                                    ":",
+                                )
                             }
                             None if ["fun", "fn", "lambda"].contains(&first.as_str()) => report
                                 .hint("a function value is written `x => …`, with no word before"),
@@ -146,7 +175,7 @@ impl Lower<'_> {
         if node.kids[1].present() || self.token_kind(sign) != Some(Kind::Equals) {
             return false;
         }
-        let opener = self.range(crate::base::Span::new(node.start, node.start + 1));
+        let opener = self.range(Span::new(node.start, node.start + 1));
         let at = self.insert_after(sign - 1);
         let report = self
             .error(at, "this `(` is never closed")

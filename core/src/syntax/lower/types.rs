@@ -92,9 +92,14 @@ impl Lower<'_> {
             Kind::TypeTuple => return self.fold(node, TypeExprKind::Pair),
             Kind::TypeArrow => return self.fold(node, TypeExprKind::Arrow),
             _ => {
-                let report = self
-                    .expected("a type", node.start)
-                    .hint("int, float, bool, char, `[type]`, `(type, type)`, or a datatype");
+                let report = self.expected("a type", node.start);
+                let report = match self.token_kind(node.start) {
+                    Some(Kind::LBrace) => report.hint(
+                        "the parts of a record are in parentheses, without names: `datatype point(float, float);`",
+                    ),
+                    _ => report
+                        .hint("int, float, bool, char, `[type]`, `(type, type)`, or a datatype"),
+                };
                 self.report(report);
                 TypeExprKind::Missing
             }

@@ -11,10 +11,6 @@ use crate::types::Ty;
 /// The comparisons, which are defined only on ordinals.
 const COMPARISONS: [&str; 8] = ["==", "/=", "<", ">", "<=", ">=", "max", "min"];
 
-/// The functions on floats that are often given an int.
-const FLOAT_FUNCTIONS: [&str; 12] =
-    ["sqrt", "ln", "exp", "sin", "cos", "tan", "log", "expt", "round", "floor", "ceil", "trunc"];
-
 /// A call whose argument does not fit.
 struct Misfit<'a, 'b> {
     infer: &'a Infer<'b>,
@@ -28,6 +24,8 @@ struct Misfit<'a, 'b> {
     operands: &'a [ExprId],
     /// The types of the operands, their outermost variables resolved.
     types: Vec<Ty>,
+    /// The types that the function takes, resolved; none for operators.
+    wanted: Vec<Ty>,
 }
 
 /// A suggestion: its text, and the edit that follows it.
@@ -48,6 +46,7 @@ impl Advice {
 
 impl Infer<'_> {
     /// Adds a suggestion of what the author of the call probably meant.
+    #[allow(clippy::too_many_arguments, reason = "the parts of one call")]
     pub(super) fn call_hint(
         &self,
         body: &MemberTypes<'_>,
@@ -56,23 +55,31 @@ impl Infer<'_> {
         name: &Name,
         operands: &[ExprId],
         types: &[Ty],
+        fun: Option<ExprId>,
     ) -> Diagnostic<Loc> {
-        let types: Vec<Ty> = types.iter().map(|ty| self.unifier.shallow(ty)).collect();
+        let types: Vec<Ty> = types.iter().map(|ty| self.unifier.resolved(ty)).collect();
+        let wanted = match fun.and_then(|fun| self.wanted(body, fun)) {
+            Some((_, _, param)) => parts(&param, operands.len()),
+            None => Vec::new(),
+        };
+        let name_of = name.folded();
         let call =
-            Misfit { infer: self, body, at, name: name.folded(), written: name, operands, types };
-        if call.types.iter().any(|ty| matches!(ty, Ty::Function(_))) {
-            return match &call.types[..] {
+            Misfit { infer: self, body, at, name: name_of, written: name, operands, types, wanted };
+        let advice = if call.types.iter().any(|ty| matches!(ty, Ty::Function(_))) {
+            match &call.types[..] {
                 [Ty::Function(_), _] if call.name == "-" => {
-                    report.hint("read as a subtraction; to call the function write `g(-x)`")
+                    Advice::hint("read as a subtraction; to call the function write `g(-x)`")
                 }
-                _ => report,
-            };
-        }
-        let advice = call
-            .comparison()
-            .or_else(|| call.number())
-            .or_else(|| call.append())
-            .or_else(|| call.elementwise());
+                _ => call.mapped(),
+            }
+        } else {
+            call.comparison()
+                .or_else(|| call.number())
+                .or_else(|| call.append())
+                .or_else(|| call.tables())
+                .or_else(|| call.elementwise())
+                .or_else(|| call.argument())
+        };
         match advice {
             Some(Advice { text, edit: Some((at, replacement)) }) => {
                 report.fix(text, at, replacement)
@@ -88,6 +95,39 @@ impl Misfit<'_, '_> {
         self.types.contains(ty)
     }
 
+    /// Returns the literal of an operand.
+    fn literal(&self, operand: usize) -> Option<(&Expr, Loc)> {
+        let id = *self.operands.get(operand)?;
+        Some((&self.body.member.item.exprs[id], self.body.at(id)))
+    }
+
+    /// Returns what an operand is replaced by: an argument alone takes its parentheses along.
+    fn in_place(&self, text: String) -> String {
+        let alone = self.operands.len() == 1 && !self.wanted.is_empty();
+        if alone { format!("({text})") } else { text }
+    }
+
+    /// Returns the char of an operand that is a string of one char.
+    fn one_char(&self, operand: usize) -> Option<(char, Loc)> {
+        match self.literal(operand)? {
+            (Expr::Text(text), at) => match &text[..] {
+                [byte] if byte.is_ascii_graphic() => Some((char::from(*byte), at)),
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+
+    /// Returns how an operand is written in advice: as it is if it is a name or a number.
+    fn called(&self, operand: usize, otherwise: &str) -> String {
+        match self.literal(operand) {
+            Some((Expr::Name(name), _)) => name.to_string(),
+            Some((Expr::Int(value), _)) => value.to_string(),
+            Some((Expr::Float(bits), _)) => format!("{:?}", f64::from_bits(bits.0)),
+            _ => otherwise.to_owned(),
+        }
+    }
+
     /// Returns advice on chained comparisons, comparisons of other types than ordinals, and operators on bools or strings
     /// that have another meaning in NESL.
     fn comparison(&self) -> Option<Advice> {
@@ -98,11 +138,38 @@ impl Misfit<'_, '_> {
         {
             return Advice::hint("comparisons do not chain: write `a < b and b < c`");
         }
-        if self.name == "||" && self.types.iter().all(|ty| *ty == Ty::Bool) {
+        if self.name == "||" && self.has(&Ty::Bool) {
             return Advice::fix("`||` pads a string with blanks; write `or`", self.at, "or");
         }
-        if self.name == "+" && self.types.iter().all(|ty| *ty == Ty::Char.sequence()) {
+        if self.name == "||" {
+            return Advice::hint(
+                "`s || n` pads a string with blanks; `or` joins comparisons: `c == a or c == b`",
+            );
+        }
+        if matches!(self.name, "or" | "and") && self.has(&Ty::Bool) {
+            let name = self.name;
+            return Advice::hint(format!(
+                "`{name}` joins whole comparisons: `x == a {name} x == b`"
+            ));
+        }
+        let string = Ty::Char.sequence();
+        if self.name == "+" && self.types.iter().all(|ty| *ty == string) {
             return Advice::fix("`++` joins strings", self.at, "++");
+        }
+        if self.name == "+" && self.has(&string) {
+            return Advice::hint(
+                "`++` joins strings, and `@` makes one of any value: `\"x = \" ++ @x`",
+            );
+        }
+        if compares && self.has(&Ty::Char) && self.has(&string) {
+            return match (0..self.types.len()).find_map(|at| self.one_char(at)) {
+                Some((c, at)) => Advice::fix(
+                    "a char is written with a back-quote",
+                    at,
+                    self.in_place(format!("`{c}")),
+                ),
+                None => Advice::hint("`[c]` is the string of one char `c`; `eql` compares strings"),
+            };
         }
         let no_ordinal = self.types.iter().all(|ty| !matches!(ty, Ty::Int | Ty::Float | Ty::Char));
         if compares && no_ordinal && self.types.len() == 2 {
@@ -132,9 +199,6 @@ impl Misfit<'_, '_> {
                 ),
             };
         }
-        if FLOAT_FUNCTIONS.contains(&self.name) && self.has(&Ty::Int) {
-            return Advice::hint("convert with `float(…)`; a float literal has a point: `4.0`");
-        }
         if self.name == "^" && self.types.get(1) == Some(&Ty::Float) {
             return Advice::hint("`^` takes an int power; for floats use `expt(v, p)`");
         }
@@ -147,11 +211,24 @@ impl Misfit<'_, '_> {
         if self.name == "++" && self.types.iter().any(not_sequence) {
             let first = self.operands.first().map(|e| &self.body.member.item.exprs[*e]);
             return Advice::hint(match first {
+                Some(Expr::Call { .. }) if self.types.first() == Some(&Ty::Bool) => {
+                    "a call comes before `++`: write `g(a ++ b)`"
+                }
                 Some(Expr::Unary { .. }) => {
                     "unary operators bind tighter than `++`: write `#(a ++ b)`"
                 }
+                _ if self.has(&Ty::Char.sequence()) && !self.has(&Ty::Char) => {
+                    let string = Ty::Char.sequence();
+                    let other = self.types.iter().position(|ty| *ty != string).unwrap_or(0);
+                    return Some(self.as_text(other));
+                }
                 _ => "`++` joins sequences: write `[x]` for one element",
             });
+        }
+        if matches!(self.name, "+" | "-") && self.has(&Ty::Char) {
+            return Advice::hint(
+                "`char_code(c)` is the code of a char, an int; `code_char(i)` is the char of a code",
+            );
         }
         if self.has(&Ty::Char) && self.has(&Ty::Int) {
             return Advice::hint("convert with `char_code(c)` and `code_char(i)`");
@@ -159,25 +236,209 @@ impl Misfit<'_, '_> {
         None
     }
 
+    /// Returns the advice to make a string of an operand.
+    fn as_text(&self, operand: usize) -> Advice {
+        let text = "`@` makes a string of any value";
+        match self.literal(operand) {
+            Some((Expr::Name(name), at)) => Advice {
+                text: text.to_owned(),
+                edit: Some((at, self.in_place(format!("@{name}")))),
+            },
+            Some((Expr::Int(value), at)) => Advice {
+                text: text.to_owned(),
+                edit: Some((at, self.in_place(format!("@{value}")))),
+            },
+            _ => Advice { text: format!("{text}: `\"x = \" ++ @x`"), edit: None },
+        }
+    }
+
+    /// Returns advice on reading and writing several elements, on tuples as numbers, and on the number
+    /// of arguments.
+    fn tables(&self) -> Option<Advice> {
+        let compound = |ty: &Ty| matches!(ty, Ty::Pair(..) | Ty::Record(..));
+        match (self.name, &self.types[..]) {
+            ("<-" | "write", _) => Advice::hint(format!(
+                "`{a} <- [(i, x)]` is `{a}` with `x` at index `i`",
+                a = self.called(0, "a")
+            )),
+            ("->" | "get", [_, Ty::Sequence(_)]) => Advice::hint("the indices are ints"),
+            ("->" | "get", _) => Advice::hint(format!(
+                "the elements at several indices are `{a} -> [i, j]`, one is `{a}[i]`",
+                a = self.called(0, "a")
+            )),
+            ("search_table", _) => Advice::hint(
+                "the keys are a sequence, and come first: `search_table([key], table)`",
+            ),
+            ("#" | "length", [ty]) if !compound(ty) => Advice::hint("only a sequence has a length"),
+            ("+" | "-" | "*" | "/", types) if let Some(at) = types.iter().position(compound) => {
+                let tuple = self.called(at, "p");
+                match &types[at] {
+                    Ty::Record(record, _) => Advice::hint(format!(
+                        "a record is taken apart by a pattern: `let {}(…) = {tuple} in …`",
+                        record.name
+                    )),
+                    _ => Advice::hint(format!(
+                        "a tuple is taken apart by a pattern: `let (a, b) = {tuple} in …`; or `first({tuple})`"
+                    )),
+                }
+            }
+            ("split", [Ty::Sequence(_), other]) if *other != Ty::Bool.sequence() => Advice::hint(
+                "`split` divides by flags; `wordify(s)` divides a text into words, `linify(s)` into lines",
+            ),
+            _ => None,
+        }
+    }
+
+    /// Returns advice on a function that is given to another with a sequence of other elements.
+    fn mapped(&self) -> Option<Advice> {
+        let wanted = self.types.iter().find_map(|ty| match ty {
+            Ty::Function(f) => Some(&f.param),
+            _ => None,
+        })?;
+        let element = self.types.iter().find_map(|ty| match ty {
+            Ty::Sequence(element) => Some(&**element),
+            _ => None,
+        })?;
+        if matches!(wanted, Ty::Pair(..)) && self.name == "map" {
+            return Advice::hint("`map` calls a function of one argument, with each element");
+        }
+        let zero = self.types.iter().position(|ty| *ty == Ty::Int).and_then(|at| self.literal(at));
+        if let (Ty::Float, Some((Expr::Int(value), at))) = (element, zero) {
+            return Advice::fix(
+                "a float is written with a point",
+                at,
+                self.in_place(format!("{value}.0")),
+            );
+        }
+        conversion(wanted, element)
+    }
+
+    /// Returns advice on an argument of another type than the function takes.
+    fn argument(&self) -> Option<Advice> {
+        if let ([a, b], [x, y]) = (&self.wanted[..], &self.types[..])
+            && !(agrees(a, x) && agrees(b, y))
+            && agrees(a, y)
+            && agrees(b, x)
+            && !(matches!(a, Ty::Var(_)) && matches!(b, Ty::Var(_)))
+        {
+            return Advice::hint("the arguments fit the other way round");
+        }
+        let (at, (wanted, found)) = (self.wanted.iter().zip(&self.types))
+            .enumerate()
+            .find(|(_, (wanted, found))| !agrees(wanted, found))?;
+        let literal = self.literal(at);
+        let name = self.written;
+        match (wanted, found) {
+            (Ty::Float, Ty::Int) => match literal {
+                Some((Expr::Int(value), at)) => Advice::fix(
+                    "a float is written with a point",
+                    at,
+                    self.in_place(format!("{value}.0")),
+                ),
+                _ => Advice::hint("convert with `float(…)`"),
+            },
+            (Ty::Int, Ty::Float) => {
+                Advice::hint("convert with `round(…)`, `floor(…)`, `ceil(…)` or `trunc(…)`")
+            }
+            (Ty::Char, Ty::Sequence(_)) if let Some((c, at)) = self.one_char(at) => Advice::fix(
+                "a char is written with a back-quote",
+                at,
+                self.in_place(format!("`{c}")),
+            ),
+            (Ty::Sequence(element), found) if agrees(element, found) => {
+                Advice::hint("a sequence of one element is written `[x]`")
+            }
+            (Ty::Sequence(text), found)
+                if **text == Ty::Char && !matches!(found, Ty::Sequence(_)) =>
+            {
+                Some(self.as_text(at))
+            }
+            (Ty::Sequence(from), Ty::Sequence(to)) if conversion(from, to).is_some() => {
+                conversion(from, to)
+            }
+            (_, Ty::Sequence(element)) if self.types.len() == 1 && agrees(wanted, element) => {
+                Advice::hint(format!(
+                    "for each element: `{{{name}(x) : x in {}}}`",
+                    self.called(0, "xs")
+                ))
+            }
+            _ => None,
+        }
+    }
+
+    /// Returns the advice to apply an arithmetic operator to each element, of the elements too where
+    /// they are sequences.
+    fn each_element(&self, written: &str) -> Advice {
+        let one = |operand| matches!(self.literal(operand), Some((Expr::Sequence(items), _)) if items.len() == 1);
+        if written == "+" && self.types.len() == 2 && (one(0) || one(1)) {
+            return Advice {
+                text: "`++` joins sequences".to_owned(),
+                edit: Some((self.at, "++".to_owned())),
+            };
+        }
+        let levels = |operand: usize| {
+            let mut ty = self.types.get(operand);
+            let mut count = 0usize;
+            while let Some(Ty::Sequence(element)) = ty {
+                count += 1;
+                ty = Some(element);
+            }
+            count
+        };
+        let depth = levels(0).max(levels(1));
+        let names = [["x", "y"], ["xs", "ys"], ["rows", "others"]];
+        // The expression for elements at each level, from the innermost outwards.
+        let mut text = String::new();
+        for level in 0..depth.min(names.len()) {
+            let [a, b] = names[level];
+            if level == 0 {
+                text = match &self.types[..] {
+                    [_] => format!("-{a}"),
+                    _ if levels(0) == 0 => format!("{} {written} {a}", self.called(0, "a")),
+                    _ if levels(1) == 0 => format!("{a} {written} {}", self.called(1, "a")),
+                    _ => format!("{a} {written} {b}"),
+                };
+            }
+            let outermost = level + 1 == depth;
+            let [c, d] = names.get(level + 1).copied().unwrap_or(["as", "bs"]);
+            let (c, d) = match outermost {
+                true => (self.called(0, c), self.called(1, d)),
+                false => (c.to_owned(), d.to_owned()),
+            };
+            text = match &self.types[..] {
+                [_] => format!("{{{text} : {a} in {c}}}"),
+                _ if levels(0) == 0 => {
+                    let c = if outermost { self.called(1, "xs") } else { c };
+                    format!("{{{text} : {a} in {c}}}")
+                }
+                _ if levels(1) == 0 => format!("{{{text} : {a} in {c}}}"),
+                _ => format!("{{{text} : {a} in {c}; {b} in {d}}}"),
+            };
+        }
+        let mut text = format!("for each element: `{text}`");
+        if written == "+" && self.types.len() == 2 && levels(0) == levels(1) {
+            text.push_str("; `++` joins sequences");
+        }
+        Advice { text, edit: None }
+    }
+
     /// Returns advice on operations on sequences that are defined on elements.
     fn elementwise(&self) -> Option<Advice> {
         let (name, written) = (self.name, self.written);
         let any_sequence = self.types.iter().any(|ty| matches!(ty, Ty::Sequence(_)));
         if matches!(name, "+" | "-" | "*" | "/") && any_sequence {
-            return Advice::hint(match &self.types[..] {
-                [_] => "for each element: `{-x : x in xs}`".to_owned(),
-                [Ty::Sequence(_), Ty::Sequence(_)] => {
-                    format!("for each element: `{{x {written} y : x in xs; y in ys}}`")
-                }
-                [Ty::Sequence(_), _] => format!("for each element: `{{x {written} a : x in xs}}`"),
-                _ => format!("for each element: `{{a {written} x : x in xs}}`"),
-            });
+            return Some(self.each_element(&written.to_string()));
         }
         if let [Ty::Sequence(element)] = &self.types[..]
             && matches!(name, "sum" | "product" | "plus_scan" | "max_val" | "min_val")
             && matches!(self.infer.unifier.shallow(element), Ty::Sequence(_))
         {
             return Advice::hint(format!("for each row: `{{{written}(row) : row in …}}`"));
+        }
+        if matches!(name, "string_sort" | "string_rank") && self.has(&Ty::Char.sequence()) {
+            return Advice::hint(
+                "chars are ranked by `char_rank(s)`: `permute(s, char_rank(s))` sorts them",
+            );
         }
         let sorts = matches!(
             name,
@@ -207,6 +468,12 @@ impl Misfit<'_, '_> {
                         "sort by a key: `permute(a, rank({key : (key, x) in a}))`",
                     );
                 }
+                Ty::Record(record, _) => {
+                    return Advice::hint(format!(
+                        "sort by a key, a number: `permute(a, rank({{key : {}(…, key, …) in a}}))`",
+                        record.name
+                    ));
+                }
                 _ => {}
             }
         }
@@ -214,5 +481,78 @@ impl Misfit<'_, '_> {
             return Advice::hint("`count` counts the true ones: `count({x > 0 : x in xs})`");
         }
         None
+    }
+}
+
+/// Splits the type of a parameter into that of `count` arguments.
+fn parts(param: &Ty, count: usize) -> Vec<Ty> {
+    let mut all = Vec::new();
+    let mut rest = param.clone();
+    while all.len() + 1 < count
+        && let Ty::Pair(first, second) = rest
+    {
+        all.push((*first).clone());
+        rest = (*second).clone();
+    }
+    all.push(rest);
+    all
+}
+
+/// Returns true if two resolved types may be the same, as far as their constructors say.
+fn agrees(wanted: &Ty, found: &Ty) -> bool {
+    match (wanted, found) {
+        (Ty::Var(_) | Ty::Error, _) | (_, Ty::Var(_) | Ty::Error) => true,
+        (Ty::Sequence(a), Ty::Sequence(b)) => agrees(a, b),
+        (Ty::Pair(a, b), Ty::Pair(c, d)) => agrees(a, c) && agrees(b, d),
+        (Ty::Record(a, _), Ty::Record(b, _)) => a.item == b.item,
+        (Ty::Function(_), Ty::Function(_)) => true,
+        (a, b) => a == b,
+    }
+}
+
+/// Returns advice on converting the elements of a sequence.
+fn conversion(wanted: &Ty, found: &Ty) -> Option<Advice> {
+    match (wanted, found) {
+        (Ty::Float, Ty::Int) => {
+            Advice::hint("floats are written with a point; `{float(x) : x in xs}` converts ints")
+        }
+        (Ty::Int, Ty::Float) => Advice::hint("`{round(x) : x in xs}` converts floats to ints"),
+        _ => None,
+    }
+}
+
+/// Returns advice on a call with another number of arguments than the function takes, and its edit.
+pub(super) fn miscounted(
+    name: &Name,
+    types: &[Ty],
+    at: Loc,
+) -> Option<(String, Option<(Loc, String)>)> {
+    let hint = |text: &str| Some((text.to_owned(), None));
+    match (name.folded(), types) {
+        ("max", [Ty::Sequence(_)]) => Some((
+            "the greatest element of a sequence is `max_val(a)`".to_owned(),
+            Some((at, "max_val".to_owned())),
+        )),
+        ("min", [Ty::Sequence(_)]) => Some((
+            "the least element of a sequence is `min_val(a)`".to_owned(),
+            Some((at, "min_val".to_owned())),
+        )),
+        ("max" | "min", _) => {
+            Some((format!("of several: `{}_val([a, b, c])`", name.folded()), None))
+        }
+        ("count", [Ty::Sequence(_), _]) => {
+            hint("`count` counts the true ones: `count({x == 1 : x in xs})`")
+        }
+        ("read_csv", _) => hint(
+            "the first argument is any value of the type of a row, as in `read_csv((\"\", 0, 0.0), name)`",
+        ),
+        ("print_line" | "print_string", _) => {
+            hint("strings are joined by `++`, and made of other values by `@`")
+        }
+        (_, [Ty::Record(record, _)]) => Some((
+            format!("a record is one argument, which the pattern `{}(…)` takes apart", record.name),
+            None,
+        )),
+        _ => None,
     }
 }

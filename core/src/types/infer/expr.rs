@@ -94,9 +94,14 @@ impl Infer<'_> {
             }
             Expr::If { cond, then, otherwise } => {
                 self.expect(body, *cond, &Ty::Bool, "the condition of an `if` is a bool");
+                let before = body.diagnostics.len();
                 let a = self.expr(body, *then);
                 let b = self.expr(body, *otherwise);
                 if let Err(clash) = self.unifier.unify(&a, &b, body.at(*otherwise)) {
+                    // After an error in a branch its type may be a consequence.
+                    if body.diagnostics.len() > before {
+                        return Ty::Error;
+                    }
                     self.report_branches(body, id, (*then, &a), (*otherwise, &b), &clash);
                     return Ty::Error;
                 }
@@ -156,8 +161,12 @@ impl Infer<'_> {
         if !fine {
             self.report_not_indexed(body, sequence, index, &ty);
         }
+        if !fine {
+            self.expr(body, index);
+            return Ty::Error;
+        }
         self.expect(body, index, &Ty::Int, "an index is an int");
-        if fine { element } else { Ty::Error }
+        element
     }
 
     fn each(

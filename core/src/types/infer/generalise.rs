@@ -2,7 +2,7 @@
 
 use super::{Infer, MemberTypes, TypeArguments};
 use crate::base::{Diagnostic, DiagnosticKind, ItemId, Name};
-use crate::syntax::ast::{ExprId, ItemKind, Pat, PatId};
+use crate::syntax::ast::{Expr, ExprId, ItemKind, Pat, PatId};
 use crate::types::print::print_with;
 use crate::types::unify::includes;
 use crate::types::{Class, Code, FunctionTy, ItemTypes, Scheme, Signature, Ty};
@@ -208,14 +208,24 @@ impl Infer<'_> {
         if open && fine {
             let shown = self.show(&ty);
             let at = body.at(value);
-            body.report(
-                Diagnostic::error(
-                    DiagnosticKind::Type,
-                    at,
-                    format!("the type of this is not determined: {shown}"),
-                )
-                .hint("use it at one type, for instance through a function with an annotation"),
+            let report = Diagnostic::error(
+                DiagnosticKind::Type,
+                at,
+                format!("the type of this is not determined: {shown}"),
             );
+            let called = match body.member.item.exprs[value] {
+                Expr::Call { fun, .. } if self.defined_at(body, fun).is_some() => {
+                    self.callee(body, fun)
+                }
+                _ => None,
+            };
+            body.report(match called {
+                Some(name) => report.hint(format!(
+                    "does `{name}` call itself in every case? one must end it; or declare what it gives"
+                )),
+                None => report
+                    .hint("use it at one type, for instance through a function with an annotation"),
+            });
         }
     }
 

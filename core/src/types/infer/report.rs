@@ -80,7 +80,7 @@ impl Infer<'_> {
         let shown: Vec<String> = types.iter().map(|ty| self.show(ty)).collect();
         let wanted = self.wanted(body, fun.unwrap_or(id));
         let got = list_of(&shown);
-        let arity = wanted.as_ref().map(|(_, arity)| *arity);
+        let arity = wanted.as_ref().map(|(_, arity, _)| *arity);
         let pair = matches!(self.unifier.shallow(&types[0]), Ty::Pair(..) | Ty::Var(_));
         let miscounted = arity.filter(|arity| {
             let one_value = operands.len() == 1 && pair;
@@ -92,23 +92,47 @@ impl Infer<'_> {
             }
             None => format!("`{name}` does not fit {got}"),
         };
+        // What is reported about an operand has this consequence.
+        if types.iter().any(|ty| self.unifier.shallow(ty) == Ty::Error) {
+            return;
+        }
         let mut report = self.error(at, message);
         for (operand, ty) in operands.iter().zip(&types) {
             report = self.side(body, report, *operand, ty);
         }
-        if let Some((scheme, _)) = wanted {
+        if let Some((scheme, _, _)) = wanted {
             report = report.note(format!("`{name}` : {scheme}"));
         }
-        report = self.explain(report, clash);
+        if miscounted.is_none() {
+            report = self.explain(report, clash);
+        }
         if let Some(place) = self.defined_at(body, fun.unwrap_or(id)) {
             report = report.label(place, format!("`{name}` is defined here"));
         }
-        report = self.call_hint(body, report, at, name, operands, &types);
+        if miscounted.is_some() {
+            let types: Vec<Ty> = types.iter().map(|ty| self.unifier.shallow(ty)).collect();
+            report = match super::advice::miscounted(name, &types, at) {
+                Some((text, Some((at, replacement)))) => report.fix(text, at, replacement),
+                Some((text, None)) => report.hint(text),
+                None => report,
+            };
+        } else {
+            report = self.call_hint(body, report, at, name, operands, &types, fun);
+        }
         body.report(report);
     }
 
-    /// Returns the scheme of the callee as text, and the number of components of its parameter.
-    fn wanted(&self, body: &MemberTypes<'_>, fun: ExprId) -> Option<(String, usize)> {
+    /// Returns the scheme of the callee as text, the number of components of its parameter, and the
+    /// parameter, whose variables stand for any types.
+    pub(super) fn wanted(
+        &self,
+        body: &MemberTypes<'_>,
+        fun: ExprId,
+    ) -> Option<(String, usize, Ty)> {
+        let whole = |ty: &Ty| match ty {
+            Ty::Function(f) => f.param.clone(),
+            _ => Ty::Error,
+        };
         let arity = |ty: &Ty| match ty {
             Ty::Function(f) => {
                 let mut n = 1;
@@ -124,30 +148,30 @@ impl Infer<'_> {
         match body.member.names.values.get(fun)? {
             Resolution::Prim(prim) => {
                 let scheme = self.primitives.get(prim)?;
-                Some((print_scheme(scheme), arity(&scheme.ty)))
+                Some((print_scheme(scheme), arity(&scheme.ty), whole(&scheme.ty)))
             }
             Resolution::Item(item, _) => {
                 if let Some(own) = self.functions.get(item) {
                     let ty = self.unifier.resolved(&own.ty);
-                    return Some((self.show(&ty), arity(&ty)));
+                    return Some((self.show(&ty), arity(&ty), whole(&ty)));
                 }
                 match &*self.environment.signature(*item) {
                     Signature::Function { scheme, .. } | Signature::Record { scheme } => {
-                        Some((print_scheme(scheme), arity(&scheme.ty)))
+                        Some((print_scheme(scheme), arity(&scheme.ty), whole(&scheme.ty)))
                     }
                     Signature::Values { .. } | Signature::Broken => None,
                 }
             }
             Resolution::Local(pat) => {
                 let ty = self.unifier.resolved(body.pats.get(*pat)?);
-                Some((self.show(&ty), arity(&ty)))
+                Some((self.show(&ty), arity(&ty), whole(&ty)))
             }
             Resolution::Optional(_) | Resolution::Unknown => None,
         }
     }
 
     /// Returns the location of the callee's definition, if it is in the user's own text.
-    fn defined_at(&self, body: &MemberTypes<'_>, fun: ExprId) -> Option<Loc> {
+    pub(super) fn defined_at(&self, body: &MemberTypes<'_>, fun: ExprId) -> Option<Loc> {
         match body.member.names.values.get(fun)? {
             Resolution::Item(item, name)
                 if *item != body.member.id
@@ -182,6 +206,11 @@ impl Infer<'_> {
                 (self.unifier.shallow(arg_ty), self.callee(body, arg)) =>
             {
                 report.hint(format!("a function is written before its argument: `{name}(…)`"))
+            }
+            _ if matches!(body.member.item.exprs[fun], Expr::Call { .. })
+                && matches!(body.member.item.exprs[arg], Expr::Call { .. }) =>
+            {
+                report.hint("two forms are separated by `;`, two values joined by an operator")
             }
             Ty::Int | Ty::Float => report.hint("to multiply, write `*`"),
             Ty::Sequence(_) => match &body.member.item.exprs[arg] {
@@ -243,6 +272,20 @@ impl Infer<'_> {
                 "a tuple is taken apart by a pattern: `let (a, b) = {tuple} in …`; or `first({tuple})`, `rest({tuple})`"
             ));
         }
+        if let Ty::Record(record, _) = self.unifier.shallow(ty)
+            && record.name.folded() != "hashtable"
+        {
+            let value = self.callee(body, sequence).map_or("p".to_owned(), |name| name.to_string());
+            report = report.hint(format!(
+                "a record is taken apart by a pattern: `let {}(…) = {value} in …`",
+                record.name
+            ));
+        } else if let Ty::Record(..) = self.unifier.shallow(ty) {
+            let table = self.callee(body, sequence).map_or("d".to_owned(), |name| name.to_string());
+            report = report.hint(format!(
+                "`search_table([key], {table})` gives for each key its value and whether there is one"
+            ));
+        }
         body.report(report);
     }
 
@@ -287,6 +330,9 @@ impl Infer<'_> {
         if wanted == "int" && found == "float" {
             report = report.hint("convert with `round(…)`, `floor(…)`, `ceil(…)` or `trunc(…)`");
         }
+        if wanted == "bool" && found.contains(',') {
+            report = report.hint("join several conditions by `and`");
+        }
         if wanted == "bool" && found == "int" {
             report = report.hint("compare: `x /= 0`");
         }
@@ -314,8 +360,9 @@ impl Infer<'_> {
         if types.contains(&Ty::Char) && types.contains(&Ty::Char.sequence()) {
             report = report.hint("a string of one char is written \"a\"");
         }
+        let spans = &body.member.item.expr_spans;
         if let Expr::Pair(first, _) = body.member.item.exprs[otherwise.0]
-            && !matches!(self.unifier.shallow(then.1), Ty::Pair(..))
+            && spans[first].start == spans[otherwise.0].start
         {
             report = report
                 .label(body.at(first), "the `else` branch continues after this, beyond the comma")
@@ -362,6 +409,13 @@ impl Infer<'_> {
             .error(at, format!("this pattern does not fit {}", article(&shown)))
             .here(format!("takes {} apart", article(&expected_shown)))
             .label(body.at(value), self.by_value(body, value, &shown));
+        let elements = body.exprs.get(value).is_some_and(|ty| self.show(ty) != shown);
+        let tuple = matches!(body.member.item.pats[pat], Pat::Pair(..));
+        if elements && tuple && !matches!(self.unifier.shallow(actual), Ty::Pair(..)) {
+            report = report.hint(
+                "over two sequences at once: `x in xs; y in ys`; for all pairs: `{{… : y in ys} : x in xs}`",
+            );
+        }
         report = self.explain(report, clash);
         body.report(report);
     }
@@ -402,11 +456,11 @@ impl Infer<'_> {
         &mut self,
         body: &mut MemberTypes<'_>,
         function: &Function,
-        pattern: &Ty,
-        declared: &Ty,
+        pattern_ty: &Ty,
+        declared_ty: &Ty,
         clash: &Clash,
     ) {
-        let (pattern, declared) = (self.show(pattern), self.show(declared));
+        let (pattern, declared) = (self.show(pattern_ty), self.show(declared_ty));
         let at = body.at_pat(function.param);
         let mut report = self.error(
             at,
@@ -418,6 +472,11 @@ impl Infer<'_> {
                 body.loc(annotation.ty.span),
                 format!("declared to take {}", article(&declared)),
             );
+        }
+        if matches!(self.unifier.shallow(pattern_ty), Ty::Pair(..))
+            && !matches!(self.unifier.shallow(declared_ty), Ty::Pair(..))
+        {
+            report = report.hint("each parameter has a type: `: (int, int) -> int`");
         }
         let report = self.explain(report, clash);
         body.report(report);

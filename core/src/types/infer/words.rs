@@ -12,6 +12,7 @@ pub(super) fn article(shown: &str) -> String {
         "a :: (a in number)" => "a number".to_owned(),
         "a :: (a in ordinal)" => "an ordinal".to_owned(),
         "a :: (a in logical)" => "a logical".to_owned(),
+        _ if in_parentheses(shown) => format!("a tuple {shown}"),
         _ if shown.contains(" -> ") => format!("a function {shown}"),
         _ if is_tuple(shown) => format!("a tuple ({shown})"),
         _ if shown.starts_with('[') => format!("a sequence {shown}"),
@@ -31,6 +32,21 @@ fn is_tuple(shown: &str) -> bool {
         }
         c == ',' && depth == 0
     })
+}
+
+/// Returns true if a pair of parentheses encloses the text of a type: a tuple with a function in it.
+fn in_parentheses(shown: &str) -> bool {
+    let shown = shown.split(" :: ").next().unwrap_or(shown);
+    let mut depth = 0usize;
+    let closes = shown.chars().position(|c| {
+        match c {
+            '(' => depth += 1,
+            ')' => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        depth == 0
+    });
+    closes.is_some_and(|at| at > 0 && at + 1 == shown.chars().count())
 }
 
 pub(super) fn a_class(class: Class) -> String {
