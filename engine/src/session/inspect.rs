@@ -62,7 +62,16 @@ impl Session {
 
     /// The type of an expression, without running it.
     pub fn type_of(&mut self, text: &str) -> Result<String, Vec<Diagnostic<FileRange>>> {
-        let file = self.look_at("expression", text);
+        self.type_in("expression", text)
+    }
+
+    /// Does the same for a text that messages call by a name.
+    pub fn type_in(
+        &mut self,
+        name: &str,
+        text: &str,
+    ) -> Result<String, Vec<Diagnostic<FileRange>>> {
+        let file = self.look_at(name, text);
         let forms = self.db.outline(file).forms.clone();
         let mut last = None;
         for form in forms {
