@@ -55,7 +55,9 @@ pub(super) static TYPE: Command = Command {
     doc: "`:type {x * 2 : x in [1, 2]}` answers `[int]`.",
     run: |state, call: &Call<'_>| {
         let operand = call.operand.trim_end_matches(';').trim_end();
-        match state.session.type_in(call.entry, &close(operand)) {
+        // In a text of which it is only a line, its own lines would be taken for those of the text.
+        let name = if call.entry.starts_with('<') { "expression" } else { call.entry };
+        match state.session.type_in(name, &close(operand)) {
             Ok(ty) => {
                 state.show(Output::Answer(Bundle::text(format!("{operand} : {ty}"))));
                 Outcome::Done
