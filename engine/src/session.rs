@@ -13,6 +13,7 @@ mod names;
 mod publish;
 
 mod refused;
+mod results;
 mod run;
 mod shown;
 mod stored;
@@ -47,6 +48,7 @@ pub use nesl_core::strategy::{Strategy, Version};
 use nesl_runtime::profile::Profile;
 use nesl_runtime::runtime::{DEFAULT_STACK_BYTES, Runtime, default_memory_limit};
 pub use nesl_runtime::scalar::Precision;
+pub use results::RESULTS;
 
 /// The settings of a session.
 #[derive(Clone, Debug)]
@@ -236,6 +238,8 @@ pub struct Session {
     again: bool,
     /// The entry that can be taken back.
     undo: undo::Undo,
+    /// The entries that give results their names.
+    results: results::Results,
     /// Nesting of `load`, to refuse a file that loads itself.
     loading: Vec<std::path::PathBuf>,
 }
@@ -282,6 +286,7 @@ impl Session {
             watches: FxHashMap::default(),
             again: false,
             undo: undo::Undo::default(),
+            results: results::Results::default(),
             loading: Vec::new(),
         }
     }

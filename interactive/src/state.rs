@@ -59,6 +59,14 @@ pub trait Front {
     ) -> Entered;
     /// Does what one of the front end's own commands says.
     fn command(&mut self, state: &mut State, call: &Call<'_>) -> Outcome;
+    /// Returns the value of a setting of the front end's own; `None` if it does not have it.
+    fn setting(&self, _name: &str) -> Option<String> {
+        None
+    }
+    /// Changes a setting of the front end's own; fails with the reason why it cannot.
+    fn set(&mut self, name: &str, _value: &str) -> Result<(), String> {
+        Err(format!("this front end has no setting `{name}`"))
+    }
 }
 
 /// The outcome of a text that a [`Front`] has entered and shown.
@@ -281,6 +289,37 @@ impl State {
         let settings = self.session.settings_mut();
         (settings.data, settings.print_length, settings.shown) = (data, length, shown);
         (outcome, last)
+    }
+
+    /// Runs forms as [`State::enter_text`] does, but answers with the values of expressions as a whole.
+    pub(crate) fn enter_whole(&mut self, name: &str, text: &str, whole: &str) -> Outcome {
+        let settings = self.session.settings_mut();
+        let (length, data) = (settings.print_length.take(), settings.data.take());
+        let style = self.setup.display;
+        let outcome = self.enter_showing(name, text, whole, &mut |binding| {
+            let Binding { name, value, ty, expression, .. } = &binding;
+            Some(if *expression {
+                Output::Answer(Bundle::text(format!("{name} = {value} : {ty}")))
+            } else {
+                display::binding(&binding, style)
+            })
+        });
+        let settings = self.session.settings_mut();
+        (settings.print_length, settings.data) = (length, data);
+        outcome
+    }
+
+    /// Returns the value of a setting of the front end's own.
+    pub(crate) fn front_setting(&self, name: &str) -> Option<String> {
+        self.front.as_ref().and_then(|front| front.setting(name))
+    }
+
+    /// Changes a setting of the front end's own.
+    pub(crate) fn set_front_setting(&mut self, name: &str, value: &str) -> Result<(), String> {
+        match &mut self.front {
+            Some(front) => front.set(name, value),
+            None => Err(format!("`{name}` is a setting of the prompt")),
+        }
     }
 
     /// Runs forms; `show` decides what is shown of each that was evaluated or defined.

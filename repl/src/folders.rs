@@ -9,6 +9,11 @@ pub fn state() -> Option<PathBuf> {
     Some(strategy.state_dir().unwrap_or_else(|| strategy.data_dir()))
 }
 
+/// The folder for what the user has written to set up `nesl`.
+pub fn config() -> Option<PathBuf> {
+    Some(strategy()?.config_dir())
+}
+
 /// The folder for what can be computed again: `NESL_CACHE`, or the user's cache directory. An empty
 /// `NESL_CACHE` says that nothing is to be kept.
 pub fn cache() -> Option<PathBuf> {

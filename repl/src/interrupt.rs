@@ -19,8 +19,17 @@ static INTERACTIVE: AtomicBool = AtomicBool::new(false);
 /// Makes Ctrl-C interrupt what the session computes. Outside of a computation it ends the
 /// program, as it does without this, unless the session is interactive.
 pub fn install(session: &Session) {
-    let handle = session.interrupt_handle();
-    let _ = WISHED.set(handle.clone());
+    attach(session);
+    handle();
+}
+
+/// Makes Ctrl-C stop what a session computes, once it is handled ([`handle`]).
+pub fn attach(session: &Session) {
+    let _ = WISHED.set(session.interrupt_handle());
+}
+
+/// Handles Ctrl-C from now on, also before there is a session.
+pub fn handle() {
     let result = ctrlc::set_handler(move || {
         let interactive = INTERACTIVE.load(Ordering::SeqCst);
         let running = RUNNING.load(Ordering::SeqCst) > 0;
@@ -31,8 +40,8 @@ pub fn install(session: &Session) {
         if again {
             eprintln!("Stopping takes its time; Ctrl-\\ ends the session and all it holds.");
         }
-        if running {
-            handle.store(true, Ordering::SeqCst);
+        if running && let Some(wished) = WISHED.get() {
+            wished.store(true, Ordering::SeqCst);
         }
     });
     if let Err(error) = result {

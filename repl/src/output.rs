@@ -7,6 +7,7 @@
 
 use crate::interrupt;
 use std::io::{self, BufWriter, IsTerminal, Stdout, Write};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// The size of the pieces in which long texts go to a terminal: little enough that a slow terminal
@@ -20,24 +21,51 @@ pub struct Output {
 }
 
 struct Inner {
-    writer: BufWriter<Stdout>,
+    writer: Target,
     terminal: bool,
     line_begun: bool,
+    /// True while the line at the cursor says how far a computation is.
+    status: bool,
+    /// The last lines, for who asks whether a text is one of them.
+    recent: Option<Vec<u8>>,
 }
+
+/// The standard output, or a text that is kept for later.
+struct Target {
+    stdout: BufWriter<Stdout>,
+    held: Option<Vec<u8>>,
+}
+
+impl Write for Target {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        match &mut self.held {
+            Some(held) => held.write(bytes),
+            None => self.stdout.write(bytes),
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        if self.held.is_some() { Ok(()) } else { self.stdout.flush() }
+    }
+}
+
+/// The number of bytes that are kept of the last lines.
+const MAX_RECENT_BYTES: usize = 16 * 1024;
 
 impl Output {
     /// The process's standard output.
     pub fn stdout() -> Output {
         let stdout = io::stdout();
         let terminal = stdout.is_terminal();
-        let writer = BufWriter::with_capacity(64 * 1024, stdout);
-        let inner = Inner { writer, terminal, line_begun: false };
+        let writer = Target { stdout: BufWriter::with_capacity(64 * 1024, stdout), held: None };
+        let inner = Inner { writer, terminal, line_begun: false, status: false, recent: None };
         Output { inner: Arc::new(Mutex::new(inner)) }
     }
 
     /// Prints a line, on a new line if one is begun.
     pub fn line(&self, text: &str) {
         let mut inner = self.lock();
+        inner.clear_status();
         let start = if inner.line_begun { "\n" } else { "" };
         let end = if text.ends_with('\n') { "" } else { "\n" };
         inner.line_begun = false;
@@ -52,10 +80,56 @@ impl Output {
     /// else can be shown in order.
     pub fn settle(&self) {
         let mut inner = self.lock();
+        inner.clear_status();
         if std::mem::take(&mut inner.line_begun) {
             give_up_on(inner.writer.write_all(b"\n"));
         }
         give_up_on(inner.writer.flush());
+    }
+
+    /// Prints a message on standard error, in order. (Where standard output is kept for later, so is it.)
+    pub fn message(&self, text: &str) {
+        self.settle();
+        let mut inner = self.lock();
+        inner.remember(text.as_bytes());
+        match &mut inner.writer.held {
+            Some(held) => held.extend_from_slice(text.as_bytes()),
+            None => eprint!("{text}"),
+        }
+    }
+
+    /// Keeps what is written from now on, until [`Output::release`] returns it.
+    pub fn hold(&self) {
+        self.settle();
+        self.lock().writer.held = Some(Vec::new());
+    }
+
+    /// Returns what was written since [`Output::hold`]; from now on everything is shown again.
+    pub fn release(&self) -> String {
+        self.settle();
+        let held = self.lock().writer.held.take().unwrap_or_default();
+        String::from_utf8_lossy(&held).into_owned()
+    }
+
+    /// Shows how far a computation is in the line at the cursor, or that no more; not where a program has begun
+    /// a line.
+    pub fn status(&self, text: Option<&str>) {
+        let mut inner = self.lock();
+        if !inner.terminal || inner.line_begun || inner.writer.held.is_some() {
+            return;
+        }
+        inner.clear_status();
+        if let Some(text) = text {
+            inner.status = true;
+            give_up_on(inner.writer.write_all(text.as_bytes()));
+        }
+        give_up_on(inner.writer.flush());
+    }
+
+    /// Remembers what is written from now on, up to some length; returns what was since the last time.
+    pub fn recent(&self) -> String {
+        let recent = self.lock().recent.replace(Vec::new()).unwrap_or_default();
+        String::from_utf8_lossy(&recent).into_owned()
     }
 
     /// Shows everything written so far.
@@ -69,9 +143,28 @@ impl Output {
 }
 
 impl Inner {
+    /// Takes away the line that says how far a computation is.
+    fn clear_status(&mut self) {
+        if std::mem::take(&mut self.status) {
+            give_up_on(self.writer.write_all(b"\r\x1b[K"));
+        }
+    }
+
+    fn remember(&mut self, bytes: &[u8]) {
+        if let Some(recent) = &mut self.recent {
+            let room = MAX_RECENT_BYTES.saturating_sub(recent.len());
+            recent.extend_from_slice(&bytes[..bytes.len().min(room)]);
+            if room > 0 {
+                recent.push(b'\n');
+            }
+        }
+    }
+
     /// Writes a text; returns false if Ctrl-C cut it short.
     fn write(&mut self, bytes: &[u8]) -> bool {
-        if !self.terminal {
+        self.clear_status();
+        self.remember(bytes);
+        if !self.terminal || self.writer.held.is_some() {
             give_up_on(self.writer.write_all(bytes));
             return true;
         }
@@ -101,6 +194,25 @@ impl Write for Output {
     fn flush(&mut self) -> io::Result<()> {
         self.show();
         Ok(())
+    }
+}
+
+/// The number of characters in a row of the screen, as far as is known.
+static COLUMNS: AtomicUsize = AtomicUsize::new(80);
+/// The number of rows of the screen, as far as is known.
+static ROWS: AtomicUsize = AtomicUsize::new(24);
+
+/// Returns the columns and the rows of the screen.
+pub fn screen() -> (usize, usize) {
+    (COLUMNS.load(Ordering::Relaxed), ROWS.load(Ordering::Relaxed))
+}
+
+/// Notes the columns and the rows of the screen; a terminal that does not tell them has the usual ones.
+pub fn set_screen(columns: usize, rows: usize) {
+    for (size, known) in [(&COLUMNS, columns), (&ROWS, rows)] {
+        if known > 0 {
+            size.store(known, Ordering::Relaxed);
+        }
     }
 }
 

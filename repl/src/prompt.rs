@@ -1,11 +1,29 @@
 //! The interactive session, and forms read from a pipe.
+//!
+//! | module | contents |
+//! |---|---|
+//! | `talk` | a person and a session: lines are read, entries run, one after the other |
+//! | `session` | the session on a thread of its own, from its beginning to its end |
+//! | `front` | what comes of entries, shown |
+//! | `keys`, `helper`, `highlight`, `history` | what the line editor asks: keys, completions, colours, entries before |
+//! | `lines` | the text in the editor ↔ the text of an entry; transcripts |
+//! | `meta`, `edit`, `pager` | the prompt's own commands; the user's own editor and pager |
+//! | `definitions` | the files that a session begins with |
+//! | `piped` | entries from a pipe |
 
 mod definitions;
+mod edit;
 mod front;
 mod helper;
+mod highlight;
 mod history;
+mod keys;
+mod lines;
 mod meta;
+mod pager;
 mod piped;
+mod session;
+mod talk;
 
 use crate::cli::{Global, Measures};
 use crate::exit::OK;
@@ -14,32 +32,21 @@ use crate::report::Reporter;
 use crate::runtimes::RUNTIMES;
 use anyhow::Result;
 use definitions::{Files, Shown};
-use front::{PromptFront, Shared};
-use helper::Helper;
+use front::{Editing, PromptFront, Shared};
 use nesl_engine::Settings;
 use nesl_interactive::display::Style;
-use nesl_interactive::output::Outcome;
 use nesl_interactive::state::{Setup, State};
-use rustyline::error::ReadlineError;
-use rustyline::history::DefaultHistory;
-use rustyline::{Behavior, ColorMode, CompletionType, Config, Editor};
 use std::cell::{Cell, RefCell};
 use std::io::IsTerminal;
 use std::path::PathBuf;
 use std::rc::Rc;
 
-/// The prompt. Further lines of a form are indented under it.
-const PROMPT: &str = "nesl> ";
-
-/// The continuation after an entry: the session goes on, or ends.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Flow {
-    Go,
-    Leave,
-}
-
 /// Reads forms and runs them until there are no more. What the files define is known from the start.
 pub fn run(global: &Global, measures: Measures, files: &[PathBuf]) -> Result<u8> {
+    let files = Files::new(files)?;
+    if std::io::stdin().is_terminal() && std::io::stdout().is_terminal() {
+        return talk::talk(global, measures, files);
+    }
     let mut state = State::new(setup(global)).map_err(|missing| global.missing(&missing))?;
     interrupt::install(&state.session);
     let mut reporter = Reporter::without_session(global);
@@ -49,23 +56,25 @@ pub fn run(global: &Global, measures: Measures, files: &[PathBuf]) -> Result<u8>
     }
     let shared = Rc::new(Shared {
         reporter: RefCell::new(reporter),
-        files: Files::new(files)?,
+        files,
         lines: Cell::new(0),
         code: Cell::new(OK),
         json: measures.json,
         colors: (global.colors(&std::io::stdout()), global.colors(&std::io::stderr())),
+        has_result: Cell::new(false),
+        launches: Cell::new(0),
+        editing: Cell::new(Editing::Emacs),
+        plots: Cell::new(false),
+        last: RefCell::default(),
+        on_screen: false,
     });
     state.set_front(Box::new(PromptFront(shared.clone())));
-    if std::io::stdin().is_terminal() && std::io::stdout().is_terminal() {
-        interact(global, &shared, state)
-    } else {
-        let code = {
-            let mut reporter = shared.reporter.borrow_mut();
-            shared.files.enter(&mut reporter, &mut state.session, Shown::Nothing)
-        };
-        shared.code.set(code);
-        piped::run(&shared, state)
-    }
+    let code = {
+        let mut reporter = shared.reporter.borrow_mut();
+        shared.files.enter(&mut reporter, &mut state.session, Shown::Nothing)
+    };
+    shared.code.set(code);
+    piped::run(&shared, state)
 }
 
 /// Returns how the session begins.
@@ -81,77 +90,4 @@ fn setup(global: &Global) -> Setup {
         display: Style::default(),
         extra: meta::EXTRA,
     }
-}
-
-fn interact(global: &Global, shared: &Shared, mut state: State) -> Result<u8> {
-    interrupt::keep_session();
-    if !global.quiet {
-        println!(
-            "NESL {}. :help tells what there is, :quit or Ctrl-D leaves.",
-            env!("CARGO_PKG_VERSION")
-        );
-    }
-    let shown = if global.quiet { Shown::Nothing } else { Shown::Names };
-    shared.files.enter(&mut shared.reporter.borrow_mut(), &mut state.session, shown);
-    let config = Config::builder()
-        .auto_add_history(false)
-        .history_ignore_dups(true)?
-        .max_history_size(10_000)?
-        .completion_type(CompletionType::List)
-        .bracketed_paste(true)
-        .behavior(Behavior::Stdio)
-        .color_mode(if shared.colors.0 { ColorMode::Enabled } else { ColorMode::Disabled })
-        .build();
-    let mut editor: Editor<Helper, DefaultHistory> = Editor::with_config(config)?;
-    editor.set_helper(Some(Helper::new(state.session.outlook(), state.commands())));
-    let history = history::path();
-    if let Some(path) = &history {
-        // There is none the first time.
-        let _ = editor.load_history(path);
-    }
-    let mut entries = 0;
-    loop {
-        let text = match editor.readline(PROMPT) {
-            Ok(text) => text,
-            Err(ReadlineError::Interrupted) => continue,
-            Err(ReadlineError::Eof) => break,
-            Err(error) => return Err(error.into()),
-        };
-        if text.trim().is_empty() {
-            continue;
-        }
-        let _ = editor.add_history_entry(text.trim_end());
-        if let Some(path) = &history {
-            // Kept after every entry: a session may end in any way. Failing to is no reason to
-            // disturb it.
-            let _ = history::save(&mut editor, path);
-        }
-        entries += 1;
-        if enter(shared, &mut state, &text, entries) == Flow::Leave {
-            break;
-        }
-    }
-    shared.reporter.borrow().stats(&state.session);
-    Ok(OK)
-}
-
-/// Runs one entry. A bug of ours must not cost a person the session.
-fn enter(shared: &Shared, state: &mut State, text: &str, number: usize) -> Flow {
-    let entered = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
-        match shared.enter(state, &format!("<entry {number}>"), text) {
-            Outcome::Exit => Flow::Leave,
-            Outcome::Done | Outcome::Failed(_) | Outcome::Interrupted | Outcome::Aborted => {
-                Flow::Go
-            }
-        }
-    }));
-    let mut reporter = shared.reporter.borrow_mut();
-    reporter.output.settle();
-    if let Err(error) = reporter.write_pictures(&state.session) {
-        eprintln!("nesl: {error:#}");
-    }
-    entered.unwrap_or_else(|_| {
-        eprintln!("The session goes on.");
-        Flow::Go
-    })
 }

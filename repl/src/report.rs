@@ -5,8 +5,11 @@ use crate::interrupt;
 use crate::json;
 use crate::output::Output;
 use anyhow::{Context, Result};
-use nesl_core::base::Diagnostic;
-use nesl_engine::{Binding, Event, FileRange, Session, Sources, Summary};
+use nesl_core::base::{Diagnostic, DiagnosticKind, Severity};
+use nesl_engine::data::ValueType;
+use nesl_engine::{Binding, Event, FileRange, Session, Settings, Sources, Summary};
+use nesl_interactive::bundle::without_colors;
+use nesl_interactive::display;
 use nesl_interactive::json::limits as json_limits;
 use nesl_interactive::measure;
 use nesl_interactive::message::Renderer;
@@ -18,6 +21,9 @@ use std::path::PathBuf;
 /// the first ones, which explain the others, off the screen.
 const MAX_PROBLEMS_SHOWN: usize = 200;
 
+/// The number of lines of the screen in which a sequence of numbers is printed as the original prints it.
+const MAX_LINES: usize = 5;
+
 /// Shows what happens in a session.
 pub struct Reporter {
     /// The standard output of the process.
@@ -25,6 +31,8 @@ pub struct Reporter {
     /// Messages for people.
     pub renderer: Renderer,
     quiet: bool,
+    /// True while only what is wrong is shown.
+    muted: bool,
     measures: Measures,
     /// The time that kernels took, if that is asked for.
     profile: Profile,
@@ -34,6 +42,21 @@ pub struct Reporter {
     folder: Option<PathBuf>,
     /// Problems of the text at hand.
     problems: usize,
+    /// The way in which a session with a person shows things; `None` for programs.
+    pub screen: Option<Screen>,
+    /// The kind of the last error of the text at hand.
+    last_error: Option<DiagnosticKind>,
+}
+
+/// The way in which a session with a person shows things.
+#[derive(Clone, Debug)]
+pub struct Screen {
+    /// The rows that a value may take; no limit if there is none.
+    pub rows: Option<usize>,
+    /// Returns the width of the screen in characters, which may change.
+    pub width: fn() -> usize,
+    /// The text behind the type of a result: the name that it has besides `it`.
+    pub result: String,
 }
 
 impl Reporter {
@@ -53,12 +76,20 @@ impl Reporter {
             output: Output::stdout(),
             renderer: Renderer::new(global.colors(&std::io::stderr())),
             quiet: global.quiet,
+            muted: false,
             measures: Measures::default(),
             profile: Profile::default(),
             drawn: BTreeSet::new(),
             folder: global.pictures.clone(),
             problems: 0,
+            screen: None,
+            last_error: None,
         }
+    }
+
+    /// Shows nothing but what is wrong, whatever the command line says or no more.
+    pub fn set_quiet(&mut self, quiet: bool) {
+        self.muted = quiet;
     }
 
     /// Tells from now on what forms take.
@@ -125,9 +156,11 @@ impl Reporter {
         seen: &mut dyn FnMut(&Binding),
     ) -> Summary {
         let output = self.output.clone();
-        let quiet = self.quiet;
+        let quiet = self.quiet || self.muted;
         let (measures, sources) = (self.measures, session.sources());
         let print_length = session.settings().print_length;
+        let usual = print_length == Settings::default().print_length;
+        let screen = self.screen.clone();
         self.entered(session, name, text, line, &mut |binding| {
             seen(&binding);
             if measures.json {
@@ -136,14 +169,12 @@ impl Reporter {
                     output.line(&object);
                 }
             } else if !quiet {
-                let Binding { name, value, ty, .. } = &binding;
-                output.line(&format!("{name} = {value} : {ty}"));
+                output.line(&shown(&binding, screen.as_ref(), usual));
             }
             if measures.time
                 && let Some(time) = measure::time(&binding)
             {
-                output.settle();
-                eprintln!("{time}");
+                output.message(&format!("{time}\n"));
             }
         })
     }
@@ -169,6 +200,7 @@ impl Reporter {
     ) -> Summary {
         let sources = session.sources();
         self.problems = 0;
+        self.last_error = None;
         let summary = interrupt::during(|| {
             session.enter(name, text, &mut |event| match event {
                 Event::Bound(binding) => {
@@ -184,7 +216,13 @@ impl Reporter {
                         self.output.show();
                     }
                 }
+                // The prompt says it in a line.
+                Event::Diagnostic(diagnostic)
+                    if self.screen.is_some() && is_redefinition(&diagnostic) => {}
                 Event::Diagnostic(diagnostic) => {
+                    if diagnostic.severity == Severity::Error {
+                        self.last_error = Some(diagnostic.kind);
+                    }
                     for label in std::iter::once(&diagnostic.primary).chain(&diagnostic.labels) {
                         if *sources.get(label.at.file).0 == *name {
                             self.renderer.starts_at(label.at.file, line);
@@ -198,26 +236,40 @@ impl Reporter {
         self.drawn.extend(pictures.filter(|(_, picture)| picture.changed()).map(|(at, _)| at));
         self.more();
         if summary.interrupted {
-            self.output.settle();
-            eprintln!("Interrupted.");
+            self.output.message("Interrupted.\n");
         }
         self.output.show();
         summary
     }
 
-    /// Writes the pictures that were drawn since the last time, and says so.
+    /// Returns true if a text ended with an error of types.
+    pub fn has_type_error(&self) -> bool {
+        self.last_error == Some(DiagnosticKind::Type)
+    }
+
+    /// Returns the number of pictures that were drawn on and could not be written.
+    pub fn unsaved_pictures(&self) -> usize {
+        self.drawn.len()
+    }
+
+    /// Writes the pictures that were drawn since the last time, and says so. Those that cannot be written are
+    /// tried again the next time.
     pub fn write_pictures(&mut self, session: &Session) -> Result<()> {
-        for at in std::mem::take(&mut self.drawn) {
-            let picture = &session.pictures()[at];
+        while let Some(at) = self.drawn.first().copied() {
+            let Some(picture) = session.pictures().get(at) else {
+                // The session was reset.
+                self.drawn.clear();
+                break;
+            };
             let mut path = PathBuf::from(picture.file_name());
             if let Some(folder) = &self.folder {
                 path = folder.join(path);
             }
             nesl_engine::write_whole(&path, picture.svg().as_bytes())
                 .with_context(|| format!("cannot write {}", path.display()))?;
+            self.drawn.remove(&at);
             if !self.quiet {
-                self.output.settle();
-                eprintln!("Drew {}.", path.display());
+                self.output.message(&format!("Drew {}.\n", path.display()));
             }
         }
         Ok(())
@@ -236,8 +288,8 @@ impl Reporter {
             return;
         }
         if self.problems <= MAX_PROBLEMS_SHOWN {
-            self.output.settle();
-            eprint!("{}", self.renderer.render(sources, diagnostic));
+            let shown = self.renderer.render(sources, diagnostic);
+            self.output.message(&shown);
         }
     }
 
@@ -245,9 +297,44 @@ impl Reporter {
     pub fn more(&mut self) {
         let more = std::mem::take(&mut self.problems).saturating_sub(MAX_PROBLEMS_SHOWN);
         if more > 0 && !self.measures.json {
-            self.output.settle();
             let are = if more == 1 { "problem is" } else { "problems are" };
-            eprintln!("{more} more {are} not shown; `nesl check --json` lists all of a file's.");
+            let text = format!(
+                "{more} more {are} not shown; `nesl check --json` lists all of a file's.\n"
+            );
+            self.output.message(&text);
         }
     }
+}
+
+/// Returns a form that was evaluated or defined, in a line, or in rows if there is a screen and a line does not
+/// hold it.
+fn shown(binding: &Binding, screen: Option<&Screen>, usual: bool) -> String {
+    let Binding { name, value, ty, data, expression, .. } = binding;
+    let line = format!("{name} = {value} : {ty}");
+    let Some(Screen { rows, width, result }) = screen else { return line };
+    let result = if *expression { result.as_str() } else { "" };
+    // Who asks for so many elements gets them.
+    let Some((rows, data)) = rows.filter(|_| usual).zip(data.as_ref()) else {
+        return line + result;
+    };
+    let width = width();
+    // It is not worth a row of its own.
+    let room = width.saturating_sub(line.chars().count() % width.max(1));
+    let fits = without_colors(result).chars().count() <= room;
+    // A few lines of numbers are as good as a table of them; nested ones are not.
+    let lines = line.chars().count().div_ceil(width.max(1)).max(line.lines().count());
+    let is_flat = data.ty().element().is_none_or(|element| {
+        matches!(element, ValueType::Int | ValueType::Float | ValueType::Bool | ValueType::Function)
+    });
+    if lines <= 1 || (is_flat && lines <= MAX_LINES.min(rows)) {
+        return if fits { line + result } else { line };
+    }
+    let shown = display::rows(data, rows, width);
+    let (head, body) = shown.split_once('\n').unwrap_or((&shown, ""));
+    format!("{name} = {head}{result}\n{body}").trim_end().to_owned()
+}
+
+/// Returns true for the warning that earlier definitions keep what a name was before.
+fn is_redefinition(diagnostic: &Diagnostic<FileRange>) -> bool {
+    diagnostic.severity == Severity::Warning && diagnostic.message.starts_with("Redefining `")
 }

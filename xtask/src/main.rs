@@ -5,6 +5,7 @@
 mod editors;
 mod jupyter;
 mod measure;
+mod prompt;
 mod python;
 mod shell;
 mod simulate;
@@ -23,6 +24,8 @@ cargo xtask <task>
   e2e jupyter [OPTION …]   the kernel in JupyterLab; pictures under target/e2e
                            (both need npm and a browser; jupyter needs python3)
   jupyter                  Jupyter's own tests of the kernel, the notebooks, and the Python module
+                           (needs python3)
+  prompt [OPTION …]        the prompt in a terminal; pictures of a tour under target/prompt
                            (needs python3)
   wheel                    the wheel for pip in target/wheels: program, kernelspec, Python module
   latency                  how fast the server answers, in a release build
@@ -50,6 +53,7 @@ fn main() -> ExitCode {
         ["e2e", "vscode", options @ ..] => editors::end_to_end(options),
         ["e2e", "jupyter", options @ ..] => jupyter::end_to_end(options),
         ["jupyter"] => jupyter::test(),
+        ["prompt", options @ ..] => prompt::test(options),
         ["wheel"] => jupyter::wheel(),
         ["latency"] => editors::latency(),
         ["latency", "--replay", options @ ..] => editors::replay(options),

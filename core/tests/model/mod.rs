@@ -9,7 +9,6 @@ use nesl_core::interp::{Failure, Host, Options, Outcome, Value, run};
 use nesl_core::ir::{FunctionBuilder, Global, Op, Program, Site, Ty, parse, verify};
 use nesl_core::prim::{HostOp, SeqOp};
 use nesl_runtime::fault::Fault;
-use nesl_runtime::scalar::Precision;
 
 /// A host that records its output. The clock advances by `tick` seconds whenever it is read.
 #[derive(Default)]

@@ -98,6 +98,7 @@ impl Session {
         }
         self.db.forget_files(self.entries.pinned, &kept, &dropped);
         self.sources.forget(&dropped);
+        self.results.forget(&dropped);
         self.entries.files = kept;
     }
 

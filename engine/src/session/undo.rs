@@ -17,6 +17,8 @@ const MAX_KEPT_BYTES: u64 = 16 << 20;
 pub(super) struct Past {
     /// The file of the entry.
     file: FileId,
+    /// The files that belong to it.
+    joined: Vec<FileId>,
     /// True if the entry ran before, and only its values are new.
     again: bool,
     values: FxHashMap<(ItemId, Name), lazy::Value>,
@@ -54,6 +56,7 @@ impl Session {
         };
         self.undo.past = Some(Past {
             file,
+            joined: Vec::new(),
             again: self.again,
             values: self.values.clone(),
             mentions: self.mentions.clone(),
@@ -78,6 +81,14 @@ impl Session {
         }
     }
 
+    /// Lets a file belong to the last entry that changed something: it is taken back with it, and not by itself.
+    pub(super) fn join_past(&mut self, file: FileId) {
+        self.undo.changed = true;
+        if let Some(past) = &mut self.undo.past {
+            past.joined.push(file);
+        }
+    }
+
     /// Forgets what could be taken back: its forms are about to be forgotten.
     pub(super) fn forget_past(&mut self) {
         self.undo.past = None;
@@ -96,6 +107,9 @@ impl Session {
         let past = self.undo.past.take()?;
         let mut names = Vec::new();
         self.take_back(past.file, !past.again, &mut names);
+        for file in past.joined {
+            self.take_back(file, true, &mut Vec::new());
+        }
         self.values = past.values;
         self.mentions = past.mentions;
         self.replaced = past.replaced;
@@ -112,7 +126,7 @@ impl Session {
 
     /// Lists the names that the forms of a file define, and of the files that it loads; they define them no
     /// longer if they are disabled.
-    fn take_back(&mut self, file: FileId, disable: bool, names: &mut Vec<String>) {
+    pub(super) fn take_back(&mut self, file: FileId, disable: bool, names: &mut Vec<String>) {
         let forms = self.db.outline(file).forms.clone();
         for form in forms.iter() {
             if let Some(loaded) = self.db.loaded(form.id()) {

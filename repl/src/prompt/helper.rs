@@ -1,33 +1,47 @@
-//! Answers to the line editor while a line is typed: whether it is complete, and its completions.
+//! Answers to the line editor while a line is typed: its colours, its completions, and the hint in grey.
 
+use super::highlight::{DIM, Painter};
+use super::lines::{PAD, blanked, plain};
 use nesl_engine::Outlook;
 use nesl_interactive::assist::Assist;
 use nesl_interactive::completion::Completion;
 use nesl_interactive::entry::{Typed, typed};
 use nesl_interactive::state::commands::Commands;
 use rustyline::completion::{Completer, Pair};
-use rustyline::highlight::Highlighter;
-use rustyline::hint::Hinter;
+use rustyline::highlight::{CmdKind, Highlighter};
+use rustyline::hint::{Hint, Hinter};
+use rustyline::history::SearchDirection;
 use rustyline::validate::{ValidationContext, ValidationResult, Validator};
 use rustyline::{Context, Result};
 use std::borrow::Cow;
-use std::cell::{OnceCell, RefCell};
+use std::cell::{Cell, OnceCell, RefCell};
+use std::sync::{Arc, OnceLock};
 
 /// The number of candidates for a completion that are shown, with their types, at most.
 const MAX_CANDIDATES: usize = 500;
 
+/// The style of the prompt.
+const PROMPT_STYLE: &str = "\x1b[1;34m";
+
+/// A place for the outlook of the session on its next entry, filled once it has begun.
+pub type Sight = Arc<OnceLock<Outlook>>;
+
 /// Answers the line editor from what the next entry would see.
 pub struct Helper {
-    outlook: Outlook,
+    sight: Sight,
     commands: Commands,
+    painter: Painter,
+    /// True while the brackets at the cursor are shown: not in what was submitted.
+    matches: Cell<bool>,
     /// Made when it is first asked: a session begins without it.
     assist: OnceCell<RefCell<Assist>>,
 }
 
 impl Helper {
     /// A helper for a session with these commands.
-    pub fn new(outlook: Outlook, commands: Commands) -> Helper {
-        Helper { outlook, commands, assist: OnceCell::new() }
+    pub fn new(sight: Sight, commands: Commands, colors: bool) -> Helper {
+        let painter = Painter::new(colors);
+        Helper { sight, commands, painter, matches: Cell::new(true), assist: OnceCell::new() }
     }
 
     fn pair(&self, Completion { text, kind, ty }: Completion) -> Pair {
@@ -37,11 +51,16 @@ impl Helper {
             kind == "command" && self.commands.expand(&text).is_some_and(|c| !c.usage.is_empty());
         Pair { display, replacement: if takes_more { text + " " } else { text } }
     }
+
+    fn cursor(&self, cursor: usize) -> Option<usize> {
+        self.matches.get().then_some(cursor)
+    }
 }
 
 impl Validator for Helper {
+    /// Only terminals without a line editor ask; the keys of the editor decide otherwise.
     fn validate(&self, context: &mut ValidationContext<'_>) -> Result<ValidationResult> {
-        Ok(match typed(context.input()) {
+        Ok(match typed(&plain(context.input())) {
             Typed::Whole | Typed::Unterminated => ValidationResult::Valid(None),
             Typed::Part => ValidationResult::Incomplete,
         })
@@ -57,6 +76,10 @@ impl Completer for Helper {
         pos: usize,
         _context: &Context<'_>,
     ) -> Result<(usize, Vec<Pair>)> {
+        let line = &*blanked(line);
+        // The name of `?name` is completed as any other.
+        let asked = line.replacen('?', " ", usize::from(line.trim_start().starts_with('?')));
+        let line = asked.as_str();
         let before = &line[..pos];
         let is_part = |c: char| c.is_ascii_alphanumeric() || c == '_';
         let word = before.rfind(|c| !is_part(c)).map_or(0, |at| at + 1);
@@ -65,12 +88,17 @@ impl Completer for Helper {
             let all = found.all.into_iter().map(|completion| self.pair(completion));
             return Ok((found.range.start, all.collect()));
         }
+        if let Some(found) = self.commands.complete_file(line, pos) {
+            let all = found.all.into_iter().map(|completion| self.pair(completion));
+            return Ok((found.range.start, all.collect()));
+        }
         // Where no name is begun, all names could stand.
         if !in_name {
             return Ok((pos, Vec::new()));
         }
+        let Some(outlook) = self.sight.get() else { return Ok((pos, Vec::new())) };
         let assist = self.assist.get_or_init(|| {
-            RefCell::new(Assist::new(self.outlook.clone()).with_commands(self.commands))
+            RefCell::new(Assist::new(outlook.clone()).with_commands(self.commands))
         });
         let found = assist.borrow_mut().complete(line, pos);
         let all = found.all.into_iter().take(MAX_CANDIDATES);
@@ -79,17 +107,67 @@ impl Completer for Helper {
 }
 
 impl Highlighter for Helper {
+    fn highlight<'l>(&self, line: &'l str, pos: usize) -> Cow<'l, str> {
+        Cow::Owned(self.painter.paint(line, self.cursor(pos)))
+    }
+
     fn highlight_prompt<'b, 's: 'b, 'p: 'b>(
         &'s self,
         prompt: &'p str,
         _default: bool,
     ) -> Cow<'b, str> {
-        Cow::Owned(format!("\x1b[1;34m{prompt}\x1b[0m"))
+        Cow::Owned(self.painter.colored(PROMPT_STYLE, prompt))
+    }
+
+    fn highlight_hint<'h>(&self, hint: &'h str) -> Cow<'h, str> {
+        Cow::Owned(self.painter.colored(DIM, hint))
+    }
+
+    fn highlight_char(&self, line: &str, pos: usize, kind: CmdKind) -> bool {
+        self.matches.set(kind != CmdKind::ForcedRefresh);
+        self.painter.must_repaint(line, self.cursor(pos))
+    }
+}
+
+/// The rest of an entry that begins as the line does.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Rest {
+    /// The part that is shown: that of the first line.
+    shown: String,
+    /// The rest with all its lines.
+    whole: String,
+}
+
+impl Hint for Rest {
+    fn display(&self) -> &str {
+        &self.shown
+    }
+
+    fn completion(&self) -> Option<&str> {
+        Some(&self.whole)
     }
 }
 
 impl Hinter for Helper {
-    type Hint = String;
+    type Hint = Rest;
+
+    /// Returns the rest of the last entry that begins with the line, if the cursor is at its end. Without colours
+    /// it could not be told from what was typed, so there is none.
+    fn hint(&self, line: &str, pos: usize, context: &Context<'_>) -> Option<Rest> {
+        if !self.painter.has_colors() || line.trim().is_empty() || pos < line.len() {
+            return None;
+        }
+        let history = context.history();
+        let last = history.len().checked_sub(1)?;
+        let start = context.history_index().min(last);
+        let found = history.starts_with(line, start, SearchDirection::Reverse).ok()??;
+        let whole = found.entry.get(line.len()..).filter(|rest| !rest.is_empty())?.to_owned();
+        let shown = match whole.split_once(&format!("\n{PAD}")) {
+            Some((first, _)) => format!("{first} …"),
+            None => whole.clone(),
+        };
+        Some(Rest { shown, whole })
+    }
 }
 
 impl rustyline::Helper for Helper {}

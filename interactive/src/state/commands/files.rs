@@ -1,4 +1,4 @@
-//! Commands for files and folders: `:load`, `:save`, `:cd`.
+//! Commands for files and folders: `:load`, `:watch`, `:save`, `:cd`.
 
 use super::{Command, Operand};
 use crate::bundle::Bundle;
@@ -6,7 +6,10 @@ use crate::output::{Outcome, Output, Problem};
 use crate::state::State;
 use nesl_core::syntax::{RawKind, split};
 use nesl_engine::decode;
+use nesl_engine::session::RESULTS;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::Ordering;
+use std::time::{Duration, SystemTime};
 
 /// The first line of a saved file. Only a file that has it is replaced by `:save`.
 const SAVED: &str = "% A session of nesl, saved by `:save`. %";
@@ -19,25 +22,71 @@ pub(super) static LOAD: Command = Command {
     doc: "The name may lack its `.nesl`. Relative names are looked for in the current folder.",
     run: |state, call| {
         let name = file_name(call.operand);
-        let with_ending = format!("{name}.nesl");
-        let path = if !Path::new(name).is_file() && Path::new(&with_ending).is_file() {
-            &with_ending
-        } else {
-            name
-        };
-        match std::fs::read(path) {
-            Ok(bytes) => {
-                let text = decode(bytes);
-                state.enter_text(path, &text, &text)
-            }
-            Err(error) => {
-                let folder = std::env::current_dir().unwrap_or_default();
-                let message = format!("cannot read `{name}` in {}: {error}", folder.display());
-                state.fail(Problem::of_command(message))
-            }
-        }
+        load(state, name, &program(name))
     },
 };
+
+pub(super) static WATCH: Command = Command {
+    name: ":watch",
+    operand: Operand::File,
+    usage: "FILE",
+    about: "run a file now, and again whenever it is saved, until Ctrl-C",
+    doc: "What the file defines is there afterwards. An interrupt ends the watch, in a notebook that of the cell.",
+    run: |state, call| {
+        let name = file_name(call.operand);
+        let path = program(name);
+        let interrupt = state.session.interrupt_handle();
+        let mut seen = saved(&path);
+        let mut outcome = load(state, name, &path);
+        if seen.is_none() {
+            return outcome;
+        }
+        let text = format!("Watching {path}; an interrupt ends it.");
+        state.show(Output::Answer(Bundle::text(text)));
+        while !interrupt.load(Ordering::Relaxed) && outcome != Outcome::Exit {
+            std::thread::sleep(WATCH_PERIOD);
+            let now = saved(&path);
+            // While an editor writes it, it may be gone.
+            if now.is_some() && now != seen {
+                seen = now;
+                state.show(Output::Answer(Bundle::text(format!("{path} was saved."))));
+                outcome = load(state, name, &path);
+            }
+        }
+        if outcome == Outcome::Exit { outcome } else { Outcome::Done }
+    },
+};
+
+/// The time between two looks at a file that is watched.
+const WATCH_PERIOD: Duration = Duration::from_millis(100);
+
+/// Returns when a file was saved, and its length; `None` if there is none.
+fn saved(path: &str) -> Option<(SystemTime, u64)> {
+    let known = std::fs::metadata(path).ok()?;
+    Some((known.modified().ok()?, known.len()))
+}
+
+/// Returns the path of a program, whose name may lack its ending.
+fn program(name: &str) -> String {
+    let with_ending = format!("{name}.nesl");
+    let lacks = !Path::new(name).is_file() && Path::new(&with_ending).is_file();
+    if lacks { with_ending } else { name.to_owned() }
+}
+
+/// Runs a file.
+fn load(state: &mut State, name: &str, path: &str) -> Outcome {
+    match std::fs::read(path) {
+        Ok(bytes) => {
+            let text = decode(bytes);
+            state.enter_text(path, &text, &text)
+        }
+        Err(error) => {
+            let folder = std::env::current_dir().unwrap_or_default();
+            let message = format!("cannot read `{name}` in {}: {error}", folder.display());
+            state.fail(Problem::of_command(message))
+        }
+    }
+}
 
 pub(super) static SAVE: Command = Command {
     name: ":save",
@@ -111,7 +160,8 @@ fn save(state: &State, path: &Path) -> Result<usize, String> {
         return Err(format!("`{}` is a folder", path.display()));
     }
     let (mut text, mut count) = (format!("{SAVED}\n"), 0);
-    for entry in state.session.outlook().entries().iter() {
+    let entries = state.session.outlook().entries();
+    for entry in entries.iter().filter(|entry| *entry.name != *RESULTS) {
         let forms = split(&entry.text);
         for (position, form) in forms.iter().enumerate() {
             let own = entry.text[form.range].trim();

@@ -1,4 +1,4 @@
-//! Commands that look at definitions: `:help`, `:type`, `:doc`, `:info`, `:browse`.
+//! Commands that look at definitions: `:help`, `:type`, `:doc`, `:info`, `:browse`, `:full`.
 
 use super::{Call, Command, Commands, Operand, usage};
 use crate::bundle::Bundle;
@@ -8,6 +8,7 @@ use crate::state::State;
 use crate::table::Table;
 use crate::text::{Lines, wrapped};
 use crate::unknown::unknown;
+use nesl_core::syntax::entry::close;
 use nesl_engine::{Definition, Earlier, FileRange};
 use std::path::Path;
 
@@ -22,7 +23,7 @@ Type an expression; `it` is the last result. The closing `;` of the last form ma
 ";
 
 /// The width of explanations, in characters.
-const HELP_COLUMNS: usize = 90;
+const HELP_COLUMNS: usize = 79;
 
 pub(super) static HELP: Command = Command {
     name: ":help",
@@ -56,7 +57,12 @@ pub(super) static TYPE: Command = Command {
     doc: "`:type {x * 2 : x in [1, 2]}` answers `[int]`.",
     run: |state, call: &Call<'_>| {
         let operand = call.operand.trim_end_matches(';').trim_end();
-        match state.session.type_of(call.entry, &call.program(0, operand)) {
+        // In a text of which it is only a line, its own lines would be taken for those of the text.
+        let (name, text) = match call.entry.starts_with('<') {
+            true => ("expression", close(operand)),
+            false => (call.entry, call.program(0, operand)),
+        };
+        match state.session.type_of(name, &text) {
             Ok(ty) => {
                 state.show(Output::Answer(Bundle::text(format!("{operand} : {ty}"))));
                 Outcome::Done
@@ -135,6 +141,24 @@ pub(super) static BROWSE: Command = Command {
         }
         state.show(Output::Answer(table.bundle()));
         Outcome::Done
+    },
+};
+
+pub(super) static FULL: Command = Command {
+    name: ":full",
+    operand: Operand::OptionalForms,
+    usage: "[EXPR]",
+    about: "a value as a whole, however long it is; without an expression, `it`",
+    doc: "`:full {[0:i] : i in [0:60]}` prints all elements. The prompt shows what the screen does not hold in \
+          `$NESL_PAGER`, `$PAGER` or less.",
+    run: |state, call| match call.operand {
+        "" => {
+            let defines_it = std::mem::replace(&mut state.session.settings_mut().defines_it, false);
+            let outcome = state.enter_whole(call.entry, "it;", "it;");
+            state.session.settings_mut().defines_it = defines_it;
+            outcome
+        }
+        operand => state.enter_whole(call.entry, operand, call.whole),
     },
 };
 

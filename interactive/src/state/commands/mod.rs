@@ -12,14 +12,14 @@
 //!
 //! | module | commands |
 //! |---|---|
-//! | `look` | `:help`, `:type`, `:doc`, `:info`, `:browse` |
+//! | `look` | `:help`, `:type`, `:doc`, `:info`, `:browse`, `:full` |
 //! | `measure` | `:time`, `:stats`, `:vars` |
 //! | `cost` | `:cost` |
 //! | `ir` | `:ir` |
 //! | `flatten` | `:flatten` |
 //! | `kernels` | `:kernels` |
 //! | `settings` | `:set`, `:devices`, `:undo`, `:reset` |
-//! | `files` | `:load`, `:save`, `:cd` |
+//! | `files` | `:load`, `:watch`, `:save`, `:cd` |
 
 mod cost;
 mod files;
@@ -38,6 +38,7 @@ use crate::output::Outcome;
 use crate::runtimes::Runtimes;
 use crate::state::State;
 use nesl_core::syntax::entry::{close, count_of, program_of};
+use nesl_core::syntax::{Kind, lex};
 use nesl_engine::Stages;
 use std::fmt::Write;
 use std::ops::Range;
@@ -140,6 +141,7 @@ pub static COMMANDS: &[&Command] = &[
     &look::DOC,
     &look::INFO,
     &look::BROWSE,
+    &look::FULL,
     &measure::VARS,
     &measure::TIME,
     &cost::COST,
@@ -150,6 +152,7 @@ pub static COMMANDS: &[&Command] = &[
     &settings::SET,
     &settings::DEVICES,
     &files::LOAD,
+    &files::WATCH,
     &files::SAVE,
     &files::CD,
     &settings::UNDO,
@@ -263,6 +266,12 @@ impl Commands {
             }
             _ => None,
         }
+    }
+
+    /// Returns the files that a string before a place may name; `None` if it is in no string.
+    pub fn complete_file(self, text: &str, cursor: usize) -> Option<Completions> {
+        let token = lex(&text[..cursor]).pop()?;
+        (token.kind == Kind::OpenText).then(|| files(text, cursor, true))
     }
 
     fn named(self, prefix: &str) -> Vec<Completion> {

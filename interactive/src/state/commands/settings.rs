@@ -148,7 +148,31 @@ static SETTINGS: &[Setting] = &[
             None => "all".to_owned(),
         },
     },
+    Setting {
+        name: "rows",
+        values: "N|all",
+        about: "the rows of the screen that a value takes up at the prompt, at most",
+        change: |state, value| state.set_front_setting("rows", value),
+        current: |state| state.front_setting("rows").unwrap_or_else(|| NONE.to_owned()),
+    },
+    Setting {
+        name: "plots",
+        values: "text|svg",
+        about: "plots at the prompt: as text, or in files of the current folder",
+        change: |state, value| state.set_front_setting("plots", value),
+        current: |state| state.front_setting("plots").unwrap_or_else(|| NONE.to_owned()),
+    },
+    Setting {
+        name: "editing",
+        values: "emacs|vi",
+        about: "the keys of the prompt",
+        change: |state, value| state.set_front_setting("editing", value),
+        current: |state| state.front_setting("editing").unwrap_or_else(|| NONE.to_owned()),
+    },
 ];
+
+/// The value of a setting that a front end does not have.
+const NONE: &str = "–";
 
 pub(super) static SET: Command = Command {
     name: ":set",
@@ -165,6 +189,9 @@ pub(super) static SET: Command = Command {
             let mut table = Table::new(&["setting", "value", "about"]);
             for setting in SETTINGS {
                 let value = (setting.current)(state);
+                if value == NONE {
+                    continue;
+                }
                 table.row([setting.name.to_owned(), value, setting.about.to_owned()]);
             }
             state.show(Output::Answer(table.bundle()));

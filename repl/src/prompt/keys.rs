@@ -1,0 +1,154 @@
+//! The keys that the prompt gives a meaning of its own.
+//!
+//! | key | meaning |
+//! |---|---|
+//! | Enter | submits what the parser calls complete, otherwise begins a further, indented line |
+//! | Alt-Enter | begins a further line |
+//! | Up, Down | move between lines, then walk through the entries that begin as the line does |
+//! | Backspace, Left, Home | treat the mark of a further line as part of the line's end |
+
+use super::history::Walk;
+use super::lines::{PAD, lacks_a_body, next_line, plain, unmarked};
+use nesl_interactive::entry::{Typed, typed};
+use rustyline::history::History;
+use rustyline::{
+    At, CharSearch, Cmd, ConditionalEventHandler, EditMode, Editor, Event, EventContext,
+    EventHandler, Helper, KeyCode, KeyEvent, Modifiers, Movement, RepeatCount, Word,
+};
+
+/// Binds the keys.
+pub fn bind<H: Helper, I: History>(editor: &mut Editor<H, I>, walk: &Walk) {
+    let mut bind = |key: KeyEvent, action: Action| {
+        let handler = Box::new(Key { action, walk: walk.clone() });
+        editor.bind_sequence(key, EventHandler::Conditional(handler));
+    };
+    let plain = |code| KeyEvent(code, Modifiers::NONE);
+    for key in [plain(KeyCode::Enter), KeyEvent::ctrl('J'), KeyEvent::ctrl('M')] {
+        bind(key, Action::Enter);
+    }
+    bind(KeyEvent(KeyCode::Enter, Modifiers::ALT), Action::Line);
+    bind(plain(KeyCode::Up), Action::Walk);
+    bind(plain(KeyCode::Down), Action::Walk);
+    bind(plain(KeyCode::Backspace), Action::Delete);
+    bind(KeyEvent::ctrl('H'), Action::Delete);
+    bind(plain(KeyCode::Left), Action::Left);
+    bind(KeyEvent::ctrl('B'), Action::Left);
+    bind(plain(KeyCode::Right), Action::Right);
+    bind(plain(KeyCode::Home), Action::Home);
+    bind(KeyEvent::ctrl('A'), Action::Home);
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Action {
+    Enter,
+    Line,
+    Walk,
+    Delete,
+    Left,
+    Right,
+    Home,
+}
+
+struct Key {
+    action: Action,
+    walk: Walk,
+}
+
+impl ConditionalEventHandler for Key {
+    fn handle(
+        &self,
+        _event: &Event,
+        _count: RepeatCount,
+        _positive: bool,
+        context: &EventContext<'_>,
+    ) -> Option<Cmd> {
+        let (text, cursor) = (context.line(), context.pos());
+        let behind_padding = text[..cursor].ends_with(&format!("\n{PAD}"));
+        let line_end = Movement::ViCharSearch(1, CharSearch::Backward('\n'));
+        match self.action {
+            Action::Enter => {
+                Some(if is_submitted(text) { Cmd::AcceptLine } else { line(text, cursor) })
+            }
+            // Escape and Enter, one after the other, are the same keys.
+            Action::Line if context.mode() == EditMode::Vi && is_submitted(text) => {
+                Some(Cmd::AcceptLine)
+            }
+            Action::Line => Some(line(text, cursor)),
+            Action::Walk => {
+                let line_ends = text[..cursor].contains('\n');
+                let is_last = !text[cursor..].contains('\n');
+                // Within an entry the keys move between its lines.
+                if !line_ends || is_last {
+                    self.walk.step(text, cursor);
+                }
+                None
+            }
+            // (The editor counts the characters of a movement anew, but not those that are searched for.)
+            Action::Delete if behind_padding => Some(Cmd::Kill(line_end)),
+            Action::Left if behind_padding => Some(Cmd::Move(line_end)),
+            Action::Right => {
+                let below = text[cursor..].strip_prefix(&format!("\n{PAD}"))?;
+                let is_blank = below.split('\n').next().is_some_and(|line| line.trim().is_empty());
+                Some(Cmd::Move(match is_blank {
+                    true => Movement::LineDown(1),
+                    false => Movement::ForwardWord(1, At::Start, Word::Big),
+                }))
+            }
+            Action::Home => {
+                let start = text[..cursor].rfind('\n')? + 1;
+                let own = text[start..cursor].strip_prefix(PAD)?;
+                let begin = Movement::ViCharSearch(1, CharSearch::BackwardAfter('\u{a0}'));
+                Some(if own.is_empty() { Cmd::Noop } else { Cmd::Move(begin) })
+            }
+            Action::Delete | Action::Left => None,
+        }
+    }
+}
+
+/// Returns the command that begins a further line.
+fn line(text: &str, cursor: usize) -> Cmd {
+    let indented = next_line(&plain(&text[..cursor]));
+    Cmd::Insert(1, format!("\n{PAD}{indented}"))
+}
+
+/// Returns true if Enter runs a text of the editor.
+fn is_submitted(text: &str) -> bool {
+    let own = unmarked(plain(text));
+    // A blank line ends an entry, except where a body must follow.
+    let ends_blank = own.contains('\n') && own.trim_end_matches([' ', '\t']).ends_with('\n');
+    match typed(&own) {
+        Typed::Part => false,
+        Typed::Whole if ends_blank && lacks_a_body(&own) => false,
+        Typed::Whole | Typed::Unterminated => true,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::prompt::lines::padded;
+
+    #[test]
+    fn enter_submits_what_is_complete() {
+        for text in [
+            "nesl> (1 +\n  ... 2)",
+            "1 + 2",
+            "x = 3;",
+            "{a\n}",
+            "(1 +\n  ",
+            ":type 1 +",
+            "function f1(x) =\n  x",
+        ] {
+            assert!(is_submitted(&padded(text)), "{text:?}");
+        }
+        for text in ["(1 +", "function f1(x) =", "function f1(x) =\n", "let x = 1 in\n  \n"] {
+            assert!(!is_submitted(&padded(text)), "{text:?}");
+        }
+    }
+
+    #[test]
+    fn a_further_line_is_padded_and_indented() {
+        assert_eq!(line("f({a :", 6), Cmd::Insert(1, format!("\n{PAD}    ")));
+        assert_eq!(line("\"a", 2), Cmd::Insert(1, format!("\n{PAD}")));
+    }
+}

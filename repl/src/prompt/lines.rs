@@ -1,0 +1,245 @@
+//! The text in the line editor ↔ the text of an entry.
+//!
+//! Below the first line of an entry the editor holds [`PAD`] before the text of each line, as wide as the
+//! prompt, so that lines stand below each other; the highlighter writes [`MARK`] over it. Entries, the history
+//! and messages never have it. What was copied from a session, with its prompts, marks and results, is entered
+//! as it was typed there.
+
+use nesl_core::syntax::entry::{indentation, is_wrong};
+use nesl_core::syntax::{Kind, lex};
+use std::borrow::Cow;
+
+/// The prompt. Further lines of an entry are indented under it.
+pub const PROMPT: &str = "nesl> ";
+
+/// The mark before each further line of an entry, as wide as the prompt.
+pub const MARK: &str = "  ... ";
+
+/// The text that stands in the editor where [`MARK`] is shown: no-break spaces, which nobody types and which no
+/// token has.
+pub const PAD: &str = "\u{a0}\u{a0}\u{a0}\u{a0}\u{a0}\u{a0}";
+
+/// Returns the text of an entry as the editor holds it.
+pub fn padded(text: &str) -> String {
+    text.replace('\n', &format!("\n{PAD}"))
+}
+
+/// Returns the text in the editor without what [`padded`] adds, or is left of it.
+pub fn plain(text: &str) -> Cow<'_, str> {
+    if !text.contains('\u{a0}') {
+        return Cow::Borrowed(text);
+    }
+    let mut out = String::with_capacity(text.len());
+    for (number, line) in text.split('\n').enumerate() {
+        if number == 0 {
+            out.push_str(line);
+            continue;
+        }
+        out.push('\n');
+        // Somebody may have typed before it, or deleted a part of it.
+        match line.split_once(PAD) {
+            Some((before, after)) => out.extend([before, after]),
+            None => out.push_str(line.trim_start_matches('\u{a0}')),
+        }
+    }
+    Cow::Owned(out)
+}
+
+/// Returns the text in the editor with blanks instead of its padding: every byte of the entry stays where it
+/// is.
+pub fn blanked(text: &str) -> Cow<'_, str> {
+    if text.contains('\u{a0}') {
+        Cow::Owned(text.replace('\u{a0}', "  "))
+    } else {
+        Cow::Borrowed(text)
+    }
+}
+
+/// Returns what a new line below a text begins with: its indentation, but none within a string or a comment.
+pub fn next_line(text: &str) -> String {
+    if is_inside(text) { String::new() } else { indentation(text) }
+}
+
+/// Returns true if a text ends within a string or a comment, which may have several lines.
+fn is_inside(text: &str) -> bool {
+    let mut chars = text.chars();
+    while let Some(c) = chars.next() {
+        let ends = match c {
+            '`' => {
+                chars.next();
+                continue;
+            }
+            '"' => loop {
+                match chars.next() {
+                    Some('\\') => drop(chars.next()),
+                    Some('"') => break true,
+                    Some(_) => {}
+                    None => break false,
+                }
+            },
+            '%' => chars.any(|c| c == '%'),
+            _ => continue,
+        };
+        if !ends {
+            return true;
+        }
+    }
+    false
+}
+
+/// Returns true if a body must follow what was typed: then a blank line says nothing.
+pub fn lacks_a_body(text: &str) -> bool {
+    let tokens = lex(text);
+    let last = tokens.iter().rev().find(|token| !token.kind.is_trivia());
+    last.is_some_and(|token| {
+        matches!(
+            token.kind,
+            Kind::Equals | Kind::FatArrow | Kind::InKw | Kind::IfKw | Kind::ThenKw | Kind::ElseKw
+        )
+    })
+}
+
+/// An entry that may have been copied from a session, as it was typed there.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Typed<'a> {
+    /// An entry as it is.
+    Entry(Cow<'a, str>),
+    /// The entries of a session, without its prompts, marks and results.
+    Transcript(Vec<String>),
+    /// A result of a session.
+    Result,
+}
+
+/// Recognises what was copied from a session. `in_transcript` is true if the entry before this one was; then a
+/// text that is wrong, or that was `printed` for that entry, is one of its results.
+pub fn typed<'a>(text: &'a str, in_transcript: bool, printed: &str) -> Typed<'a> {
+    let prompt = PROMPT.trim_end();
+    if !text.lines().any(|line| line.trim_start().starts_with(prompt)) {
+        let is_printed = || {
+            let mut lines = text.trim().lines();
+            lines.all(|line| printed.lines().any(|known| known.trim() == line.trim()))
+        };
+        let is_result = in_transcript
+            && !text.trim().is_empty()
+            && !text.trim_start().starts_with(':')
+            && (is_wrong(text) || is_printed());
+        return if is_result { Typed::Result } else { Typed::Entry(Cow::Borrowed(text)) };
+    }
+    Typed::Transcript(entries(text))
+}
+
+/// Returns what was typed in a text that was copied from a session, an entry each.
+fn entries(text: &str) -> Vec<String> {
+    let prompt = PROMPT.trim_end();
+    let mut entries: Vec<String> = Vec::new();
+    for line in text.lines() {
+        let own = line.trim_start();
+        if let Some(rest) = own.strip_prefix(prompt) {
+            entries.push(rest.strip_prefix(' ').unwrap_or(rest).to_owned());
+        } else if let (Some(rest), Some(entry)) =
+            (own.strip_prefix(MARK.trim()), entries.last_mut())
+        {
+            entry.push('\n');
+            entry.push_str(rest.strip_prefix(' ').unwrap_or(rest));
+        }
+    }
+    entries.retain(|entry| !entry.trim().is_empty());
+    entries
+}
+
+/// Returns a text that begins with a prompt, since it is being copied from a session, without prompt and marks;
+/// another text as it is.
+pub fn unmarked(text: Cow<'_, str>) -> Cow<'_, str> {
+    if !text.trim_start().starts_with(PROMPT.trim_end()) {
+        return text;
+    }
+    let ends = if text.ends_with('\n') { "\n" } else { "" };
+    Cow::Owned(entries(&text).join("\n") + ends)
+}
+
+/// Returns the command that `?name`, `name?` and `?` stand for.
+pub fn question(text: &str) -> Option<String> {
+    let text = text.trim();
+    let name = text.strip_prefix('?').or_else(|| text.strip_suffix('?'))?.trim();
+    if name.is_empty() {
+        return Some(":help".to_owned());
+    }
+    let command = if name.starts_with(':') { ":help" } else { ":doc" };
+    (!name.contains(char::is_whitespace)).then(|| format!("{command} {name}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn padding_comes_and_goes() {
+        let text = "function f1(x) =\n  let y = 1 in\n\n  x;";
+        assert_eq!(plain(&padded(text)), text);
+        assert_eq!(blanked(&padded("a\nb")).len(), padded("a\nb").len());
+        // What is left of the padding is none.
+        assert_eq!(plain("a\n\u{a0}\u{a0}b"), "a\nb");
+        assert_eq!(plain(&format!("a\n  {PAD}b")), "a\n  b");
+        // Such blanks of the user's own stay.
+        assert_eq!(plain("\"\u{a0}\""), "\"\u{a0}\"");
+    }
+
+    #[test]
+    fn a_new_line_in_a_string_is_not_indented() {
+        assert_eq!(next_line("f(\"a"), "");
+        assert_eq!(next_line("f(1,"), "  ");
+        assert_eq!(next_line("f(\"a\nb"), "");
+        assert_eq!(next_line("f(`\", \"\\\"\", % \" %"), "  ");
+        assert_eq!(next_line("% a (("), "");
+    }
+
+    #[test]
+    fn a_body_must_follow() {
+        for text in ["function f1(x) =\n", "let x = 1 in\n\n", "if t then"] {
+            assert!(lacks_a_body(text), "{text}");
+        }
+        for text in ["(1 +\n", "x = 3", "\"=", "% = %"] {
+            assert!(!lacks_a_body(text), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_transcript_is_its_entries() {
+        let pasted = "nesl> x = 5\nx = 5 : int\nnesl> function f1(a) =\n  ...   a + x\nf1 = fn : int -> \
+                      int\nnesl> \n";
+        let entries = vec!["x = 5".to_owned(), "function f1(a) =\n  a + x".to_owned()];
+        assert_eq!(typed(pasted, false, ""), Typed::Transcript(entries));
+        assert_eq!(typed("x = 5", true, ""), Typed::Entry("x = 5".into()));
+    }
+
+    #[test]
+    fn a_transcript_that_is_typed_is_complete_where_its_entry_is() {
+        let unmarked = |text: &'static str| unmarked(text.into()).into_owned();
+        assert_eq!(unmarked("nesl> (1 +\n    ... 2)"), "(1 +\n2)");
+        assert_eq!(unmarked("nesl> (1 +\n"), "(1 +\n");
+        assert_eq!(unmarked("(1 +\n  ..."), "(1 +\n  ...");
+    }
+
+    #[test]
+    fn results_of_a_transcript_are_known() {
+        assert_eq!(typed("x = 5 : int", true, ""), Typed::Result);
+        assert_eq!(typed("  0  1", true, "it : [int]\n   0  1\n"), Typed::Result);
+        assert_eq!(typed("x = 5 : int", false, ""), Typed::Entry("x = 5 : int".into()));
+        assert_eq!(typed(":type 1 +", true, ""), Typed::Entry(":type 1 +".into()));
+    }
+
+    #[test]
+    fn questions_are_commands() {
+        for (text, command) in [
+            ("?sum", Some(":doc sum")),
+            ("sum? ", Some(":doc sum")),
+            ("?", Some(":help")),
+            ("?:time", Some(":help :time")),
+            ("?++", Some(":doc ++")),
+            ("a? b?", None),
+            ("sum", None),
+        ] {
+            assert_eq!(question(text).as_deref(), command, "{text}");
+        }
+    }
+}

@@ -1,0 +1,277 @@
+//! The session of the prompt, on a thread of its own: the first line can be typed while a device is opened, the
+//! files of the session are read, or the user's own definitions are.
+//!
+//! The prompt gives it entries one by one, and waits for each. What is printed before the prompt gives it the
+//! first one appears above the line that is being typed.
+
+use super::definitions::{Files, Shown};
+use super::front::{Editing, PromptFront, Shared};
+use super::helper::Sight;
+use super::highlight::{DIM, PLAIN};
+use super::setup;
+use crate::cli::{Global, Measures};
+use crate::exit::OK;
+use crate::folders;
+use crate::interrupt;
+use crate::output::Output;
+use crate::report::{Reporter, Screen};
+use crate::source;
+use nesl_core::syntax::{RawKind, split};
+use nesl_engine::Progress;
+use nesl_engine::data::DataLimits;
+use nesl_interactive::entry::close;
+use nesl_interactive::output::Outcome;
+use nesl_interactive::state::State;
+use rustyline::ExternalPrinter;
+use std::cell::{Cell, RefCell};
+use std::path::PathBuf;
+use std::rc::Rc;
+use std::sync::mpsc::{Receiver, Sender};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+
+/// The parts of values that are read to be shown on a screen.
+const SHOWN: DataLimits =
+    DataLimits { whole_bytes: 64 << 10, head_elements: 40, tail_elements: 20 };
+
+/// The rows that a value takes up on the screen, at most.
+pub const MAX_ROWS: usize = 10;
+
+/// The number of names of an entry whose types are told after an error of types.
+const MAX_PARTS: usize = 8;
+
+/// A request of the prompt to the session.
+pub enum Job {
+    /// Run an entry: its number, and its text.
+    Enter(usize, String),
+    /// Show what is wanted at the end, and end.
+    Leave,
+}
+
+/// An answer of the session to the prompt.
+pub enum Reply {
+    /// It has begun; what it has printed.
+    Ready(String),
+    /// It cannot begin: this machine lacks the runtime, for a reason.
+    Missing(String),
+    /// An entry has ended.
+    Done(Done),
+    /// It has ended.
+    Left,
+}
+
+/// The continuation after an entry: the session goes on, or ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Flow {
+    /// The session goes on.
+    Go,
+    /// The session ends.
+    Leave,
+}
+
+/// The outcome of an entry, as the prompt needs it.
+#[derive(Clone, Copy)]
+pub struct Done {
+    /// Says whether the session goes on.
+    pub flow: Flow,
+    /// The number of launches.
+    pub launches: u64,
+    /// The number of pictures that could not be written.
+    pub unsaved: usize,
+    /// The keys that the line editor has from now on.
+    pub editing: Editing,
+}
+
+/// The state that the prompt and the session's thread share.
+pub struct Link {
+    /// The standard output of the process.
+    pub output: Output,
+    /// The outlook of the session on its next entry.
+    pub sight: Sight,
+    /// The progress of the entry that runs.
+    pub progress: OnceLock<Progress>,
+    /// True once a line is being typed.
+    pub typing: Mutex<bool>,
+}
+
+/// Begins a session, and runs the entries of the queue until it ends.
+pub fn serve<P: ExternalPrinter>(
+    global: &Global,
+    measures: Measures,
+    files: Files,
+    (queue, replies): (&Receiver<Job>, &Sender<Reply>),
+    link: &Arc<Link>,
+    mut printer: Option<P>,
+) {
+    link.output.hold();
+    let begun = State::new(setup(global));
+    let mut state = match begun {
+        Ok(state) => state,
+        Err(missing) => {
+            link.output.release();
+            let _ = replies.send(Reply::Missing(missing));
+            return;
+        }
+    };
+    let _ = link.sight.set(state.session.outlook());
+    let _ = link.progress.set(state.session.progress());
+    interrupt::attach(&state.session);
+    let shared = share(global, measures, files, link, &mut state);
+    state.set_front(Box::new(PromptFront(shared.clone())));
+    let shown = if global.quiet { Shown::Nothing } else { Shown::Names };
+    shared.files.enter(&mut shared.reporter.borrow_mut(), &mut state.session, shown);
+    if let Some(path) = rc_file() {
+        own_definitions(&shared, &mut state, &path);
+    }
+    // Only now is it certain who shows what was printed.
+    {
+        let typing = link.typing.lock().unwrap_or_else(PoisonError::into_inner);
+        let printed = link.output.release();
+        match &mut printer {
+            Some(printer) if *typing && !printed.is_empty() => {
+                let _ = printer.print(printed);
+                let _ = replies.send(Reply::Ready(String::new()));
+            }
+            _ => drop(replies.send(Reply::Ready(printed))),
+        }
+    }
+    while let Ok(Job::Enter(number, text)) = queue.recv() {
+        let done = enter(&shared, &mut state, &text, number);
+        if replies.send(Reply::Done(done)).is_err() {
+            break;
+        }
+    }
+    shared.reporter.borrow().stats(&state.session);
+    let _ = replies.send(Reply::Left);
+}
+
+fn share(
+    global: &Global,
+    measures: Measures,
+    files: Files,
+    link: &Arc<Link>,
+    state: &mut State,
+) -> Rc<Shared> {
+    let mut reporter = Reporter::without_session(global);
+    reporter.output = link.output.clone();
+    reporter.measure(&mut state.session, measures);
+    if !measures.json {
+        let usual = global.print_length.is_none();
+        reporter.screen =
+            Some(Screen { rows: usual.then_some(MAX_ROWS), width: columns, result: String::new() });
+        state.session.settings_mut().data = Some(SHOWN);
+    }
+    if let Some(profile) = reporter.profile() {
+        state.time_all_kernels(profile);
+    }
+    Rc::new(Shared {
+        reporter: RefCell::new(reporter),
+        files,
+        lines: Cell::new(0),
+        code: Cell::new(OK),
+        json: measures.json,
+        colors: (global.colors(&std::io::stdout()), global.colors(&std::io::stderr())),
+        has_result: Cell::new(false),
+        launches: Cell::new(0),
+        editing: Cell::new(Editing::Emacs),
+        plots: Cell::new(false),
+        last: RefCell::new(String::new()),
+        on_screen: true,
+    })
+}
+
+/// Returns the width of the screen in characters.
+fn columns() -> usize {
+    crate::output::screen().0
+}
+
+/// Returns the file with the user's own definitions: `NESL_RC`, or `rc.nesl` in the folder of the user's
+/// settings. An empty `NESL_RC` says that none is wanted.
+fn rc_file() -> Option<PathBuf> {
+    let path = match std::env::var_os("NESL_RC") {
+        Some(path) => PathBuf::from(path),
+        None => folders::config()?.join("rc.nesl"),
+    };
+    path.is_file().then_some(path)
+}
+
+/// Runs the user's own definitions and commands. Only what is wrong with them is shown.
+fn own_definitions(shared: &Rc<Shared>, state: &mut State, path: &std::path::Path) {
+    let file = match source::read(path) {
+        Ok(file) => file,
+        Err(error) => {
+            return shared.reporter.borrow().output.message(&format!("nesl: {error:#}\n"));
+        }
+    };
+    shared.reporter.borrow_mut().set_quiet(true);
+    shared.enter(state, &file.name, &file.text);
+    shared.reporter.borrow_mut().set_quiet(false);
+}
+
+/// Runs one entry. A bug of ours must not cost a person the session.
+fn enter(shared: &Shared, state: &mut State, text: &str, number: usize) -> Done {
+    shared.launches.set(0);
+    shared.has_result.set(false);
+    let result = format!("it{number}");
+    let forms = split(&close(text));
+    let expressions = forms.iter().filter(|form| form.kind == RawKind::Expr).count();
+    // Of several results it would not be clear which has the name.
+    let is_named = expressions == 1 && !text.trim_start().starts_with(':');
+    if let Some(screen) = &mut shared.reporter.borrow_mut().screen {
+        let shown = is_named && shared.colors.0;
+        screen.result = if shown { format!("  {DIM}{result}{PLAIN}") } else { String::new() };
+    }
+    let entered = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+        if interrupt::is_pressed() {
+            // While the session began.
+            shared.reporter.borrow().output.message("Interrupted.\n");
+            return Flow::Go;
+        }
+        match shared.enter(state, &format!("In [{number}]"), text) {
+            Outcome::Exit => Flow::Leave,
+            Outcome::Done | Outcome::Failed(_) | Outcome::Interrupted | Outcome::Aborted => {
+                Flow::Go
+            }
+        }
+    }));
+    if shared.reporter.borrow().has_type_error() {
+        parts(shared, state, text);
+    }
+    if !text.trim_start().starts_with(':') {
+        shared.last.replace(text.to_owned());
+    }
+    if is_named && shared.has_result.get() && matches!(entered, Ok(Flow::Go)) {
+        state.session.name_result(&result);
+    }
+    let mut reporter = shared.reporter.borrow_mut();
+    reporter.output.settle();
+    if let Err(error) = reporter.write_pictures(&state.session) {
+        reporter.output.message(&format!("nesl: {error:#}\n"));
+    }
+    let flow = entered.unwrap_or_else(|_| {
+        reporter.output.message("The session goes on.\n");
+        Flow::Go
+    });
+    let (launches, editing) = (shared.launches.get(), shared.editing.get());
+    Done { flow, launches, unsaved: reporter.unsaved_pictures(), editing }
+}
+
+/// Tells the types of the user's own names in an entry, after an error of types.
+fn parts(shared: &Shared, state: &State, text: &str) {
+    let names: Vec<(String, String)> =
+        state.session.names().into_iter().filter(|n| !n.library).map(|n| (n.name, n.ty)).collect();
+    let mut told: Vec<String> = Vec::new();
+    for token in nesl_core::syntax::lex(text) {
+        let word = &text[std::ops::Range::<usize>::from(token.range)];
+        let Some((name, ty)) = names.iter().find(|(name, _)| name.eq_ignore_ascii_case(word))
+        else {
+            continue;
+        };
+        let part = format!("{name} : {ty}");
+        if !told.contains(&part) && told.len() < MAX_PARTS {
+            told.push(part);
+        }
+    }
+    if !told.is_empty() {
+        shared.dim(&told.join(";  "));
+    }
+}

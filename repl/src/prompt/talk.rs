@@ -1,0 +1,392 @@
+//! A person and a session: lines are read, entries are run, one after the other.
+//!
+//! The session begins on its own thread while the first line is typed. While an entry runs that takes longer, a
+//! line says how far it is; behind one that took long stands what it took.
+
+use super::definitions::Files;
+use super::front::Editing;
+use super::helper::Helper;
+use super::highlight::{DIM, PLAIN};
+use super::history::{self, Past, Walk};
+use super::lines::{PROMPT, Typed, plain, question, typed};
+use super::session::{Done, Flow, Job, Link, Reply, serve};
+use super::{keys, setup};
+use crate::cli::{Global, Measures};
+use crate::exit::OK;
+use crate::interrupt;
+use crate::output::{Output, set_screen};
+use anyhow::{Result, anyhow};
+use nesl_engine::Report;
+use nesl_interactive::measure::duration;
+use nesl_interactive::table::grouped;
+use rustyline::config::Configurer;
+use rustyline::error::ReadlineError;
+use rustyline::{Behavior, ColorMode, CompletionType, Config, EditMode, Editor};
+use std::path::PathBuf;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::time::{Duration, Instant};
+
+/// The time for which the first prompt waits for what the session prints when it begins: most begin sooner.
+const MAX_BEGINNING: Duration = Duration::from_millis(20);
+/// The time after which a computation says how far it is.
+const MIN_PROGRESS: Duration = Duration::from_millis(500);
+/// The time between two such lines.
+const PROGRESS_PERIOD: Duration = Duration::from_millis(200);
+/// The time after which it is told what an entry took.
+const MIN_TOLD: Duration = Duration::from_secs(1);
+
+/// The prompt's side of a session.
+struct Talk {
+    jobs: Sender<Job>,
+    replies: Receiver<Reply>,
+    link: Arc<Link>,
+    editor: Editor<Helper, Past>,
+    walk: Walk,
+    /// The file of the history, if there is one.
+    path: Option<PathBuf>,
+    /// The number of entries so far.
+    entries: usize,
+    /// True once the session has begun.
+    begun: bool,
+    /// The number of pictures that could not be written.
+    unsaved: usize,
+    /// True if the last entry was copied from a session.
+    in_transcript: bool,
+    colors: bool,
+}
+
+/// Reads lines and runs them until the session ends.
+pub fn talk(global: &Global, measures: Measures, files: Files) -> Result<u8> {
+    interrupt::keep_session();
+    interrupt::handle();
+    if !global.quiet {
+        println!(
+            "NESL {}. :help tells what there is, :quit or Ctrl-D leaves.",
+            env!("CARGO_PKG_VERSION")
+        );
+    }
+    let link = Arc::new(Link {
+        output: Output::stdout(),
+        sight: Arc::default(),
+        progress: OnceLock::new(),
+        typing: Mutex::new(false),
+    });
+    let (jobs, queue) = channel();
+    let (sender, replies) = channel();
+    let walk = Walk::default();
+    let colors = global.colors(&std::io::stdout());
+    let mut editor = editor(&walk)?;
+    let commands = setup(global).commands();
+    editor.set_helper(Some(Helper::new(link.sight.clone(), commands, colors)));
+    keys::bind(&mut editor, &walk);
+    let printer = editor.create_external_printer().ok();
+    let awaited = printer.is_none();
+    let (own, own_global) = (link.clone(), global.clone());
+    let session = move || serve(&own_global, measures, files, (&queue, &sender), &own, printer);
+    std::thread::Builder::new().name("session".to_owned()).spawn(session)?;
+    let path = history::path();
+    if let Some(path) = &path {
+        // There is none the first time.
+        let _ = editor.load_history(path);
+    }
+    let mut talk = Talk {
+        jobs,
+        replies,
+        link,
+        editor,
+        walk,
+        path,
+        entries: 0,
+        begun: false,
+        unsaved: 0,
+        in_transcript: false,
+        colors,
+    };
+    talk.begin((!awaited).then_some(MAX_BEGINNING)).map_err(|missing| global.missing(&missing))?;
+    talk.run().map_err(|failure| match failure {
+        Failure::Missing(missing) => global.missing(&missing),
+        Failure::Other(error) => error,
+    })
+}
+
+/// The reason why a session cannot go on.
+enum Failure {
+    /// This machine lacks the runtime.
+    Missing(String),
+    /// The session failed for another reason.
+    Other(anyhow::Error),
+}
+
+fn editor(walk: &Walk) -> Result<Editor<Helper, Past>> {
+    let config = Config::builder()
+        .auto_add_history(false)
+        .history_ignore_dups(true)?
+        .max_history_size(10_000)?
+        .completion_type(CompletionType::List)
+        .bracketed_paste(true)
+        .behavior(Behavior::Stdio)
+        // The marks of further lines are shown without colours, too.
+        .color_mode(ColorMode::Enabled)
+        .build();
+    let past = Past::new(&config, walk.clone());
+    Ok(Editor::with_history(config, past)?)
+}
+
+impl Talk {
+    /// Waits until the session has begun, for some time if one is given; fails with the reason why it cannot.
+    fn begin(&mut self, time: Option<Duration>) -> Result<(), String> {
+        let reply = match time {
+            Some(time) => self.replies.recv_timeout(time).ok(),
+            None => self.replies.recv().ok(),
+        };
+        let reply = match reply {
+            Some(reply) => Some(reply),
+            None => {
+                let mut typing = self.link.typing.lock().unwrap_or_else(PoisonError::into_inner);
+                *typing = true;
+                // It may have begun just now.
+                self.replies.try_recv().ok()
+            }
+        };
+        match reply {
+            Some(Reply::Ready(printed)) => {
+                self.begun = true;
+                print!("{printed}");
+            }
+            Some(Reply::Missing(missing)) => return Err(missing),
+            Some(Reply::Done(_) | Reply::Left) | None => {}
+        }
+        Ok(())
+    }
+
+    fn run(&mut self) -> Result<u8, Failure> {
+        let mut asked = false;
+        loop {
+            if let Some((columns, rows)) = self.editor.dimensions() {
+                set_screen(usize::from(columns), usize::from(rows));
+            }
+            self.walk.end();
+            let line = match self.editor.readline(PROMPT) {
+                Ok(line) => line,
+                Err(ReadlineError::Interrupted) => {
+                    asked = false;
+                    continue;
+                }
+                Err(ReadlineError::Eof) => {
+                    if !std::mem::replace(&mut asked, true)
+                        && let Some(question) = self.question()
+                    {
+                        println!("{question} Ctrl-D again leaves.");
+                        continue;
+                    }
+                    break;
+                }
+                Err(error) => return Err(Failure::Other(error.into())),
+            };
+            asked = false;
+            if self.enter(&plain(&line))? == Flow::Leave {
+                break;
+            }
+        }
+        self.leave();
+        Ok(OK)
+    }
+
+    /// Returns what is to be said before the session is left, if something would be lost.
+    fn question(&mut self) -> Option<String> {
+        self.poll();
+        if !self.begun {
+            return Some("The session is still being loaded.".to_owned());
+        }
+        match self.unsaved {
+            0 => None,
+            1 => Some("1 picture could not be written.".to_owned()),
+            count => Some(format!("{count} pictures could not be written.")),
+        }
+    }
+
+    /// Notes that the session has begun, if it has.
+    fn poll(&mut self) {
+        if !self.begun
+            && let Ok(Reply::Ready(printed)) = self.replies.try_recv()
+        {
+            self.begun = true;
+            print!("{printed}");
+        }
+    }
+
+    /// Runs what was typed: an entry, or those of a transcript.
+    fn enter(&mut self, text: &str) -> Result<Flow, Failure> {
+        let text = text.trim_end();
+        if text.trim().is_empty() {
+            return Ok(Flow::Go);
+        }
+        let printed = self.link.output.recent();
+        let whole = text;
+        match typed(text, self.in_transcript, &printed) {
+            Typed::Result => {
+                self.dim("A result in what was pasted; it was not run.");
+                Ok(Flow::Go)
+            }
+            Typed::Entry(text) => {
+                self.in_transcript = false;
+                self.entry(&text)
+            }
+            Typed::Transcript(entries) => {
+                // Without brackets each line of a paste comes by itself.
+                let many = entries.len() > 1;
+                let typed_lines: usize = entries.iter().map(|entry| entry.lines().count()).sum();
+                self.in_transcript = typed_lines == whole.lines().count();
+                for entry in entries {
+                    if many {
+                        self.dim(&format!("{PROMPT}{entry}"));
+                    }
+                    if self.entry(&entry)? == Flow::Leave {
+                        return Ok(Flow::Leave);
+                    }
+                }
+                Ok(Flow::Go)
+            }
+        }
+    }
+
+    /// Runs an entry.
+    fn entry(&mut self, text: &str) -> Result<Flow, Failure> {
+        // Failing to keep it is no reason to disturb the session.
+        let _ = self.editor.history_mut().keep(text, self.path.as_deref());
+        self.entries += 1;
+        let text = question(text).unwrap_or_else(|| text.to_owned());
+        let began = Instant::now();
+        let job = Job::Enter(self.entries, text);
+        let done = interrupt::during(|| {
+            self.jobs.send(job).map_err(|_| Failure::Other(anyhow!("the session has ended")))?;
+            self.wait(began)
+        })?;
+        let took = began.elapsed();
+        if took >= MIN_TOLD {
+            self.dim(&told(took, done.launches));
+        }
+        self.unsaved = done.unsaved;
+        self.editor.set_edit_mode(match done.editing {
+            Editing::Emacs => EditMode::Emacs,
+            Editing::Vi => EditMode::Vi,
+        });
+        Ok(done.flow)
+    }
+
+    /// Waits for the end of an entry; says meanwhile how far it is, but not while it waits for something itself:
+    /// somebody may be typing what it reads.
+    fn wait(&mut self, began: Instant) -> Result<Done, Failure> {
+        let mut before = None;
+        loop {
+            match self.replies.recv_timeout(PROGRESS_PERIOD) {
+                Ok(Reply::Done(done)) => {
+                    self.link.output.status(None);
+                    return Ok(done);
+                }
+                Ok(Reply::Ready(printed)) => {
+                    self.begun = true;
+                    print!("{printed}");
+                }
+                Ok(Reply::Missing(missing)) => return Err(Failure::Missing(missing)),
+                Ok(Reply::Left) | Err(RecvTimeoutError::Disconnected) => {
+                    return Err(Failure::Other(anyhow!("the session has ended")));
+                }
+                Err(RecvTimeoutError::Timeout) if began.elapsed() < MIN_PROGRESS => {}
+                Err(RecvTimeoutError::Timeout) => {
+                    let report = self.link.progress.get().and_then(|progress| progress.report());
+                    let now = report.map(|report| (report.launches, report.forms_done, ticks()));
+                    let is_busy = now != before || now.is_some_and(|now| now.2.is_none());
+                    before = now;
+                    if let Some(report) = report.filter(|_| is_busy) {
+                        self.link.output.status(Some(&self.dimmed(&progress(&report))));
+                    }
+                }
+            }
+        }
+    }
+
+    /// Ends the session, but does not wait for one that has not begun.
+    fn leave(&mut self) {
+        self.poll();
+        if !self.begun {
+            return;
+        }
+        if self.jobs.send(Job::Leave).is_ok() {
+            while let Ok(reply) = self.replies.recv() {
+                if matches!(reply, Reply::Left) {
+                    break;
+                }
+            }
+        }
+    }
+
+    fn dimmed(&self, text: &str) -> String {
+        if self.colors { format!("{DIM}{text}{PLAIN}") } else { text.to_owned() }
+    }
+
+    /// Prints a line in grey.
+    fn dim(&self, text: &str) {
+        self.link.output.line(&self.dimmed(text));
+        self.link.output.show();
+    }
+}
+
+/// Returns the processor time that the process has used, in ticks of the system; `None` where it does not tell.
+fn ticks() -> Option<u64> {
+    let stat = std::fs::read_to_string("/proc/self/stat").ok()?;
+    // Behind the name of the program, which may have blanks, stand the state and, eleven fields further, the times.
+    let mut fields = stat.rsplit_once(')')?.1.split_whitespace().skip(11);
+    let mut next = || fields.next()?.parse::<u64>().ok();
+    // Less is used by waiting itself.
+    Some((next()? + next()?) / 3)
+}
+
+/// Returns how far a computation is.
+fn progress(report: &Report) -> String {
+    let Report { forms, forms_done, launches, elapsed } = *report;
+    let mut parts = vec![format!("{:.1} s", elapsed.as_secs_f64())];
+    if forms > 1 {
+        parts.push(format!("form {} of {}", grouped(forms_done + 1), grouped(forms)));
+    }
+    if launches > 0 {
+        parts.push(launched(launches));
+    }
+    parts.push("Ctrl-C stops".to_owned());
+    parts.join(" · ")
+}
+
+/// Returns what an entry took.
+fn told(took: Duration, launches: u64) -> String {
+    let mut out = duration(took.as_secs_f64());
+    if launches > 0 {
+        out += " · ";
+        out += &launched(launches);
+    }
+    out
+}
+
+fn launched(launches: u64) -> String {
+    if launches == 1 { "1 launch".to_owned() } else { format!("{} launches", grouped(launches)) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn progress_has_what_there_is() {
+        let elapsed = Duration::from_millis(1530);
+        let report = Report { forms: 1, forms_done: 0, launches: 0, elapsed };
+        assert_eq!(progress(&report), "1.5 s · Ctrl-C stops");
+        let report = Report { forms: 12, forms_done: 3, launches: 1234, elapsed };
+        assert_eq!(progress(&report), "1.5 s · form 4 of 12 · 1,234 launches · Ctrl-C stops");
+    }
+
+    #[test]
+    fn what_an_entry_took_is_told() {
+        assert_eq!(told(Duration::from_millis(2500), 41), "2.50 s · 41 launches");
+        assert_eq!(told(Duration::from_secs(3), 0), "3.00 s");
+    }
+}

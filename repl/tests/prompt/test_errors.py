@@ -1,0 +1,25 @@
+"""Errors: titled by entry, as in `nesl run`, with the types of the parts."""
+
+
+def test_errors_are_titled_by_entry(terminal):
+    terminal.say("x = 1")
+    assert "In [2]:1:" in "\n".join(terminal.say("1 +* 2"))
+    assert "In [3]:1:" in "\n".join(terminal.say("[x][5]"))
+    assert "In [4]:1:" in "\n".join(terminal.say(":type nothing_there"))
+
+
+def test_lines_are_counted_within_the_entry(terminal):
+    terminal.send("y = [1,\r2] ++\r3.5;\r")
+    terminal.sees("In [1]:")
+    terminal.ready()
+    assert "Type error" in terminal.text()
+
+
+def test_a_type_error_tells_the_types_of_the_parts(terminal):
+    terminal.say("xs = [1, 2]")
+    terminal.say("y = 2.5")
+    shown = terminal.say("{x + y : x in xs}")
+    assert shown[-1] == "y : float;  xs : [int]", shown
+    assert {cell.fg for cell in terminal.style("y : float;")} == {"brightblack"}
+    # Other errors have no types to tell.
+    assert "xs : [int]" not in "\n".join(terminal.say("xs[9]"))

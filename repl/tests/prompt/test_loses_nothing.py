@@ -1,0 +1,146 @@
+"""Type-ahead, pastes, transcripts, Ctrl-C and Ctrl-D: nothing is lost."""
+
+import os
+import signal
+
+import pytest
+from terminal import PASTE_BEGIN, PASTE_END, UP
+
+ENDLESS = "function forever(n) = if n < 0 then n else forever(n + 1)"
+TRANSCRIPT = (
+    "nesl> x = 5\rx = 5 : int\rnesl> function f2(a) =\r  ...   a + x\rf2 = fn : int -> int\r"
+    "nesl> {f2(i) : i in [0:3]}\rit = [5, 6, 7] : [int]\rnesl> f2(1)\rit = 6 : int\r"
+)
+
+
+def paste(keys, bracketed):
+    """Keys as a terminal sends them when they are pasted."""
+    return PASTE_BEGIN + keys + PASTE_END if bracketed else keys
+
+
+def test_what_is_typed_before_the_prompt_is_there(start):
+    session = start()
+    session.send("x = 40\rx + 2\r")
+    session.sees("it = 42 : int")
+    session.ready()
+
+
+def test_what_is_typed_during_a_computation_is_there(terminal):
+    terminal.say(ENDLESS)
+    terminal.send('print_line("beg" ++ "un"); forever(0)\r')
+    terminal.sees("begun")
+    terminal.send("\x03")
+    terminal.send("1 + 1\r")
+    terminal.sees("Interrupted.")
+    terminal.sees("it = 2 : int")
+
+
+@pytest.mark.parametrize("bracketed", [True, False])
+def test_a_paste_of_many_forms(terminal, bracketed):
+    lines = "".join(f"p{n} = {n} * {n};\r" for n in range(30))
+    terminal.send(paste(lines, bracketed) + ("\r" if bracketed else ""))
+    terminal.sees("p29 = 841 : int")
+    assert [line for n in range(30) for line in terminal.lines() if line == f"p{n} = {n * n} : int"] == [
+        f"p{n} = {n * n} : int" for n in range(30)
+    ]
+
+
+@pytest.mark.parametrize("bracketed", [True, False])
+def test_a_form_of_several_lines(terminal, bracketed):
+    form = "function both(a) =\r  let b = a + 1 in\r\r  (a, b);\r"
+    terminal.send(paste(form, bracketed) + ("\r" if bracketed else ""))
+    terminal.sees("both = fn : int -> (int, int)")
+    assert terminal.say("both(1)") == ["it = (1, 2) : int, int"]
+
+
+@pytest.mark.parametrize("bracketed", [True, False])
+def test_a_string_of_several_lines_stays_what_it_is(terminal, bracketed):
+    terminal.send(paste('count = #("a\r  b\r");\r', bracketed) + ("\r" if bracketed else ""))
+    terminal.sees("count = 6 : int")
+
+
+@pytest.mark.parametrize("bracketed", [True, False])
+def test_a_transcript_is_what_was_typed_in_it(terminal, bracketed):
+    terminal.send(paste(TRANSCRIPT, bracketed) + ("\r" if bracketed else ""))
+    done = "it = 6 : int" if bracketed else "A result in what was pasted; it was not run."
+    terminal.wait("the last result", lambda: terminal.above()[-1].startswith(done) and "f2(1)" in terminal.text() and terminal.at_prompt())
+    text = terminal.text()
+    assert "error" not in text, text
+    assert text.count("f2 = fn : int -> int") >= 1 and "it = [5, 6, 7] : [int]" in text, text
+    # What is pasted with brackets ends with them.
+    wrong = "Syntax error" if bracketed else "it was not run"
+    assert wrong in "\n".join(terminal.say("f2(1) )"))
+    assert terminal.say("f2(2)") == ["it = 7 : int"]
+    assert "Syntax error" in "\n".join(terminal.say("f2(1) )"))
+    # The history has the entries, without prompts.
+    terminal.send("{f2" + UP)
+    terminal.wait("an entry", lambda: terminal.line() == "nesl> {f2(i) : i in [0:3]}")
+
+
+def test_ctrl_c_at_the_prompt_drops_the_line_only(terminal):
+    terminal.say("x = 41")
+    terminal.send("x + (")
+    terminal.sees("x + (")
+    terminal.send("\x03")
+    assert terminal.say("x") == ["it = 41 : int"]
+
+
+def test_ctrl_c_stops_what_runs_and_never_the_session(terminal):
+    terminal.say("x = 41")
+    terminal.say(ENDLESS)
+    for running in [
+        'print_line("beg" ++ "un"); forever(0)',
+        'prompt("beg" ++ "un")',
+        'print_line("beg" ++ "un"); shell_command("sleep 1000", "")',
+    ]:
+        terminal.send(running + "\r")
+        seen = terminal.text().count("begun")
+        terminal.wait("beginning", lambda: terminal.text().count("begun") > seen)
+        terminal.send("\x03")
+        terminal.ready()
+    assert terminal.say("x + 1") == ["it = 42 : int"]
+
+
+def test_a_signal_at_the_prompt_does_not_end_it(terminal):
+    os.kill(terminal.process.pid, signal.SIGINT)
+    terminal.send("40 + 2\r")
+    terminal.sees("it = 42 : int")
+    terminal.ready()
+
+
+def test_what_fails_changes_nothing(terminal):
+    terminal.say("41 + 1")
+    for wrong in ["1 +* 2", "nothing_there", '1 + "a"', "[1, 2][7]"]:
+        assert "error" in "\n".join(terminal.say(wrong))
+    assert terminal.say("it") == ["it = 42 : int"]
+
+
+def test_ctrl_d_leaves(terminal):
+    terminal.send("\x04")
+    assert terminal.end() == 0
+
+
+def test_ctrl_d_asks_while_a_picture_is_not_written(start, tmp_path):
+    session = start("--pictures", str(tmp_path / "nowhere")).ready()
+    shown = session.say('w_make_window(((0, 0), (9, 9)), "W", w_white, display)')
+    assert any("cannot write" in line for line in shown), shown
+    session.send("\x04")
+    session.sees("1 picture could not be written. Ctrl-D again leaves.")
+    (tmp_path / "nowhere").mkdir()
+    session.say("1")
+    session.send("\x04")
+    assert session.end() == 0
+    assert list((tmp_path / "nowhere").glob("*.svg"))
+
+
+def test_a_terminal_that_goes_away_loses_no_history(start):
+    session = start().ready()
+    session.send("function kept(a) =\ra + 1\r")
+    session.sees("kept = fn")
+    session.say("12345 + 1")
+    session.process.close(force=True)
+    session = start().ready()
+    session.send(UP)
+    session.wait("the last entry", lambda: session.line() == "nesl> 12345 + 1")
+    session.send(UP)
+    session.sees("nesl> function kept(a) =\n  ...   a + 1")

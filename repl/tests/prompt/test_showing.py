@@ -1,0 +1,127 @@
+"""Values by rows of the screen, redefinitions, times, progress, the pager."""
+
+ENDLESS = "function forever(n) = if n < 0 then n else forever(n + 1)"
+
+
+def test_what_fits_is_a_line(terminal):
+    assert terminal.say("{i * i : i in [0:10]}") == ["it = [0, 1, 4, 9, 16, 25, 36, 49, 64, 81] : [int]"]
+    assert terminal.say('"text"') == ['it = "text" : [char]']
+    assert terminal.say("[(1, 2.5)]") == ["it = [(1, 2.5)] : [(int, float)]"]
+
+
+def test_results_have_names(terminal):
+    terminal.send("40 + 1\r")
+    terminal.sees("it = 41 : int  it1")
+    assert {cell.fg for cell in terminal.style("  it1")[2:]} == {"brightblack"}
+    terminal.say("x = 1")
+    terminal.say("nothing_there")
+    terminal.say("[1, 2]")
+    assert terminal.say("it1 + #it4") == ["it = 43 : int"]
+    # Taking an entry back takes its name back, too.
+    assert terminal.say(":undo") == ["`it` is what it was before."]
+    assert "`it5` is undefined" in "\n".join(terminal.say("it5"))
+    assert terminal.say("it") == ["it = [1, 2] : [int]"]
+
+
+def test_a_nested_value_takes_ten_rows_and_tells_its_shape(terminal):
+    shown = terminal.say("{[0:i] : i in [0:60]}")
+    assert shown[0] == "it = 60 rows, 0–59 long : [[int]]"
+    assert len(shown) == 11 and shown[3] == "2    #2  0 1" and shown[-1].endswith("… 58"), shown
+
+
+def test_tuples_are_a_table(terminal):
+    shown = terminal.say("{(i, sqrt(float(i))) : i in [0:1000]}")
+    assert shown[0] == "it = 1,000 rows : [(int, float)]"
+    assert shown[2].split() == ["int", "float"] and shown[5].split() == ["2", "2", "1.41421"], shown
+    assert len(shown) == 13, shown
+
+
+def test_a_few_lines_of_numbers_are_printed_as_ever(terminal):
+    shown = terminal.say("[0:60]")
+    assert shown[0].startswith("it = [0, 1, 2,") and "".join(shown).endswith("59] : [int]"), shown
+    assert len(terminal.say("[0:100000]")) <= 12
+
+
+def test_a_text_is_text(terminal):
+    shown = terminal.say('"one" ++ [newline] ++ "two"')
+    assert shown == ["it = 7 characters : [char]", "one", "two"], shown
+
+
+def test_the_number_of_rows_can_be_chosen(terminal):
+    terminal.say(":set rows 4")
+    assert len(terminal.say("{[0:i] : i in [0:60]}")) == 5
+    terminal.say(":set rows all")
+    assert terminal.say("[[1], [2, 3]] ++ {[0:i] : i in [0:20]}")[0].startswith("it = [[1], [2, 3], [], [0]")
+
+
+def test_the_width_follows_the_screen(start):
+    session = start(columns=50).ready()
+    assert all(len(line) <= 50 for line in session.say("{[0:i] : i in [0:60]}"))
+    session.process.setwinsize(40, 70)
+    session.screen.resize(40, 70)
+    session.settle()
+    session.say("1")
+    widest = max(len(line) for line in session.say("{[0:i] : i in [0:60]}"))
+    assert 50 < widest <= 70, widest
+
+
+def test_full_shows_all(terminal):
+    terminal.say("{[0:i] : i in [0:30]}")
+    shown = "".join(terminal.say(":full"))
+    assert shown.startswith("it = [[], [0], [0, 1],") and shown.endswith("28]] : [[int]]"), shown
+    # The value is still `it`.
+    assert terminal.say("#it") == ["it = 30 : int"]
+    assert "".join(terminal.say(":full [0:300]")).endswith("299] : [int]")
+
+
+def test_a_pager_shows_what_the_screen_does_not_hold(start, tmp_path):
+    pager = tmp_path / "pager"
+    pager.write_text("#!/bin/sh\necho paged $(wc -c)\n")
+    pager.chmod(0o755)
+    session = start(rows=10, environment={"NESL_PAGER": str(pager)}).ready()
+    assert session.say(":full 1 + 1") == ["it = 2 : int"]
+    assert session.say(":full [0:1000]")[0].startswith("paged 49")
+
+
+def test_a_redefinition_is_a_line(terminal):
+    terminal.say("x = [1, 2]")
+    terminal.say("function area(a) = sum(x) + a")
+    terminal.say("function disc(a) = #x + a")
+    assert terminal.say("x = 2.5") == ["x = 2.5 : float", "x was [int]; area, disc keep the old one"]
+    assert {cell.fg for cell in terminal.style("x was [int]")} == {"brightblack"}
+    # The same type takes the place of the old one: nothing is to be said.
+    assert terminal.say("x = 3.5") == ["x = 3.5 : float"]
+
+
+def test_progress_and_time_of_what_takes_long(terminal):
+    terminal.say(ENDLESS)
+    terminal.send("forever(0)\r")
+    terminal.sees("Ctrl-C stops")
+    assert terminal.line().startswith(("0.", "1.", "2.", "3."))
+    # Wait for the second that makes the time worth telling.
+    terminal.wait("a second", lambda: not terminal.line().startswith("0."))
+    terminal.send("\x03")
+    terminal.ready()
+    lines = terminal.lines()
+    assert not any("Ctrl-C stops" in line for line in lines), lines
+    at = lines.index("Interrupted.")
+    assert " s" in lines[at + 1], lines
+
+
+def test_progress_does_not_disturb_what_programs_print(terminal):
+    terminal.say(ENDLESS)
+    terminal.send('print_string("half a line"); forever(0)\r')
+    terminal.sees("half a line")
+    for _ in range(20):
+        terminal.read(0.05)
+    terminal.send("\x03")
+    terminal.ready()
+    assert "half a line" in terminal.lines()
+
+
+def test_progress_tells_forms(terminal):
+    terminal.say(ENDLESS)
+    terminal.send("1; 2; forever(0);\r")
+    terminal.sees("form 3 of 3")
+    terminal.send("\x03")
+    terminal.ready()
