@@ -9,7 +9,7 @@ use nesl_runtime::kir::reference::Reference;
 use nesl_runtime::runtime::Options;
 use std::fmt::Write as _;
 
-/// The versions.
+/// The versions of the code that are measured, with their names.
 const VERSIONS: [(&str, Strategy); 3] = [
     ("sequential", Strategy::Always(Version::Sequential)),
     ("flattened", Strategy::Always(Version::Flattened)),

@@ -192,7 +192,7 @@ fn "new"(v0: [int], v1: int) -> ([int], [int]) {
 }
 
 fn "made"(v0: [int], v1: int) -> [int] {
-  v2: [int] = plus_scan(v0)
+  v2: [int] = scan_sum(v0)
   v2
 }
 "#,
