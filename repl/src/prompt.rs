@@ -38,8 +38,14 @@ enum Flow {
     Leave,
 }
 
-/// Reads forms and runs them until there are no more. What the files define is known from the start.
-pub fn run(global: &Global, measures: Measures, files: &[PathBuf]) -> Result<u8> {
+/// Reads forms and runs them until there are no more. What the files define is known from the start; `first` is
+/// entered before anything is read.
+pub fn run(
+    global: &Global,
+    measures: Measures,
+    files: &[PathBuf],
+    first: Option<String>,
+) -> Result<u8> {
     let mut state = State::new(setup(global)).map_err(|missing| global.missing(&missing))?;
     interrupt::install(&state.session);
     let mut reporter = Reporter::without_session(global);
@@ -57,13 +63,18 @@ pub fn run(global: &Global, measures: Measures, files: &[PathBuf]) -> Result<u8>
     });
     state.set_front(Box::new(PromptFront(shared.clone())));
     if std::io::stdin().is_terminal() && std::io::stdout().is_terminal() {
-        interact(global, &shared, state)
+        interact(global, &shared, state, first)
     } else {
         let code = {
             let mut reporter = shared.reporter.borrow_mut();
             shared.files.enter(&mut reporter, &mut state.session, Shown::Nothing)
         };
         shared.code.set(code);
+        if let Some(first) = first
+            && enter(&shared, &mut state, &first, 0) == Flow::Leave
+        {
+            return Ok(shared.code.get());
+        }
         piped::run(&shared, state)
     }
 }
@@ -83,7 +94,12 @@ fn setup(global: &Global) -> Setup {
     }
 }
 
-fn interact(global: &Global, shared: &Shared, mut state: State) -> Result<u8> {
+fn interact(
+    global: &Global,
+    shared: &Shared,
+    mut state: State,
+    mut first: Option<String>,
+) -> Result<u8> {
     interrupt::keep_session();
     if !global.quiet {
         println!(
@@ -111,7 +127,14 @@ fn interact(global: &Global, shared: &Shared, mut state: State) -> Result<u8> {
     }
     let mut entries = 0;
     loop {
-        let text = match editor.readline(PROMPT) {
+        let read = match first.take() {
+            Some(text) => {
+                show_entered(&text, shared.colors.0);
+                Ok(text)
+            }
+            None => editor.readline(PROMPT),
+        };
+        let text = match read {
             Ok(text) => text,
             Err(ReadlineError::Interrupted) => continue,
             Err(ReadlineError::Eof) => break,
@@ -133,6 +156,15 @@ fn interact(global: &Global, shared: &Shared, mut state: State) -> Result<u8> {
     }
     shared.reporter.borrow().stats(&state.session);
     Ok(OK)
+}
+
+/// Shows an entry as if it had been typed at the prompt.
+fn show_entered(text: &str, colors: bool) {
+    let indented = text.trim_end().replace('\n', &format!("\n{}", " ".repeat(PROMPT.len())));
+    match colors {
+        true => println!("{}{indented}", helper::colored_prompt(PROMPT)),
+        false => println!("{PROMPT}{indented}"),
+    }
 }
 
 /// Runs one entry. A bug of ours must not cost a person the session.

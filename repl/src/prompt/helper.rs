@@ -84,8 +84,13 @@ impl Highlighter for Helper {
         prompt: &'p str,
         _default: bool,
     ) -> Cow<'b, str> {
-        Cow::Owned(format!("\x1b[1;34m{prompt}\x1b[0m"))
+        Cow::Owned(colored_prompt(prompt))
     }
+}
+
+/// Returns the prompt in its colour.
+pub fn colored_prompt(prompt: &str) -> String {
+    format!("\x1b[1;34m{prompt}\x1b[0m")
 }
 
 impl Hinter for Helper {
