@@ -8,6 +8,12 @@ one key at a time; each key is sent when the answer to the previous one has arri
 the time from a key to the diagnostics of the changed text, the time of a completion and of a repeated hover,
 the time from the start of the process to the answer to `initialize`, and the memory at the end. Times are in
 milliseconds.
+
+    python3 bench/editor.py --after-key [--lines 20000] [--keys 40]
+
+measures everything that VS Code asks after a key, in a file in which every name is another one: what each request
+takes, what all of them take together, and the processor time that the server spends on a key. Other programs on
+the machine disturb the times much and the processor time little; of both the smallest tells most.
 """
 
 import argparse
@@ -141,6 +147,87 @@ def python_text(lines):
     return "\n".join(out[:lines]) + "\n"
 
 
+def distinct_text(lines):
+    """Returns the given number of lines in which no two definitions have the same name."""
+    out, n = [], 0
+    while len(out) < lines:
+        n += 1
+        out += [f"% Function {n}. %", f"function name{n}(a{n}, b{n}) =",
+                f"  let c{n} = {{x + b{n} : x in a{n}}}", f"  in sum(c{n}) + #a{n};",
+                f"value{n} = name{n}([1, 2, {n}], {n});"]
+    return "\n".join(out[:lines]) + "\n"
+
+
+def after_key(command, lines, keys):
+    """Measures what VS Code asks after each key in the middle of a file with distinct names."""
+    capabilities = json.loads(json.dumps(CAPABILITIES))
+    capabilities["textDocument"]["codeLens"] = {"resolveSupport": {"properties": ["command"]}}
+    server = Server(command)
+    try:
+        server.initialize(capabilities, {"preview": True, "askArguments": True, "values": "notification"})
+        uri = "file:///tmp/measured.nesl"
+        document = {"uri": uri}
+        text = distinct_text(lines)
+        server.notify("textDocument/didOpen", textDocument={
+            "uri": uri, "languageId": "nesl", "version": 1, "text": text})
+        # The clock of a process that is not one's own: `CPUCLOCK_SCHED` of clock_getcpuclockid(3).
+        clock = (~server.process.pid << 3) | 2
+        published = lambda version: lambda m: (m.get("method") == "textDocument/publishDiagnostics"
+                                               and m["params"].get("version") == version)
+        server.wait(published(1), 600)
+        line = 5 * (lines // 10) + 3
+        screen = {"start": {"line": line - 25, "character": 0}, "end": {"line": line + 25, "character": 0}}
+        tokens = server.ask("textDocument/semanticTokens/full", textDocument=document)[1]["resultId"]
+        for method in ["documentSymbol", "codeLens", "foldingRange"]:
+            server.ask(f"textDocument/{method}", textDocument=document)
+        times = {}
+        for key in range(keys):
+            # `1 + ` is written behind `in ` and deleted again, a character at a time.
+            typed, column = "1 + ", 5
+            at = key % (2 * len(typed))
+            place = column + (at if at < len(typed) else 2 * len(typed) - 1 - at)
+            behind = place if at < len(typed) else place + 1
+            change = {"range": {"start": {"line": line, "character": place},
+                                "end": {"line": line, "character": behind}},
+                      "text": typed[at] if at < len(typed) else ""}
+            cpu, start = time.clock_gettime(clock), time.perf_counter()
+            server.notify("textDocument/didChange", contentChanges=[change],
+                          textDocument={"uri": uri, "version": key + 2})
+            position = {"line": line, "character": place}
+            asked = {
+                "semanticTokens/full/delta": {"previousResultId": tokens}, "documentSymbol": {}, "codeLens": {},
+                "inlayHint": {"range": screen}, "foldingRange": {}, "documentLink": {},
+                "documentHighlight": {"position": position},
+                "codeAction": {"range": {"start": position, "end": position}, "context": {"diagnostics": []}},
+            }
+            # Each is asked when the one before is answered: so what it takes is its own.
+            for method, params in asked.items():
+                seconds, message = server.end(
+                    server.begin(f"textDocument/{method}", textDocument=document, **params), 600)
+                times.setdefault(method, []).append(seconds)
+                result = message.get("result")
+                if method == "semanticTokens/full/delta":
+                    tokens = result["resultId"]
+                if method == "codeLens":
+                    near = [lens for lens in result if abs(lens["range"]["start"]["line"] - line) < 25]
+                    begun = time.perf_counter()
+                    for asked_lens in [server.begin("codeLens/resolve", **lens)
+                                       for lens in near if "command" not in lens]:
+                        server.end(asked_lens)
+                    times.setdefault("codeLens/resolve (screen)", []).append(time.perf_counter() - begun)
+            when, _ = server.wait(published(key + 2), 600)
+            times.setdefault("diagnostics", []).append(when - start)
+            # One after the other; what the client does with the answers is not in it.
+            times.setdefault("all", []).append(sum(own[-1] for name, own in times.items() if name not in ("all", "processor")))
+            times.setdefault("processor", []).append(time.clock_gettime(clock) - cpu)
+        for name, values in times.items():
+            print(f"{name:28} min {1e3 * min(values):7.2f}  p50 {percentile(values, 0.5):7.2f}  "
+                  f"p95 {percentile(values, 0.95):7.2f}")
+        print(f"{'memory':28} {server.memory():.0f} MB")
+    finally:
+        server.stop()
+
+
 def percentile(values, p):
     values = sorted(values)
     return 1e3 * values[min(len(values) - 1, int(p * len(values)))]
@@ -217,8 +304,12 @@ def main():
     parser.add_argument("--ty", help="path of the Python type checker `ty`, to compare with")
     parser.add_argument("--keys", type=int, default=200)
     parser.add_argument("--lines", type=int, nargs="*", default=[2000, 20000])
+    parser.add_argument("--after-key", action="store_true", help="measure all that is asked after a key")
     parser.add_argument("--out")
     asked = parser.parse_args()
+    if asked.after_key:
+        after_key([asked.nesl, "lsp"], asked.lines[-1], asked.keys)
+        return
     results = {}
     for lines in asked.lines:
         runs = {"nesl": lambda: measure(

@@ -287,6 +287,9 @@ Examples:
         /// Files with definitions
         #[arg(value_name = "FILE")]
         files: Vec<PathBuf>,
+        /// Enter this first, as if it were typed
+        #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
+        first: Option<String>,
         /// The details shown besides values
         #[command(flatten)]
         measures: Measures,

@@ -30,9 +30,9 @@ pub fn run(arguments: &Cli) -> Result<u8> {
         );
     }
     match &arguments.command {
-        None => prompt::run(global, measures, &[]),
-        Some(Command::Repl { files, measures: own }) => {
-            prompt::run(global, measures.or(*own), files)
+        None => prompt::run(global, measures, &[], None),
+        Some(Command::Repl { files, first, measures: own }) => {
+            prompt::run(global, measures.or(*own), files, first.as_deref())
         }
         Some(Command::Run { files, arguments, measures: own }) => {
             run::run(global, files, arguments, measures.or(*own))

@@ -41,11 +41,17 @@ use std::io::IsTerminal;
 use std::path::PathBuf;
 use std::rc::Rc;
 
-/// Reads forms and runs them until there are no more. What the files define is known from the start.
-pub fn run(global: &Global, measures: Measures, files: &[PathBuf]) -> Result<u8> {
+/// Reads forms and runs them until there are no more. What the files define is known from the start; `first` is
+/// entered before anything is read.
+pub fn run(
+    global: &Global,
+    measures: Measures,
+    files: &[PathBuf],
+    first: Option<&str>,
+) -> Result<u8> {
     let files = Files::new(files)?;
     if std::io::stdin().is_terminal() && std::io::stdout().is_terminal() {
-        return talk::talk(global, measures, files);
+        return talk::talk(global, measures, files, first);
     }
     let mut state = State::new(setup(global)).map_err(|missing| global.missing(&missing))?;
     interrupt::install(&state.session);
@@ -74,6 +80,11 @@ pub fn run(global: &Global, measures: Measures, files: &[PathBuf]) -> Result<u8>
         shared.files.enter(&mut reporter, &mut state.session, Shown::Nothing)
     };
     shared.code.set(code);
+    if let Some(first) = first
+        && matches!(shared.enter(&mut state, "<first>", first), Outcome::Exit)
+    {
+        return Ok(shared.code.get());
+    }
     piped::run(&shared, state)
 }
 

@@ -104,6 +104,16 @@ fn a_session_knows_what_its_file_defines() {
 }
 
 #[test]
+fn point_20_what_is_entered_first_stands_at_the_prompt() {
+    let folder = tempfile::tempdir().expect("a folder");
+    std::fs::write(folder.path().join("lib.nesl"), "function triple(x) = 3 * x;\n").expect("saved");
+    let arguments = ["repl", "--first=triple(14);", "lib.nesl"];
+    let seen = "lib.nesl: triple\r\nnesl> triple(14);\r\nit = 42 : int\r\n";
+    let mut session = start_with(folder.path(), &arguments, seen);
+    say(&mut session, "it + 1", "it = 43 : int");
+}
+
+#[test]
 fn a_form_may_take_several_lines() {
     let folder = tempfile::tempdir().expect("a folder");
     let mut session = start(folder.path());

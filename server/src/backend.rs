@@ -20,7 +20,8 @@ use crate::reading::{answer, answer_yet};
 use crate::remembered::Facts;
 use crate::run::Runs;
 use crate::workspace::Search;
-use crate::world::{Snapshot, World, path_of};
+use crate::world::{LARGE_BYTES, Snapshot, World, path_of};
+use crate::written::Written;
 use crate::{capabilities, convert, library, parent, renames, showing};
 use nesl_core::base::TextRange;
 use nesl_core::db::FileId;
@@ -51,9 +52,11 @@ pub struct Backend {
     facts: Arc<Facts>,
     large: Arc<Large>,
     /// The lenses and hints last shown.
-    lenses: Arc<Kept<ide::Lens>>,
+    lenses: Arc<Kept<Arc<ide::Lens>>>,
     hints: Arc<Kept<InlayHint>>,
     titles: Arc<typing::Titles>,
+    written_lenses: Arc<Written<ide::Lens>>,
+    written_outline: Arc<Written<ide::Entry>>,
     executable: PathBuf,
     /// The runtimes that `executable` can use, the default one first.
     runtimes: Vec<RuntimeChoice>,
@@ -92,6 +95,8 @@ impl Backend {
             lenses: Arc::default(),
             hints: Arc::default(),
             titles: Arc::default(),
+            written_lenses: Arc::default(),
+            written_outline: Arc::default(),
             executable,
             runtimes,
         }
@@ -264,8 +269,17 @@ impl LanguageServer for Backend {
     async fn did_open(&self, params: DidOpenTextDocumentParams) {
         let document = params.text_document;
         let uri = document.uri.clone();
+        let is_large = document.text.len() > LARGE_BYTES;
         self.world().open(document.uri, document.version, document.text);
         self.changed(&uri).await;
+        if is_large {
+            let limit = LARGE_BYTES >> 20;
+            let text = format!(
+                "This file has more than {limit} MB. It is checked, and names are explained and found; it is not \
+                 formatted, and has no outline, no lenses, no folds and only the colours of its grammar."
+            );
+            self.client.show_message(MessageType::INFO, text).await;
+        }
     }
 
     async fn did_change(&self, params: DidChangeTextDocumentParams) {
@@ -285,6 +299,8 @@ impl LanguageServer for Backend {
         self.facts.closed(&uri);
         self.lenses.closed(&uri);
         self.hints.closed(&uri);
+        self.written_lenses.closed(&uri);
+        self.written_outline.closed(&uri);
         self.queue.add(affected);
     }
 
@@ -475,9 +491,11 @@ impl LanguageServer for Backend {
         params: DocumentHighlightParams,
     ) -> Result<Option<Vec<DocumentHighlight>>> {
         let (snapshot, position) = self.at(&params.text_document_position_params);
+        let facts = self.facts.clone();
         answer(snapshot, move |s| {
-            let all = ide::highlights(&s.db, s.file, s.lines.offset(position));
-            Some(all.iter().map(|r| convert::highlight(&s.lines, r)).collect())
+            let at = s.lines.offset(position);
+            let all = facts.with(&s.uri, |all| all.highlights(&s.db, s.file, at)).into_iter();
+            Some(all.map(|(range, role)| convert::highlight(&s.lines, range, role)).collect())
         })
         .await
     }
@@ -552,13 +570,6 @@ impl LanguageServer for Backend {
         .await
     }
 
-    async fn code_lens(&self, params: CodeLensParams) -> Result<Option<Vec<CodeLens>>> {
-        let snapshot = self.snapshot(&params.text_document.uri);
-        let facts = self.facts.clone();
-        let (kept, runs, costs) = (self.lenses.clone(), self.runs.clone(), self.costs.clone());
-        answer(snapshot, move |s| Some(showing::lenses(s, &facts, &kept, &runs, &costs))).await
-    }
-
     async fn code_lens_resolve(&self, mut lens: CodeLens) -> Result<CodeLens> {
         let asked: Option<typing::Unresolved> =
             lens.data.take().and_then(|data| serde_json::from_value(data).ok());
@@ -573,20 +584,6 @@ impl LanguageServer for Backend {
         Ok(resolved.await?.unwrap_or(lens))
     }
 
-    async fn document_symbol(
-        &self,
-        params: DocumentSymbolParams,
-    ) -> Result<Option<DocumentSymbolResponse>> {
-        let facts = self.facts.clone();
-        let snapshot = self.snapshot(&params.text_document.uri);
-        answer(snapshot, move |s| {
-            let entries = facts.with(&s.uri, |all| all.outline(&s.db, s.file)).into_iter();
-            let symbols = entries.map(|entry| structure::symbol(&s.lines, entry)).collect();
-            Some(DocumentSymbolResponse::Nested(symbols))
-        })
-        .await
-    }
-
     async fn symbol(
         &self,
         params: WorkspaceSymbolParams,
@@ -596,15 +593,6 @@ impl LanguageServer for Backend {
             let found = ide::search(&s.db, &s.files, &params.query).into_iter();
             let symbols = found.filter_map(|one| structure::found(s, one)).collect();
             Some(WorkspaceSymbolResponse::Flat(symbols))
-        })
-        .await
-    }
-
-    async fn folding_range(&self, params: FoldingRangeParams) -> Result<Option<Vec<FoldingRange>>> {
-        let snapshot = self.snapshot(&params.text_document.uri);
-        answer(snapshot, move |s| {
-            let folds = ide::folds(&s.db, s.file);
-            Some(folds.iter().filter_map(|fold| structure::fold(&s.lines, fold)).collect())
         })
         .await
     }
@@ -679,8 +667,11 @@ impl LanguageServer for Backend {
         let snapshot = self.snapshot(&params.text_document.uri);
         let (sent, facts) = (self.colors.clone(), self.facts.clone());
         answer(snapshot, move |s| {
-            let data =
-                colors::encode(&s.lines, &facts.with(&s.uri, |all| all.tokens(&s.db, s.file)));
+            if s.is_large() {
+                return None;
+            }
+            let tokens = facts.with(&s.uri, |all| all.tokens(&s.db, s.file));
+            let data = colors::encode(&s.lines, &tokens, s.client.grammar);
             Some(sent.whole(&s.uri, data).into())
         })
         .await
@@ -693,8 +684,11 @@ impl LanguageServer for Backend {
         let snapshot = self.snapshot(&params.text_document.uri);
         let (sent, facts) = (self.colors.clone(), self.facts.clone());
         answer(snapshot, move |s| {
-            let data =
-                colors::encode(&s.lines, &facts.with(&s.uri, |all| all.tokens(&s.db, s.file)));
+            if s.is_large() {
+                return None;
+            }
+            let tokens = facts.with(&s.uri, |all| all.tokens(&s.db, s.file));
+            let data = colors::encode(&s.lines, &tokens, s.client.grammar);
             Some(sent.delta(&s.uri, &params.previous_result_id, data))
         })
         .await
@@ -708,7 +702,7 @@ impl LanguageServer for Backend {
         answer(snapshot, move |s| {
             let range = s.lines.range(params.range);
             let tokens = ide::semantic_tokens(&s.db, s.file, Some(range));
-            let data = colors::encode(&s.lines, &tokens);
+            let data = colors::encode(&s.lines, &tokens, s.client.grammar);
             Some(SemanticTokens { result_id: None, data }.into())
         })
         .await
@@ -717,7 +711,10 @@ impl LanguageServer for Backend {
     async fn formatting(&self, params: DocumentFormattingParams) -> Result<Option<Vec<TextEdit>>> {
         let snapshot = self.snapshot(&params.text_document.uri);
         let layouts = self.layouts.clone();
-        answer(snapshot, move |s| Some(typing::text_edits(&s.lines, &layouts.format(s)))).await
+        answer(snapshot, move |s| {
+            (!s.is_large()).then(|| typing::text_edits(&s.lines, &layouts.format(s)))
+        })
+        .await
     }
 
     async fn range_formatting(

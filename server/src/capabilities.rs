@@ -37,6 +37,8 @@ pub struct ClientCan {
     pub tags: bool,
     /// True if the client can be told the files that the server wants to hear of.
     pub watch: bool,
+    /// True if the client colours what has no semantic token by a grammar of its own.
+    pub grammar: bool,
     /// True if the client shows the progress of what takes long.
     pub progress: bool,
     /// True if the client can be asked to request diagnostics again.
@@ -61,7 +63,9 @@ pub fn client(client: &ClientCapabilities) -> ClientCan {
     let diagnostics = workspace.diagnostics.and_then(|all| all.refresh_support);
     let hints = workspace.inlay_hint.and_then(|hints| hints.refresh_support);
     let lenses = workspace.code_lens.and_then(|lenses| lenses.refresh_support);
+    let grammar = text.semantic_tokens.as_ref().and_then(|tokens| tokens.augments_syntax_tokens);
     ClientCan {
+        grammar: grammar.unwrap_or(false),
         links: text.definition.and_then(|d| d.link_support).unwrap_or(false),
         snippets: completion.and_then(|item| item.snippet_support).unwrap_or(false),
         label_details: details.unwrap_or(false),

@@ -47,8 +47,9 @@ impl<T: Clone> Kept<T> {
             let untouched = || form(at).is_some_and(|own| !moved.touches(own));
             if !part.contains_inclusive(at) {
                 elsewhere.push((at, thing));
-            } else if (is_broken(at) || (!broken.is_empty() && untouched()))
+            } else if !broken.is_empty()
                 && places.binary_search(&at).is_err()
+                && (is_broken(at) || untouched())
             {
                 shown.push((at, thing));
             }

@@ -1,7 +1,7 @@
 //! Answers that are too large to be built as values first.
 //!
 //! The dispatcher turns every answer into a tree of JSON values and that into text. The colours, the
-//! outline and the lenses of a long file are asked after each key, and the tree takes most of the
+//! outline, the lenses and the folds of a long file are asked after each key, and the tree takes most of the
 //! time. So these answers are written as text at once and kept here; the dispatcher is given a short
 //! token for each, in whose place the text is sent.
 
@@ -11,11 +11,12 @@ use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
 
 /// The requests with large answers, each with the name by which the dispatcher knows it.
-pub const REQUESTS: [(&str, &str); 4] = [
+pub const REQUESTS: [(&str, &str); 5] = [
     ("textDocument/semanticTokens/full", "nesl/large/tokens"),
     ("textDocument/semanticTokens/full/delta", "nesl/large/tokensDelta"),
     ("textDocument/documentSymbol", "nesl/large/outline"),
     ("textDocument/codeLens", "nesl/large/lenses"),
+    ("textDocument/foldingRange", "nesl/large/folds"),
 ];
 
 /// The beginning of an answer of the dispatcher that has a token for its result.
@@ -34,7 +35,11 @@ struct State {
 impl Large {
     /// Writes an answer; returns its token.
     pub fn keep(&self, answer: &impl Serialize) -> Value {
-        let Ok(text) = serde_json::to_vec(answer) else { return Value::Null };
+        serde_json::to_vec(answer).map_or(Value::Null, |text| self.keep_text(text))
+    }
+
+    /// Keeps an answer that was written; returns its token.
+    pub fn keep_text(&self, text: Vec<u8>) -> Value {
         let mut state = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         state.count += 1;
         let number = state.count;

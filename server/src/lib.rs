@@ -54,6 +54,7 @@ pub mod showing;
 pub mod wire;
 pub mod workspace;
 pub mod world;
+pub mod written;
 
 use backend::Backend;
 use large::Large;
@@ -98,6 +99,7 @@ pub fn serve(
         .custom_method("nesl/large/tokensDelta", Backend::large_tokens_delta)
         .custom_method("nesl/large/outline", Backend::large_outline)
         .custom_method("nesl/large/lenses", Backend::large_lenses)
+        .custom_method("nesl/large/folds", Backend::large_folds)
         .finish();
         let (to_dispatcher, dispatcher_in) = tokio::io::duplex(PIPE_BYTES);
         let (dispatcher_out, from_dispatcher) = tokio::io::duplex(PIPE_BYTES);

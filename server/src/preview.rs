@@ -15,6 +15,9 @@ use rustc_hash::FxHashMap;
 use std::sync::{Mutex, PoisonError};
 use tower_lsp_server::ls_types::{Position, Uri};
 
+/// The message above a view of a text that has errors by now.
+const LAST_GOOD: &str = "showing the last version without errors";
+
 /// The last views that could be made.
 pub struct Views {
     stages: Stages,
@@ -61,7 +64,8 @@ impl Views {
             }
             Err(why) => match known.get(&key) {
                 Some((of, last)) if *of == item => {
-                    IrResult { stale: true, message: Some(why), ..last.clone() }
+                    let message = Some(LAST_GOOD.to_owned());
+                    IrResult { stale: true, message, ..last.clone() }
                 }
                 _ => IrResult {
                     title: stage.title().to_owned(),

@@ -1,6 +1,6 @@
 //! The things that are shown in a text: hovers, lenses, hints, completions, in the terms of LSP.
 
-use crate::convert::{self, typing};
+use crate::convert::{self, structure, typing};
 use crate::cost::Costs;
 use crate::kept::Kept;
 use crate::options::Values;
@@ -8,9 +8,12 @@ use crate::paths;
 use crate::remembered::Facts;
 use crate::run::Runs;
 use crate::world::Snapshot;
+use crate::written::Written;
 use nesl_core::base::{TextRange, TextSize};
 use nesl_core::ide;
-use tower_lsp_server::ls_types::{CodeLens, CompletionList, Hover, HoverContents, InlayHint};
+use rustc_hash::{FxHashMap, FxHashSet};
+use std::sync::Arc;
+use tower_lsp_server::ls_types::{CompletionList, Hover, HoverContents, InlayHint};
 
 /// A list of more completions than this is marked incomplete: the client asks again after the next key press.
 const MAX_COMPLETE_LIST: usize = 100;
@@ -32,31 +35,72 @@ pub fn hover(s: &Snapshot, selection: TextRange, costs: &Costs) -> Option<Hover>
     })
 }
 
-/// The lenses of a document. Those of a form that is broken are the ones that it had before.
+/// The outline of a document, written.
+pub fn outline(s: &Snapshot, facts: &Facts, written: &Written<ide::Entry>) -> Vec<u8> {
+    let entries = facts.with(&s.uri, |all| all.entries(&s.db, s.file));
+    let placed = entries.iter().map(|(start, entry)| (s.lines.position(*start), entry.clone()));
+    let placed = placed.collect();
+    let mut next = entries.into_iter().map(|(start, _)| start);
+    let mut starts = FxHashMap::default();
+    written.list(&s.uri, &s.options, placed, |at, entry, out| {
+        // The bytes at which forms start are needed for those that have changed only.
+        if starts.is_empty() {
+            starts.extend(next.by_ref().map(|start| (s.lines.position(start), start)));
+        }
+        let Some(start) = starts.get(&at) else { return };
+        let symbol = structure::symbol(&s.lines, entry.moved(*start));
+        // Writing to memory cannot fail.
+        let _ = serde_json::to_writer(out, &symbol);
+    })
+}
+
+/// The lenses of a document, written. Those of a form that is broken are the ones that it had before.
 pub fn lenses(
     s: &Snapshot,
     facts: &Facts,
-    kept: &Kept<ide::Lens>,
-    runs: &Runs,
-    costs: &Costs,
-) -> Vec<CodeLens> {
+    kept: &Kept<Arc<ide::Lens>>,
+    (runs, costs): (&Runs, &Costs),
+    written: &Written<ide::Lens>,
+) -> Vec<u8> {
     if !s.options.lenses.any() {
-        return Vec::new();
+        return b"[]".to_vec();
     }
     let whole = TextRange::up_to(TextSize::of(&*s.lines.text));
-    let (new, broken) = facts.with(&s.uri, |all| {
-        let new = all.lenses(&s.db, s.file).into_iter();
-        (new, all.broken(&s.db, s.file))
-    });
-    let new = new.map(|lens| (lens.range.start(), lens)).collect();
+    let (new, broken) =
+        facts.with(&s.uri, |all| (all.runnable(&s.db, s.file), all.broken(&s.db, s.file)));
+    let own: FxHashSet<*const ide::Lens> = match broken.is_empty() {
+        true => FxHashSet::default(),
+        false => new.iter().map(|(_, lens)| Arc::as_ptr(lens)).collect(),
+    };
+    let new = new.into_iter().map(|(start, lens)| (start + lens.range.start(), lens)).collect();
     let all = kept.with_last(&s.uri, &s.lines.text, whole, &broken, |at| form_at(s, at), new);
+    let is_own = |lens: &Arc<ide::Lens>| broken.is_empty() || own.contains(&Arc::as_ptr(lens));
+    let placed = |at: TextSize, lens: &Arc<ide::Lens>| {
+        if is_own(lens) {
+            return lens.moved(at - lens.range.start());
+        }
+        typing::moved(
+            s,
+            ide::Lens { range: TextRange::at(at, lens.range.len()), ..(**lens).clone() },
+        )
+    };
     let running = runs.running(&s.uri);
-    let many = all.len() > MANY_FORMS;
-    let all = all.into_iter().map(|(at, lens)| typing::moved(s, lens, at));
-    if many && running.is_none() {
-        return all.flat_map(|lens| typing::unresolved(s, &lens)).collect();
+    if all.len() <= MANY_FORMS || running.is_some() {
+        let all = all.iter().map(|(at, lens)| placed(*at, lens));
+        let all = all.flat_map(|lens| typing::lenses(s, &lens, running, costs));
+        return serde_json::to_vec(&all.collect::<Vec<_>>()).unwrap_or_default();
     }
-    all.flat_map(|lens| typing::lenses(s, &lens, running, costs)).collect()
+    let entries = all.into_iter().map(|(at, lens)| (s.lines.position(at), lens)).collect();
+    written.list(&s.uri, &s.options, entries, |at, lens, out| {
+        let lens = placed(s.lines.offset(at), lens);
+        for (i, lens) in typing::unresolved(s, &lens).iter().enumerate() {
+            if i > 0 {
+                out.push(b',');
+            }
+            // Writing to memory cannot fail.
+            let _ = serde_json::to_writer(&mut *out, lens);
+        }
+    })
 }
 
 /// The hints of a part of a document, values of runs among them. Those of a form that is broken are the ones

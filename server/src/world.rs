@@ -20,6 +20,10 @@ use tower_lsp_server::ls_types::{TextDocumentContentChangeEvent, Uri};
 /// The depth of files that load one another.
 const MAX_LOADS: usize = 64;
 
+/// The size from which on a text is only checked, in bytes. Answers about all of it would be larger than it is by a
+/// multiple, and no editor shows them.
+pub const LARGE_BYTES: usize = 4 << 20;
+
 /// Everything that changes.
 pub struct World {
     db: Database,
@@ -398,6 +402,11 @@ impl World {
 }
 
 impl Snapshot {
+    /// Returns true if the text is only checked: there is no answer about all of it.
+    pub fn is_large(&self) -> bool {
+        self.lines.text.len() > LARGE_BYTES
+    }
+
     /// The address of a file; that of the library's are made up.
     pub fn uri_of(&self, file: FileId) -> Option<Uri> {
         self.uris.get(&file).cloned()

@@ -258,6 +258,11 @@ impl Database {
         Some((self.id_of(file), *position))
     }
 
+    /// The number of the last change of any input: as long as it is the same, nothing has changed.
+    pub fn revision(&self) -> Revision {
+        Revision(salsa::plumbing::current_revision(self))
+    }
+
     /// A handle with which another thread can cancel a reading of this database: the reading ends as
     /// if the text had changed.
     pub fn stopper(&self) -> Stopper {
@@ -416,6 +421,10 @@ impl Stopper {
         self.0.cancel();
     }
 }
+
+/// The number of a change of the inputs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Revision(salsa::Revision);
 
 /// The error of a reading that was cancelled, because a text changed or because a [`Stopper`] was used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

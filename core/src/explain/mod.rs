@@ -28,6 +28,7 @@ mod words;
 
 pub use call::call;
 pub use form::{example, subject, takes_functions};
+pub use origin::fingerprint;
 pub use stages::{Line, StageView, view};
 pub use steps::{Level, NestedComponent, SegmentStep, SegmentedValue, Segments, segments};
 pub use summary::{

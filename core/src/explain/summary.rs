@@ -4,17 +4,19 @@
 //! data are stated in words: the numbers of elements, and so the version that is chosen, and the
 //! number of levels of a recursion.
 
+mod naming;
+
 use super::form::program;
-use super::origin::{NAME_CHARS, Origins};
+use super::origin::Origins;
 use crate::base::{ItemId, Loc, Span, TextRange};
 use crate::db::Database;
 use crate::flat::{Block, Function, Kernel, Let, Op, Program, SpaceId, SpaceKind, Step};
-use crate::ir::{self, Atom, Site, Ty, Var};
+use crate::ir::{self, Site, Var};
 use crate::pipeline;
-use crate::prim::{Cost, SeqOp};
-use crate::syntax::ast::{ItemKind, Pat, PatId};
+use crate::prim::Cost;
+use crate::syntax::ast::ItemKind;
 use nesl_runtime::scalar::Precision;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 /// The layout of the segments of a sequence in its data, from the cheapest to the most expensive to
 /// access.
@@ -176,13 +178,15 @@ pub fn summary(db: &Database, item: ItemId, precision: Precision) -> Result<Summ
     Ok(summary)
 }
 
-/// Returns the number of launches of a form in words: `7 launches`; `None` if the form has no program.
+/// Returns the number of launches of a form in words, `7 launches`, or what it calls if all are there; `None` if the form has no program.
 pub fn launches(db: &Database, item: ItemId, precision: Precision) -> Option<String> {
     let summary = summary(db, item, precision).ok()?;
-    Some(match summary.launches {
-        0 => "no launch".to_owned(),
-        1 => "1 launch".to_owned(),
-        n => format!("{n} launches"),
+    Some(match (summary.launches, summary.calls.first()) {
+        // All that is launched, it leaves to others.
+        (0, Some(callee)) => format!("calls {callee}"),
+        (0, None) => "no launch".to_owned(),
+        (1, _) => "1 launch".to_owned(),
+        (n, _) => format!("{n} launches"),
     })
 }
 
@@ -201,7 +205,27 @@ pub(super) struct Summariser<'a> {
     /// The text in the source of each variable that has a short one.
     pub(super) names: FxHashMap<Var, String>,
     pub(super) layouts: FxHashMap<Var, Layout>,
+    /// The place in the source of each variable.
+    pub(super) sites: FxHashMap<Var, Site>,
     summary: Summary,
+    /// What is known in the block that is being summarised.
+    pub(super) around: Around,
+}
+
+/// The facts that the lines of a block depend on.
+#[derive(Clone, Default)]
+pub(super) struct Around {
+    /// The number of lines before those of the block.
+    first: usize,
+    /// Choices that the compiler makes, not the form: each is told as one computation.
+    choices: FxHashSet<Span>,
+    /// The calls and choices that have lines of their own in the block: what other kernels do for them is not
+    /// told there.
+    units: FxHashSet<Span>,
+    /// The other sides of the conditionals around.
+    pub(super) excluded: Vec<Span>,
+    /// The expressions that lines before have told: they are computed again, or go on.
+    pub(super) told: FxHashSet<Span>,
 }
 
 impl<'a> Summariser<'a> {
@@ -219,118 +243,13 @@ impl<'a> Summariser<'a> {
             origins: Origins::new(db, item),
             names: FxHashMap::default(),
             layouts: FxHashMap::default(),
+            sites: FxHashMap::default(),
             summary: Summary::default(),
+            around: Around::default(),
         };
         summariser.name_params();
         function.body.each_let(&mut |binding| summariser.name_and_lay_out(binding));
         summariser
-    }
-
-    /// Names the parameters: a function's after the variables of its pattern, another form's after
-    /// the top-level variables that it reads.
-    fn name_params(&mut self) {
-        let params = &self.function.params;
-        let globals = &self.program.source.globals;
-        let mut names: Vec<String> = globals.iter().map(|g| g.name.to_string()).collect();
-        let ast = self.db.ast(self.item);
-        if let ItemKind::Function(function) = &ast.kind {
-            let mut own = Vec::new();
-            pattern_names(&ast.pats, function.param, &mut own);
-            names = own;
-        }
-        // The layout of an argument is the caller's.
-        for (var, ty) in params {
-            if matches!(ty, Ty::Sequence(_)) {
-                self.layouts.insert(*var, Layout::Given);
-            }
-        }
-        // Optional parameters and the key of random numbers come last.
-        if names.len() <= params.len() {
-            for ((var, _), name) in params.iter().zip(names) {
-                self.names.insert(*var, name);
-            }
-        }
-    }
-
-    /// Finds a variable's text in the source, and its layout if it is a sequence.
-    fn name_and_lay_out(&mut self, binding: &Let) {
-        let span = self.origins.span(binding.site).filter(|_| self.is_own(binding.site));
-        let each = span.is_some_and(|span| self.origins.each(span).is_some());
-        let element = matches!(binding.op, Op::Element { .. });
-        if let (Some(span), true) = (span, element || !each) {
-            let text = &self.db.file_text(self.db.file_of(self.item))[self.origins.range(span)];
-            // The element of `x in xs` is `x`.
-            let text = match text.split_once(" in ") {
-                Some((name, _)) if element => name,
-                _ => text,
-            };
-            if text.len() <= NAME_CHARS && !text.contains('\n') {
-                self.names.insert(binding.var, text.to_owned());
-            }
-        }
-        if !self.names.contains_key(&binding.var)
-            && let Some(span) = self.origins.code(binding.site, true)
-        {
-            self.names.insert(binding.var, self.origins.text(span, NAME_CHARS));
-        }
-        if !self.names.contains_key(&binding.var) {
-            // A part of something is called as the whole.
-            let whole = match &binding.op {
-                Op::Map(
-                    ir::Op::First(Atom::Var(of))
-                    | ir::Op::Second(Atom::Var(of))
-                    | ir::Op::Copy(Atom::Var(of)),
-                ) => Some(*of),
-                Op::Element { of, .. } | Op::Collect { value: Atom::Var(of), .. } => Some(*of),
-                _ => None,
-            };
-            if let Some(name) = whole.and_then(|of| self.names.get(&of)).cloned() {
-                self.names.insert(binding.var, name);
-            }
-        }
-        if !matches!(binding.ty, Ty::Sequence(_)) {
-            return;
-        }
-        let layout = match &binding.op {
-            Op::Collect { from, .. } => self.layout(*from),
-            Op::Map(ir::Op::Seq(op, _)) => match op {
-                SeqOp::Range | SeqOp::Dist => Layout::Regular,
-                SeqOp::Subseq | SeqOp::Partition | SeqOp::Index => Layout::Views,
-                _ => Layout::Contiguous,
-            },
-            Op::Element { of, .. } => self.layouts.get(of).copied().unwrap_or(Layout::Given),
-            Op::Gather(..) => Layout::Views,
-            _ => Layout::Given,
-        };
-        self.layouts.insert(binding.var, layout);
-    }
-
-    /// Returns the layout of the segments of an index space.
-    pub(super) fn layout(&self, space: SpaceId) -> Layout {
-        match &self.function.index_space(space).kind {
-            SpaceKind::Caller => Layout::Regular,
-            SpaceKind::Count { of, count } => match count {
-                // A count that does not depend on the outer element makes segments of equal length.
-                Atom::Var(var) if !self.outside(*var, *of) => Layout::Contiguous,
-                _ => Layout::Regular,
-            },
-            SpaceKind::Elements { sequence, .. } => {
-                self.layouts.get(sequence).copied().unwrap_or(Layout::Given)
-            }
-            SpaceKind::Filter { .. } | SpaceKind::Concat { .. } => Layout::Contiguous,
-        }
-    }
-
-    /// Returns true if a variable is defined outside of an index space, so that its value is
-    /// uniform within each segment.
-    fn outside(&self, var: Var, space: SpaceId) -> bool {
-        let mut home = None;
-        self.function.body.each_let(&mut |binding| {
-            if binding.var == var {
-                home = Some(binding.space);
-            }
-        });
-        home.is_none_or(|home| home != space && self.function.is_within(space, home))
     }
 
     /// Returns the bytes of a source location, if it is in the form itself.
@@ -374,6 +293,40 @@ impl<'a> Summariser<'a> {
     /// sequential version, whose launches are not counted, because those of the flattened version
     /// are.
     fn block(&mut self, block: &'a Block, depth: u32, in_sequential: bool) {
+        let before = self.around.clone();
+        self.around.first = self.summary.lines.len();
+        self.find_units(block);
+        self.steps(block, depth, in_sequential);
+        self.around = before;
+    }
+
+    /// Finds the calls and choices that are told as one computation in a block.
+    fn find_units(&mut self, block: &Block) {
+        for step in &block.steps {
+            if let Step::Let(binding) = step
+                && matches!(binding.op, Op::Branch { .. })
+                && let Some(span) = self.origins.code(binding.site, true)
+                && !self.origins.is_conditional(span)
+            {
+                self.around.choices.insert(span);
+            }
+        }
+        for step in &block.steps {
+            let own = match step {
+                Step::Space(_) => None,
+                Step::Kernel(kernel) => {
+                    let working: Vec<&Let> = kernel.lets.iter().filter(|b| does_work(b)).collect();
+                    self.unit(&working)
+                }
+                Step::Let(binding) => {
+                    self.unit(&[binding]).filter(|_| binding.op.blocks().next().is_some())
+                }
+            };
+            self.around.units.extend(own);
+        }
+    }
+
+    fn steps(&mut self, block: &'a Block, depth: u32, in_sequential: bool) {
         for step in &block.steps {
             match step {
                 Step::Space(space) => {
@@ -402,25 +355,58 @@ impl<'a> Summariser<'a> {
         if !in_sequential {
             self.summary.launches += 1;
         }
-        match self.inlined(&working) {
-            Some(call) => self.push_call(depth, call, 1),
+        // What is done for a call that has lines of its own is told there.
+        let is_told =
+            |b: &&Let| self.unit(&[b]).is_some_and(|unit| self.around.units.contains(&unit));
+        let own: Vec<&Let> = working.iter().copied().filter(|b| !is_told(b)).collect();
+        let unit = match own.is_empty() {
+            true => working.first().and_then(|first| self.unit(&[first])),
+            false => self.unit(&own),
+        };
+        match unit {
+            Some(unit) => self.push_call(depth, unit, 1),
             None => {
-                let text = self.describe(kernel, &working);
+                let text = self.describe(kernel, &own);
                 self.push_line(depth, text, sources, true);
             }
         }
     }
 
-    /// Appends launches of a function that was inlined: a call is one line, however many it has.
+    /// The call, or the choice of the compiler, that steps are parts of, if all are of the same.
+    fn unit(&self, bindings: &[&Let]) -> Option<Span> {
+        let choice = |binding: &Let| {
+            let span = self.origins.code(binding.site, true);
+            span.filter(|span| self.around.choices.contains(span))
+        };
+        let mut all =
+            bindings.iter().map(|binding| choice(binding).or_else(|| self.inlined(binding)));
+        let first = all.next()??;
+        all.all(|other| other == Some(first)).then_some(first)
+    }
+
+    /// Appends launches of a function that was inlined: a call is one line in its block, however many it has.
     fn push_call(&mut self, depth: u32, call: Span, launches: u32) {
-        let before = self.summary.lines.last();
-        let before = before.filter(|line| line.depth == depth && line.call == Some(call));
-        let launches = launches + before.map_or(0, |line| line.launches);
-        if before.is_some() {
-            self.summary.lines.pop();
+        let own = &mut self.summary.lines[self.around.first..];
+        let known = own.iter_mut().find(|line| line.depth == depth && line.call == Some(call));
+        if let Some(known) = known {
+            known.launches += launches;
+            known.launch |= launches > 0;
+            let launches = known.launches;
+            let at = self
+                .summary
+                .lines
+                .iter()
+                .rposition(|line| line.depth == depth && line.call == Some(call));
+            let text = self.describe_call(call, launches);
+            if let Some(line) = at.and_then(|at| self.summary.lines.get_mut(at)) {
+                line.text = text;
+            }
+            return;
         }
         let text = self.describe_call(call, launches);
-        let line = SummaryLine::new(depth, text, vec![self.origins.range(call)], launches > 0);
+        let siblings = self.origins.siblings(call);
+        let sources = siblings.into_iter().map(|span| self.origins.range(span)).collect();
+        let line = SummaryLine::new(depth, text, sources, launches > 0);
         self.summary.lines.push(SummaryLine { launches, call: Some(call), ..line });
     }
 
@@ -459,8 +445,7 @@ impl<'a> Summariser<'a> {
         let span = self.origins.span(binding.site);
         let sources: Vec<TextRange> =
             span.map(|span| self.origins.range(span)).into_iter().collect();
-        if let (Some(call), true) = (self.inlined(&[binding]), binding.op.blocks().next().is_some())
-        {
+        if let (Some(call), true) = (self.unit(&[binding]), binding.op.blocks().next().is_some()) {
             // What happens inside is the function's own business.
             let start = self.summary.lines.len();
             self.parts(binding, depth, in_sequential, sources);
@@ -482,8 +467,8 @@ impl<'a> Summariser<'a> {
         sources: Vec<TextRange>,
     ) {
         match &binding.op {
-            Op::Versions { sequential, flattened } => {
-                self.versions(binding, (sequential, flattened), depth, in_sequential, sources);
+            Op::Versions { flattened, .. } => {
+                self.versions(binding, flattened, depth, in_sequential, sources);
             }
             Op::Branch { cond, then, otherwise } => {
                 self.branch(*cond, (&then.1, &otherwise.1), binding, depth, in_sequential, sources);
@@ -514,7 +499,7 @@ impl<'a> Summariser<'a> {
     fn versions(
         &mut self,
         binding: &'a Let,
-        (sequential, flattened): (&'a Block, &'a Block),
+        flattened: &'a Block,
         depth: u32,
         in_sequential: bool,
         sources: Vec<TextRange>,
@@ -541,10 +526,15 @@ impl<'a> Summariser<'a> {
         let text = format!("{small}: 1 launch, {thread}");
         let line = SummaryLine::new(depth + 1, text, sources.clone(), true);
         self.summary.lines.push(SummaryLine { sequential_version: true, ..line });
-        let _ = sequential;
         let few = self.summary.lines.len();
         self.push_line(depth + 1, String::new(), sources, false);
         self.block(flattened, depth + 2, in_sequential);
+        // It is known from the first line which variable all of it is for.
+        for line in &mut self.summary.lines[few + 1..] {
+            if let (false, Some(rest)) = (label.is_empty(), line.text.strip_prefix(&label)) {
+                line.text = rest.to_owned();
+            }
+        }
         let inside = &self.summary.lines[few + 1..];
         let launches = count_launches(inside);
         let only = inside.len() == 1;
@@ -591,14 +581,19 @@ impl<'a> Summariser<'a> {
     ) {
         let name = self.quoted_name(cond);
         // The launch that only tests the condition is told with it.
-        let own = format!("`{}`", self.named(cond).unwrap_or_default());
+        let own = name.clone();
         let tested = self.summary.lines.last().is_some_and(|line| line.launch && line.text == own);
         let test = if tested { self.summary.lines.pop() } else { None };
         let single = self.is_single(binding.space);
         let mut parts = Vec::new();
-        for block in [then, otherwise] {
+        let sides = self.origins.span(binding.site).and_then(|span| self.origins.sides(span));
+        let other = sides.map_or([None, None], |(yes, no)| [Some(no), Some(yes)]);
+        for (block, other) in [then, otherwise].into_iter().zip(other) {
             let start = self.summary.lines.len();
+            let before = self.around.excluded.len();
+            self.around.excluded.extend(other);
             self.block(block, depth + 1, in_sequential);
+            self.around.excluded.truncate(before);
             parts.push(self.summary.lines.split_off(start));
         }
         let words = match single {
@@ -700,19 +695,6 @@ fn is_sequential(binding: &Let) -> bool {
 /// Returns the name of a function without the types that it is specialised for.
 pub(super) fn unspecialised_name(name: &str) -> &str {
     name.split('@').next().unwrap_or(name)
-}
-
-/// Appends the names that a pattern binds, in order.
-fn pattern_names(pats: &crate::syntax::ast::Arena<Pat>, pat: PatId, out: &mut Vec<String>) {
-    match &pats[pat] {
-        Pat::Name(name) => out.push(name.to_string()),
-        Pat::Pair(a, b) => {
-            pattern_names(pats, *a, out);
-            pattern_names(pats, *b, out);
-        }
-        Pat::Record { content, .. } => pattern_names(pats, *content, out),
-        Pat::Missing => {}
-    }
 }
 
 /// Returns the lines of a summary whose sources are within a range, and the lines that contain

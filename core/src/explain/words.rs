@@ -1,20 +1,22 @@
 //! The description of a kernel in words: its index space, and its operations by their source text.
 
-use super::origin::NAME_CHARS;
+use super::origin::{NAME_CHARS, covers};
 use super::summary::Summariser;
 use crate::base::Span;
 use crate::flat::{Kernel, Let, Op, SpaceId, SpaceKind};
-use crate::ir::{self, Atom};
+use crate::ir::{self, Atom, Var};
 use crate::prim::{ReduceOp, SeqOp};
 
 /// The width of an expression in a line, in characters.
 const CODE_CHARS: usize = 44;
 /// The number of expressions in a line.
 const MAX_EXPRESSIONS: usize = 4;
+/// The number of calls of one function in a line.
+const MAX_CALLS: usize = 3;
 
 impl Summariser<'_> {
     /// Describes a kernel: `less`, `more`: one pass over `a`: filter `x < p`, filter `x > p`.
-    pub(super) fn describe(&self, kernel: &Kernel, working: &[&Let]) -> String {
+    pub(super) fn describe(&mut self, kernel: &Kernel, working: &[&Let]) -> String {
         let origins = self.origins();
         let mut done: Vec<String> = Vec::new();
         let mut add = |word: String| {
@@ -22,12 +24,13 @@ impl Summariser<'_> {
                 done.push(word);
             }
         };
-        let scalars = self.expressions(working);
-        scalars.into_iter().for_each(&mut add);
-        working.iter().filter_map(|binding| self.verb(binding)).for_each(&mut add);
+        let spans = self.expressions(working);
+        self.expression_texts(&spans).into_iter().for_each(&mut add);
+        let told: Vec<&&Let> = working.iter().filter(|b| self.verb(b).is_some()).collect();
+        told.iter().filter_map(|binding| self.verb(binding)).for_each(&mut add);
         for mask in &kernel.masks {
             let SpaceKind::Filter { flag, is, .. } = &self.kind(*mask) else { continue };
-            let flag = self.quoted_name(*flag);
+            let Some(flag) = self.flag(*flag) else { continue };
             add(if *is { format!("filter {flag}") } else { format!("filter not {flag}") });
         }
         // What a filter tests need not be named as well.
@@ -36,15 +39,20 @@ impl Summariser<'_> {
             .filter_map(|word| word.strip_prefix("filter ").map(str::to_owned))
             .collect();
         done.retain(|word| !filters.contains(word));
+        let verbs = told.iter().filter_map(|binding| origins.span(binding.site));
+        let mut from: Vec<Span> = spans.iter().copied().chain(verbs).collect();
+        if from.is_empty() {
+            from = working.iter().filter_map(|binding| origins.span(binding.site)).collect();
+        }
         let mut labels: Vec<String> = Vec::new();
-        for binding in working {
-            let span = origins.span(binding.site);
-            if let Some(name) = span.and_then(|span| origins.bound_to(span))
+        for span in from {
+            if let Some(name) = origins.bound_to(span)
                 && !labels.contains(&name)
             {
                 labels.push(name);
             }
         }
+        self.around.told.extend(spans);
         let space = self.describe_space(kernel.space);
         let mut parts = Vec::new();
         if !labels.is_empty() && labels.len() <= 4 {
@@ -52,6 +60,10 @@ impl Summariser<'_> {
                 .push(labels.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", "));
         }
         parts.extend((!space.is_empty()).then(|| format!("one pass over {space}")));
+        // What the pass goes over need not be named as well.
+        if done.iter().any(|word| !space.contains(word.as_str())) {
+            done.retain(|word| !word.starts_with('`') || !space.contains(word.as_str()));
+        }
         if done.is_empty() {
             done.push("values are copied".to_owned());
         }
@@ -59,8 +71,9 @@ impl Summariser<'_> {
         parts.join(": ")
     }
 
-    /// The source text of the scalar expressions that are computed, none inside another.
-    fn expressions(&self, working: &[&Let]) -> Vec<String> {
+    /// The scalar expressions that are computed, in order, none inside another; without those that were told
+    /// before, if there are others.
+    fn expressions(&self, working: &[&Let]) -> Vec<Span> {
         let origins = self.origins();
         let mut spans: Vec<Span> = Vec::new();
         for binding in working.iter().filter(|binding| self.verb(binding).is_none()) {
@@ -73,9 +86,19 @@ impl Summariser<'_> {
             spans.push(span);
         }
         spans.sort_by_key(|span| span.start);
+        let verbs = working.iter().any(|binding| self.verb(binding).is_some());
+        let is_new = |span: &Span| !self.around.told.contains(span);
+        if verbs || spans.iter().any(is_new) {
+            spans.retain(is_new);
+        }
+        spans
+    }
+
+    /// The source text of some expressions; of many, how many more there are.
+    fn expression_texts(&self, spans: &[Span]) -> Vec<String> {
         let mut texts: Vec<String> = Vec::new();
         for span in spans {
-            let text = format!("`{}`", origins.text(span, CODE_CHARS));
+            let text = format!("`{}`", self.origins().text(*span, CODE_CHARS));
             if !texts.contains(&text) {
                 texts.push(text);
             }
@@ -86,6 +109,24 @@ impl Summariser<'_> {
             texts.push(format!("{rest} other expressions"));
         }
         texts
+    }
+
+    /// The condition by which a filter chooses, as the form has it; `None` if the filter is inside a function that
+    /// was inlined.
+    fn flag(&self, flag: Var) -> Option<String> {
+        let span = self.sites.get(&flag).and_then(|site| self.origins().span(*site));
+        let sieve = span.and_then(|span| self.origins().sieve(span));
+        match (sieve, span) {
+            (Some(sieve), _) => Some(format!("`{}`", self.origins().text(sieve, NAME_CHARS))),
+            (None, Some(span)) if self.is_within_call(flag, span) => None,
+            _ => Some(self.quoted_name(flag)),
+        }
+    }
+
+    /// Returns true if a variable with a place in the source belongs to a function that was inlined.
+    fn is_within_call(&self, var: Var, span: Span) -> bool {
+        let own = self.sites.get(&var).is_some_and(|site| self.range_in_form(*site).is_some());
+        !own || self.origins().is_call(span)
     }
 
     /// The operation of a step in words; `None` for one that is told by its expression: those on scalars, and
@@ -109,20 +150,33 @@ impl Summariser<'_> {
                     format!("call `{name}`")
                 }
                 ir::Op::Nest(_) => "a loop".to_owned(),
-                ir::Op::List(_) => match self.origins().code(binding.site, true) {
+                ir::Op::List(values) => match self.origins().code(binding.site, true) {
                     Some(span) => {
-                        format!("put `{}` side by side", self.origins().text(span, NAME_CHARS))
+                        let code = self.origins().text(span, NAME_CHARS);
+                        match values.len() {
+                            0 | 1 => format!("make `{code}`"),
+                            _ => format!("put `{code}` side by side"),
+                        }
                     }
                     None => "put the values side by side".to_owned(),
                 },
-                ir::Op::Text(_) => "a text".to_owned(),
+                ir::Op::Text(_) => match self.origins().code(binding.site, true) {
+                    Some(span) => format!("make `{}`", self.origins().text(span, NAME_CHARS)),
+                    None => "make a text".to_owned(),
+                },
                 _ => return None,
             },
             Op::Gather(..) => match self.origins().code(binding.site, false) {
                 Some(span) => format!("read `{}`", self.origins().text(span, NAME_CHARS)),
                 None => "read elements by index".to_owned(),
             },
-            Op::Reduce { with, .. } => reduction(*with).to_owned(),
+            Op::Reduce { with, .. } => match self.origins().code(binding.site, false) {
+                // The length of what a filter leaves is the number of elements that pass.
+                Some(span) if self.origins().text(span, NAME_CHARS).starts_with('#') => {
+                    format!("`{}`", self.origins().text(span, NAME_CHARS))
+                }
+                _ => reduction(*with).to_owned(),
+            },
             Op::Histogram { with, .. } => format!("{} at each index", with.label()),
             Op::Scan { with, .. } => match with {
                 ReduceOp::Sum => "running sums (a scan)".to_owned(),
@@ -150,26 +204,55 @@ impl Summariser<'_> {
             || span.is_some_and(|span| self.origins().is_call(span))
     }
 
-    /// The one call that inlined steps come from, if they do.
-    pub(super) fn inlined(&self, bindings: &[&Let]) -> Option<Span> {
-        let mut spans = bindings
-            .iter()
-            .map(|binding| self.origins().span(binding.site).filter(|_| self.is_foreign(binding)));
-        let first = spans.next()??;
-        spans.all(|span| span == Some(first)).then_some(first)
+    /// The call that a step comes from, if it is of a function that was inlined.
+    pub(super) fn inlined(&self, binding: &Let) -> Option<Span> {
+        self.origins().span(binding.site).filter(|_| self.is_foreign(binding))
     }
 
-    /// The variable that a part of the form is computed for, with a colon, or nothing.
-    pub(super) fn label(&self, span: Span) -> String {
-        let name = self.origins().bound_to(span);
-        name.map_or_else(String::new, |name| format!("`{name}`: "))
-    }
-
-    /// A call that was inlined, with the number of its launches.
+    /// A call that was inlined, with the number of its launches. If the function is called more than once in the
+    /// form, all calls are told together.
     pub(super) fn describe_call(&self, span: Span, launches: u32) -> String {
-        let code = self.origins().text(span, CODE_CHARS + NAME_CHARS);
+        let mut siblings = self.origins().siblings(span);
+        // On one side of a conditional, the calls on the other side have nothing to say.
+        let elsewhere = |span: &Span| self.around.excluded.iter().any(|side| covers(*side, *span));
+        if siblings.iter().any(|span| !elsewhere(span)) {
+            siblings.retain(|span| !elsewhere(span));
+        }
+        let mut labels: Vec<String> = Vec::new();
+        for name in siblings.iter().filter_map(|span| self.origins().bound_to(*span)) {
+            if !labels.iter().any(|known| *known == name) {
+                labels.push(name);
+            }
+        }
+        let labels: Vec<String> = labels.iter().map(|name| format!("`{name}`")).collect();
+        let label = match labels.len() {
+            0 => String::new(),
+            _ => format!("{}: ", labels.join(", ")),
+        };
+        let width = match siblings.len() {
+            1 => CODE_CHARS + NAME_CHARS,
+            _ => CODE_CHARS,
+        };
+        let mut calls: Vec<String> = Vec::new();
+        for span in &siblings {
+            let code = format!("`{}`", self.origins().text(*span, width));
+            if !calls.contains(&code) {
+                calls.push(code);
+            }
+        }
+        if calls.len() > MAX_CALLS {
+            let rest = calls.len() - (MAX_CALLS - 1);
+            calls.truncate(MAX_CALLS - 1);
+            calls.push(format!("{rest} other calls"));
+        }
+        let each = match siblings[..] {
+            [only] => self.origins().for_each(only),
+            _ => None,
+        };
+        let each = each.map(|each| self.origins().bindings(each, CODE_CHARS));
+        let each = each.map_or_else(String::new, |each| format!(" for each `{each}`"));
         let launches = if launches == 1 { String::new() } else { format!(": {launches} launches") };
-        format!("{}`{code}`{launches}", self.label(span))
+        format!("{label}{}{each}{launches}", calls.join(", "))
     }
 
     /// Returns true if an index space has one element for each call: nothing is done for many elements.
@@ -205,9 +288,13 @@ impl Summariser<'_> {
             }
             SpaceKind::Filter { of, flag, is } => {
                 let around = self.describe_space(of);
-                let flag = self.quoted_name(flag);
                 let not = if is { "" } else { "not " };
-                if around.is_empty() { around } else { format!("{around} where {not}{flag}") }
+                match self.flag(flag) {
+                    _ if around.is_empty() => around,
+                    Some(flag) => format!("{around} where {not}{flag}"),
+                    // Inside a function that was inlined, it is a part of what the call gives.
+                    None => self.quoted_name(flag),
+                }
             }
             SpaceKind::Concat { inner, .. } => self.describe_space(inner),
         }

@@ -30,20 +30,36 @@ pub struct Fold {
 
 /// The foldable ranges of a file, in order. Of several with the same first and last line, the outermost.
 pub fn folds(db: &Database, file: FileId) -> Vec<Fold> {
-    let text = db.file_text(file);
+    let all = forms(db, file, None).flat_map(|(_, cursor)| form(&cursor));
+    without_repetition(&db.file_text(file), all.collect())
+}
+
+/// The parts of a form that have more than one line, in order.
+pub(super) fn form(cursor: &Cursor<'_>) -> Vec<Fold> {
     let mut all = Vec::new();
-    for (_, cursor) in forms(db, file, None) {
-        if let Some(range) = cursor.extent() {
-            all.push(Fold { range, kind: FoldKind::Form });
-        }
-        comments(&cursor, &mut all);
-        blocks(&cursor, &mut all);
+    if let Some(range) = cursor.extent() {
+        all.push(Fold { range, kind: FoldKind::Form });
     }
-    let lines = Lines::new(&text);
-    all.retain(|fold| lines.of(fold.range.start()) < lines.of(fold.range.end()));
+    comments(cursor, &mut all);
+    blocks(cursor, &mut all);
+    let text = cursor.db.item_text(cursor.item);
+    all.retain(|fold| text[fold.range - cursor.start].contains('\n'));
     all.sort_by_key(|fold| (fold.range.start(), std::cmp::Reverse(fold.range.end())));
-    let mut seen = rustc_hash::FxHashSet::default();
-    all.retain(|fold| seen.insert((lines.of(fold.range.start()), lines.of(fold.range.end()))));
+    all
+}
+
+/// Leaves out of some ranges, which are in order, those with the same first and last line as one before.
+pub(super) fn without_repetition(text: &str, mut all: Vec<Fold>) -> Vec<Fold> {
+    let lines = Lines::new(text);
+    let mut seen: Vec<(usize, usize)> = Vec::new();
+    all.retain(|fold| {
+        let (first, last) = (lines.of(fold.range.start()), lines.of(fold.range.end()));
+        // Ranges are in order: those that began in lines before cannot be repeated.
+        seen.retain(|(before, _)| *before == first);
+        let is_new = !seen.contains(&(first, last));
+        seen.push((first, last));
+        is_new
+    });
     all
 }
 

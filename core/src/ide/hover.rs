@@ -8,10 +8,14 @@ use crate::explain;
 use crate::prelude::{DocString, parse_doc, shown};
 use crate::prim::Prim;
 use crate::syntax::ast::{Expr, ItemKind};
-use crate::types::{Scheme, Ty, print_scheme};
+use crate::types::{Scheme, Signature, Ty, print_scheme};
 use nesl_runtime::scalar::Precision;
 use std::borrow::Cow;
 use std::fmt::Write;
+
+/// The summary of a function with functions for arguments.
+const FOR_EACH_CALL: &str =
+    "**Compiled for each call:** it takes a function, and becomes a part of what calls it";
 
 /// The number of lines of the flattened form in a hover.
 const MAX_LINES: usize = 24;
@@ -218,8 +222,16 @@ fn print(cursor: &Cursor<'_>, ty: &Ty) -> String {
 /// Adds the flattened form of the form, or of the expression under the pointer.
 fn flattened(cursor: &Cursor<'_>, hover: &mut Hover, precision: Precision) {
     let Some(span) = part(cursor, hover.range) else { return };
-    let Ok(summary) = explain::summary(cursor.db, cursor.item, precision) else { return };
     let whole = span == cursor.ast.span;
+    let Ok(summary) = explain::summary(cursor.db, cursor.item, precision) else {
+        if let Signature::Function { scheme, .. } = &**cursor.db.signature(cursor.item)
+            && whole
+            && explain::takes_functions(&scheme.ty)
+        {
+            hover.summary = Some(FOR_EACH_CALL.to_owned());
+        }
+        return;
+    };
     let lines = if whole {
         summary.lines.clone()
     } else {

@@ -47,6 +47,13 @@ pub struct Lens {
     pub trivial: bool,
 }
 
+impl Lens {
+    /// The same lens, further behind in the text.
+    pub fn moved(&self, by: TextSize) -> Lens {
+        Lens { range: self.range + by, whole: self.whole + by, ..self.clone() }
+    }
+}
+
 /// The forms of a file that can be run, in order: those without errors, but for variables whose values are
 /// written in the text.
 pub fn lenses(db: &Database, file: FileId) -> Vec<Lens> {

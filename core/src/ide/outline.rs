@@ -41,7 +41,7 @@ pub struct Entry {
 
 impl Entry {
     /// The same entry further down.
-    pub(super) fn moved(&self, by: TextSize) -> Entry {
+    pub fn moved(&self, by: TextSize) -> Entry {
         self.at(&|range| range + by)
     }
 

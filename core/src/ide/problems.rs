@@ -17,7 +17,7 @@
 use super::lenses;
 use super::unused::{self, Unused};
 use crate::base::{Diagnostic, ItemId, Name, Severity, TextRange};
-use crate::db::{Cursor, Database, FileId, FileRange, Form, Outline};
+use crate::db::{Cursor, Database, FileId, FileRange, Form, Outline, Revision};
 use crate::syntax::RawKind;
 use crate::types::Signature;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -45,6 +45,8 @@ pub struct Problems {
     /// The number of the update in which each form was queried.
     updates: FxHashMap<ItemId, u64>,
     update: u64,
+    /// The revision of the last update that was not cancelled.
+    done: Option<Revision>,
     /// True if the file saw no other file but the library at the last update.
     alone: bool,
 }
@@ -72,8 +74,12 @@ struct Seen {
 impl Problems {
     /// Returns the diagnostics of a file, form by form. All calls must be for the same file.
     pub fn of(&mut self, db: &Database, file: FileId) -> Vec<Diagnostic<FileRange>> {
-        self.note_changes(db, file);
-        self.renew(db);
+        // Several requests follow each key; the first of them has noted what it has changed.
+        if self.done != Some(db.revision()) {
+            self.note_changes(db, file);
+            self.renew(db);
+            self.done = Some(db.revision());
+        }
         let mut all = Vec::new();
         for item in in_order(db, self.pending.union(&self.wrong)) {
             let problems = db.diagnostics(item);

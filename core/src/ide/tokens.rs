@@ -43,7 +43,7 @@ pub enum TokenKind {
     Comment,
     /// `t` or `f`.
     Boolean,
-    /// The first word of a command.
+    /// A word of a command.
     Command,
 }
 
@@ -116,7 +116,7 @@ pub(super) fn form(cursor: &Cursor<'_>, all: &mut Vec<SemanticToken>) {
     if let ItemKind::Command(command) = &cursor.ast.kind {
         // Words of commands are words of the language, unless they name something.
         for (kind, _) in own.iter_mut().flatten().filter(|(kind, _)| *kind == TokenKind::Variable) {
-            *kind = TokenKind::Keyword;
+            *kind = TokenKind::Command;
         }
         if let Some(verb) = own.get_mut(command.verb.span.start as usize) {
             *verb = Some((TokenKind::Command, Modifiers::default()));
@@ -445,8 +445,8 @@ mod tests {
                 p          Constructor
                 `a         Char
                 set        Command
-                verbose    Keyword
-                on         Keyword
+                verbose    Command
+                on         Command
                 load       Command
                 "x"        Text
             "#]],

@@ -2,22 +2,54 @@
 
 use crate::base::Name;
 
-/// Returns the known name most similar to `name`, if it is similar enough for a typing error.
+/// Words that are written between two operands: no name that stands elsewhere was meant to be one.
+const INFIX: [&str; 5] = ["and", "or", "xor", "nand", "nor"];
+
+/// Returns the known name most similar to `name`, if it is similar enough for a typing error. Of names that
+/// are equally similar it is the one with the longest common beginning: few people get the first letters wrong.
 pub fn closest(name: &Name, known: impl Iterator<Item = Name>) -> Option<Name> {
     let wanted = name.folded();
+    // Between two names of one or two letters, one edit is no slip but another name.
     let limit = match wanted.len() {
-        0..=4 => 1,
+        0..=2 => return None,
+        3..=4 => 1,
         5..=7 => 2,
         _ => 3,
     };
     let is_word = |n: &Name| n.folded().starts_with(|c: char| c.is_ascii_alphabetic());
+    let near = |n: Name| {
+        let other = n.folded();
+        let edits = distance(wanted.as_bytes(), other.as_bytes(), limit)?;
+        let common = common_beginning(wanted, other);
+        // With another beginning, more of the rest has to agree; of three letters all of it, in another order.
+        let enough = match common {
+            0 if same_letters(wanted, other) => edits == 1,
+            0 => edits == 1 && wanted.len().min(other.len()) > 3,
+            _ => 3 * edits <= wanted.len().max(other.len()),
+        };
+        enough.then_some((edits, std::cmp::Reverse(common), n))
+    };
     known
-        .filter(|n| is_word(n) && n.folded() != wanted)
-        .filter(|n| n.folded().len().abs_diff(wanted.len()) <= limit)
-        .filter_map(|n| Some((distance(wanted.as_bytes(), n.folded().as_bytes(), limit)?, n)))
-        .filter(|(d, n)| *d < wanted.len() && *d < n.folded().len())
-        .min_by(|a, b| a.0.cmp(&b.0).then_with(|| a.1.cmp(&b.1)))
-        .map(|(_, n)| n)
+        .filter(|n| is_word(n) && n.folded() != wanted && !INFIX.contains(&n.folded()))
+        .filter(|n| n.folded().len() > 2 && n.folded().len().abs_diff(wanted.len()) <= limit)
+        .filter_map(near)
+        .min()
+        .map(|(_, _, n)| n)
+}
+
+/// Returns the number of bytes at the beginning that two names share.
+fn common_beginning(a: &str, b: &str) -> usize {
+    a.bytes().zip(b.bytes()).take_while(|(a, b)| a == b).count()
+}
+
+/// Returns true if two names have the same letters, in whatever order.
+fn same_letters(a: &str, b: &str) -> bool {
+    let sorted = |text: &str| {
+        let mut bytes = text.as_bytes().to_vec();
+        bytes.sort_unstable();
+        bytes
+    };
+    sorted(a) == sorted(b)
 }
 
 /// Returns the name in NESL's library of a function or constant of other languages.
@@ -36,7 +68,8 @@ pub(super) fn foreign(name: &Name) -> Option<&'static str> {
         "unique" | "distinct" | "nub" => "remove_duplicates",
         "ord" => "char_code",
         "chr" => "code_char",
-        "str" => "string",
+        "str" | "to_string" | "tostring" | "string_of_int" | "string_of_float" | "show"
+        | "repr" => "string",
         "toupper" => "uppercase",
         "tolower" => "lowercase",
         "println" | "puts" | "echo" => "print_line",
@@ -46,7 +79,6 @@ pub(super) fn foreign(name: &Name) -> Option<&'static str> {
         "remainder" => "rem",
         "pow" | "power" => "expt",
         "fabs" => "abs",
-        "log10" | "log2" => "log",
         "random" | "randint" | "rnd" => "rand",
         "cumsum" | "prefix_sum" | "scanl" => "plus_scan",
         "prod" => "product",
@@ -56,8 +88,19 @@ pub(super) fn foreign(name: &Name) -> Option<&'static str> {
         "reversed" | "rev" | "flip" => "reverse",
         "split_whitespace" | "words" => "wordify",
         "lines" => "linify",
-        "atoi" | "parseint" => "parse_int",
-        "atof" | "parsefloat" => "parse_float",
+        "atoi" | "parseint" | "int_of_string" => "parse_int",
+        "atof" | "parsefloat" | "float_of_string" => "parse_float",
+        "ceiling" => "ceil",
+        "truncate" => "trunc",
+        "neg" | "uminus" => "negate",
+        "cnt" | "countif" | "count_if" => "count",
+        "even" | "iseven" | "is_even" => "evenp",
+        "odd" | "isodd" | "is_odd" => "oddp",
+        "cummax" | "running_max" => "max_scan",
+        "cummin" | "running_min" => "min_scan",
+        "running_sum" | "accumulate" => "plus_scan",
+        "scatter" => "write",
+        "gather" => "get",
         "arctan" => "atan",
         "arcsin" => "asin",
         "arccos" => "acos",
@@ -100,7 +143,9 @@ pub(super) fn instead(name: &Name) -> Option<&'static str> {
         "printf" | "sprintf" | "format" => {
             "join strings with `++` and make them of values with `@`: `\"x = \" ++ @x`"
         }
-        "map2" | "zipwith" | "mapi" | "foreach" => "write `{x + y : x in xs; y in ys}`",
+        "map2" | "zipwith" | "zip_with" | "mapi" | "foreach" => {
+            "write `{x + y : x in xs; y in ys}`"
+        }
         "input" | "readline" | "gets" | "scanf" => "`prompt(\"…\")` asks for a line",
         "lambda" | "fun" | "fn" => "a function value is written `x => x + 1`",
         "indexof" => "`find(x, xs)` is the index of `x`, or -1",
@@ -111,6 +156,20 @@ pub(super) fn instead(name: &Name) -> Option<&'static str> {
             "`subseq(a, s, e)` has the elements from index s up to, not including, e"
         }
         "append_to" | "push" | "add" => "`snoc(xs, x)` has one element more; `xs ++ ys` joins two",
+        "inc" | "incr" | "increment" | "succ" => "write `x + 1`",
+        "dec" | "decr" | "decrement" | "pred" => "write `x - 1`",
+        "sqr" | "square" => "write `x * x`",
+        "log10" | "log2" => "`log(x, 10.0)` is the logarithm to base 10, `ln(x)` to base e",
+        "sign" | "sgn" | "signum" => "write `if x > 0 then 1 else if x < 0 then -1 else 0`",
+        "isnan" | "is_nan" => "only a NaN differs from itself: write `x /= x`",
+        "id" | "identity" => "a function that gives back its argument is written `x => x`",
+        "empty" | "isempty" | "is_empty" => "write `#xs == 0`",
+        "nth" | "at" | "elt" | "getitem" => "the element of `a` at index `i` is `a[i]`",
+        "init" => "all but the last element of `a` are `take(a, #a - 1)`",
+        "flatmap" | "flat_map" | "concatmap" | "concat_map" => {
+            "write `flatten({f(x) : x in xs})`, where `f` gives a sequence"
+        }
+        "partition" => "write `{x in xs | p(x)}` and `{x in xs | not(p(x))}`",
         "average" | "mean" | "avg" => "write `sum(xs) / float(#xs)`",
         "then" | "begin" | "end" | "do" | "done" => "an expression needs no such word",
         "switch" | "case" | "match" => "write `if … then … else if … then … else …`",
@@ -173,6 +232,31 @@ mod tests {
         assert_eq!(ask("flaten").as_deref(), Some("flatten"));
         assert_eq!(ask("smu").as_deref(), Some("sum"));
         assert_eq!(ask("y"), None);
+        assert_eq!(ask("flat"), None);
         assert_eq!(ask("quicksort"), None);
+    }
+
+    #[test]
+    fn point_13_what_is_not_similar_is_not_suggested() {
+        let known = || {
+            let words = ["and", "or", "it", "cos", "sin", "rand", "round", "far", "float"];
+            words.into_iter().chain(["x", "xs", "count", "abs"]).map(Name::new)
+        };
+        let ask = |n: &str| closest(&Name::new(n), known()).map(|n| n.to_string());
+        for other in ["inc", "foo", "bar", "ct", "id", "i", "an", "ann", "boat"] {
+            assert_eq!(ask(other), None, "{other}");
+        }
+        // Of two that are equally near, the one that begins in the same way.
+        assert_eq!(ask("rond").as_deref(), Some("round"));
+        assert_eq!(ask("asb").as_deref(), Some("abs"));
+        assert_eq!(ask("loat").as_deref(), Some("float"));
+    }
+
+    #[test]
+    fn point_13_names_of_other_languages_are_known_once() {
+        let other = |n: &str| (foreign(&Name::new(n)), instead(&Name::new(n)).is_some());
+        assert_eq!(other("ceiling"), (Some("ceil"), false));
+        assert_eq!(other("inc"), (None, true));
+        assert_eq!(other("log2"), (None, true));
     }
 }

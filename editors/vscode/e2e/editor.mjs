@@ -3,6 +3,24 @@
 import { valueSeen } from './scenes.mjs';
 
 export const files = {
+  'lesson-hints.nesl': 'function norm(v) = sqrt(sum({x * x : x in v}));\n',
+  'squares.nesl': 'function square(x) = x * x;\n',
+  'lesson.nesl': '% How long is a vector? %\nload "squares";\n\n',
+  'colors.nesl': `% A comment. %
+load "library";
+set print_length 20;
+datatype point(float, float);
+function scale(p, k) : (point, float) -> point
+"Scales a point."
+= let point(x, y) = p; shift = k + 1.0e-2
+  in if x > 0.0 and y /= 0.0 then point(k * x, k * y - shift) else p;
+function total(a) : [a] -> a :: (a in number) = sum(a) + reduce_all(a);
+function reduce_all(a) = if #a == 0 or f then 0 else max_val(a);
+letters = "to be\\n" ++ [\`a, \`b];
+{scale(p, 2.0) : p in [point(1.0, 2.0)] | t};
+{* rem(x, 2) xor 1 : x in [0:10:2] *};
+{x => x + 1 : x in letters} -> [0, 1];
+`,
   'library.nesl': `words = wordify("to be or not to be");
 #words;
 1 + 2;
@@ -10,6 +28,68 @@ export const files = {
 };
 
 export const scenes = [
+  {
+    // A lesson: a program is written, has a mistake, is mended, run, looked at and renamed over two files.
+    name: 'lesson',
+    file: 'lesson.nesl',
+    real: true,
+    async see(bench) {
+      const { page } = bench;
+      await page.waitForTimeout(2000);
+      await page.keyboard.press('Control+End');
+      await page.keyboard.type('function norm(v) = sqrt(smu({square(x) : x in v}));\n', { delay: 25 });
+      await page.locator('.squiggly-error').first().waitFor();
+      await bench.shot('lesson-1-mistake');
+      // The mistake is mended by what is offered first.
+      await bench.cursorAt('smu(');
+      await page.keyboard.press('Control+.');
+      await page.locator('.action-widget .monaco-list-row').first().waitFor();
+      await page.waitForTimeout(400);
+      await bench.shot('lesson-2-fixes');
+      await page.keyboard.press('Enter');
+      await textSeen(bench, /sqrt\(sum\(/);
+      await page.locator('.squiggly-error').first().waitFor({ state: 'detached' });
+      await page.keyboard.press('Control+End');
+      await page.keyboard.type('norm([3.0, 4.0]);\n{norm(v) : v in [[3.0, 4.0], [1.0]]};\n[1, 2, 3][7];\n', { delay: 15 });
+      await page.waitForTimeout(1500);
+      const hover = await bench.hover('norm(v)');
+      if (!/\[float\] -> float/.test(hover)) throw new Error(`the hover says: ${hover}`);
+      await bench.shot('lesson-3-hover');
+      // What runs shows its values; what fails says so at its line, and in the problems.
+      await bench.command('NESL: Run File');
+      await valueSeen(bench, /= 5\.0/);
+      await page.waitForTimeout(1500);
+      await bench.shot('lesson-4-values');
+      // A name is changed in both files.
+      await bench.cursorAt('square(x)');
+      await page.keyboard.press('F2');
+      const box = page.locator('.rename-box input');
+      await box.waitFor();
+      await box.fill('squared');
+      await page.keyboard.press('Enter');
+      await textSeen(bench, /squared\(x\)/);
+      await page.keyboard.press('Control+s');
+      await bench.shot('lesson-5-renamed');
+      // What it becomes, and how flattening sees it.
+      await bench.cursorAt('norm(v)');
+      await bench.command('NESL: Show IR');
+      const preview = await bench.preview();
+      await preview.locator('.line .variable').first().waitFor();
+      await preview.locator('[role=tab]', { hasText: 'Kernels' }).click();
+      await preview.locator('.line').first().waitFor();
+      await page.waitForTimeout(800);
+      await bench.shot('lesson-6-kernels');
+      await preview.locator('[role=tab]', { hasText: 'PTX' }).click();
+      await page.waitForTimeout(1200);
+      await bench.shot('lesson-7-ptx');
+      await preview.locator('[role=tab]', { hasText: 'Segments' }).click();
+      await page.waitForTimeout(1500);
+      await bench.shot('lesson-8-segments');
+      await preview.locator('[role=tab]', { hasText: 'Cost' }).click();
+      await page.waitForTimeout(2500);
+      await bench.shot('lesson-9-cost');
+    },
+  },
   {
     name: 'point-1-library',
     file: 'library.nesl',
@@ -22,6 +102,55 @@ export const scenes = [
       await text.first().waitFor();
       if (/has no such document/.test(await text.first().innerText())) throw new Error('the library has no text');
       await bench.shot('library');
+    },
+  },
+  {
+    // While the server starts, and when it has died, the grammar gives the colours: nothing flashes.
+    name: 'point-21-colors',
+    file: 'colors.nesl',
+    real: true,
+    async see(bench) {
+      await bench.page.waitForTimeout(2500);
+      const own = { 'editor.bracketPairColorization.enabled': false, 'editor.inlayHints.enabled': 'off', 'editor.codeLens': false, 'editor.occurrencesHighlight': 'off' };
+      for (const theme of ['Default Dark Modern', 'Default Light Modern']) {
+        const common = { ...own, 'workbench.colorTheme': theme };
+        bench.set({ ...common, 'editor.semanticHighlighting.enabled': true, '[nesl]': { 'editor.semanticHighlighting.enabled': true } });
+        await bench.page.waitForTimeout(2500);
+        const meaning = await colors(bench);
+        await bench.shot(`colors-${theme.includes('Light') ? 'light' : 'dark'}`);
+        bench.set({ ...common, 'editor.semanticHighlighting.enabled': false, '[nesl]': { 'editor.semanticHighlighting.enabled': false } });
+        await bench.page.waitForTimeout(2500);
+        const grammar = await colors(bench);
+        await bench.shot(`colors-${theme.includes('Light') ? 'light' : 'dark'}-grammar`);
+        const others = new Set();
+        for (const [place, [word, color]] of meaning) {
+          const other = grammar.get(place)?.[1];
+          if (other !== color) others.add(`${place} ${word}: ${other} becomes ${color}`);
+        }
+        bench.set({});
+        if (others.size > 0) throw new Error(`colours change in ${theme}: ${[...others].join('; ')}`);
+      }
+    },
+  },
+  {
+    // Types that are not written can be read in a light theme, too.
+    name: 'point-22-hints',
+    file: 'lesson-hints.nesl',
+    real: true,
+    async see(bench) {
+      bench.set({ 'workbench.colorTheme': 'Default Light Modern' });
+      const hint = bench.page.locator('.view-line span span', { hasText: '[float] -> float' }).last();
+      await hint.waitFor();
+      await bench.page.waitForTimeout(2500);
+      await bench.shot('hints-light');
+      const color = await hint.evaluate((span) => getComputedStyle(span).color);
+      bench.set({});
+      const parts = color.match(/\d+/g).slice(0, 3).map((part) => {
+        const value = Number(part) / 255;
+        return value <= 0.03928 ? value / 12.92 : ((value + 0.055) / 1.055) ** 2.4;
+      });
+      const contrast = 1.05 / (0.2126 * parts[0] + 0.7152 * parts[1] + 0.0722 * parts[2] + 0.05);
+      if (contrast < 4.5) throw new Error(`hints are ${color}: a contrast of ${contrast.toFixed(1)}`);
     },
   },
   {
@@ -40,3 +169,36 @@ export const scenes = [
     },
   },
 ];
+
+/** The colour of each visible character that is no blank, by its line and column, with the word that it is in. */
+async function colors(bench) {
+  return new Map(
+    await bench.page.evaluate(() => {
+      const lines = [...document.querySelectorAll('.editor-instance .view-lines .view-line')];
+      lines.sort((a, b) => a.getBoundingClientRect().y - b.getBoundingClientRect().y);
+      return lines.flatMap((line, number) => {
+        const all = [];
+        let column = 0;
+        const whole = line.textContent;
+        for (const span of line.querySelectorAll(':scope > span > span')) {
+          for (const letter of span.textContent) {
+            const word = `${whole.slice(0, column).match(/\w*$/)[0]}${whole.slice(column).match(/^\w+|^./)?.[0] ?? letter}`;
+            if (letter.trim() !== '' && letter !== '\u00a0') all.push([`${number + 1}:${column + 1}`, [word, getComputedStyle(span).color]]);
+            column += 1;
+          }
+        }
+        return all;
+      });
+    }),
+  );
+}
+
+/** Waits until the text of the editor shows something. */
+async function textSeen(bench, pattern) {
+  for (let i = 0; i < 100; i++) {
+    const text = (await bench.editor.innerText()).replace(/\u00a0/g, ' ');
+    if (pattern.test(text)) return;
+    await bench.page.waitForTimeout(100);
+  }
+  throw new Error(`the editor does not show ${pattern}`);
+}

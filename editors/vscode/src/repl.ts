@@ -68,12 +68,18 @@ export class Repl implements vscode.Disposable {
   }
 
   private async send(document: vscode.TextDocument, text: string): Promise<void> {
-    const started = !this.sessions.has(document.uri.toString());
-    const session = await this.session(document);
+    const there = this.sessions.get(document.uri.toString());
+    const session = await this.session(document, text);
     if (session === undefined) return;
     const { terminal, known } = session;
     terminal.show(true);
-    const behind = !started && known.lacks(document.getText(), text);
+    if (session !== there) {
+      // It has begun with the text: what is written to a terminal before somebody reads from it is
+      // echoed above everything else.
+      known.sent(text);
+      return;
+    }
+    const behind = known.lacks(document.getText(), text);
     if (behind) {
       await this.saved(document);
       known.read(document.getText());
@@ -91,8 +97,11 @@ export class Repl implements vscode.Disposable {
     return mine;
   }
 
-  /** The REPL of a document, started if there is none; undefined without a program. */
-  private async session(document: vscode.TextDocument | undefined): Promise<Session | undefined> {
+  /**
+   * The REPL of a document; undefined without a program. If there is none it is started, and begins
+   * with what should be entered first.
+   */
+  private async session(document: vscode.TextDocument | undefined, first?: string): Promise<Session | undefined> {
     const key = document?.uri.toString() ?? NO_FILE;
     const there = this.sessions.get(key);
     if (there !== undefined && there.terminal.exitStatus === undefined) return there;
@@ -111,7 +120,7 @@ export class Repl implements vscode.Disposable {
     const terminal = vscode.window.createTerminal({
       name: document ? `NESL: ${path.basename(document.uri.path)}` : 'NESL',
       shellPath: found.path,
-      shellArgs: ['repl', ...runtime, ...precision, ...(file === undefined ? [] : [file])],
+      shellArgs: ['repl', ...runtime, ...precision, ...(first === undefined ? [] : [`--first=${first}`]), ...(file === undefined ? [] : [file])],
       cwd,
       iconPath: new vscode.ThemeIcon('layers'),
     });

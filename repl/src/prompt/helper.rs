@@ -21,7 +21,7 @@ use std::sync::{Arc, OnceLock};
 const MAX_CANDIDATES: usize = 500;
 
 /// The style of the prompt.
-const PROMPT_STYLE: &str = "\x1b[1;34m";
+pub const PROMPT_STYLE: &str = "\x1b[1;34m";
 
 /// A place for the outlook of the session on its next entry, filled once it has begun.
 pub type Sight = Arc<OnceLock<Outlook>>;

@@ -5,10 +5,10 @@
 
 use super::definitions::Files;
 use super::front::Editing;
-use super::helper::Helper;
+use super::helper::{Helper, PROMPT_STYLE};
 use super::highlight::{DIM, PLAIN};
 use super::history::{self, Past, Walk};
-use super::lines::{PROMPT, Typed, plain, question, typed};
+use super::lines::{MARK, PROMPT, Typed, plain, question, typed};
 use super::session::{Done, Flow, Job, Link, Reply, serve};
 use super::{keys, setup};
 use crate::cli::{Global, Measures};
@@ -56,8 +56,13 @@ struct Talk {
     colors: bool,
 }
 
-/// Reads lines and runs them until the session ends.
-pub fn talk(global: &Global, measures: Measures, files: Files) -> Result<u8> {
+/// Reads lines and runs them until the session ends; `first` is entered before anything is read.
+pub fn talk(
+    global: &Global,
+    measures: Measures,
+    files: Files,
+    first: Option<&str>,
+) -> Result<u8> {
     interrupt::keep_session();
     interrupt::handle();
     if !global.quiet {
@@ -103,8 +108,9 @@ pub fn talk(global: &Global, measures: Measures, files: Files) -> Result<u8> {
         in_transcript: false,
         colors,
     };
-    talk.begin((!awaited).then_some(MAX_BEGINNING)).map_err(|missing| global.missing(&missing))?;
-    talk.run().map_err(|failure| match failure {
+    let is_awaited = awaited || first.is_some();
+    talk.begin((!is_awaited).then_some(MAX_BEGINNING)).map_err(|missing| global.missing(&missing))?;
+    talk.run(first).map_err(|failure| match failure {
         Failure::Missing(missing) => global.missing(&missing),
         Failure::Other(error) => error,
     })
@@ -160,7 +166,16 @@ impl Talk {
         Ok(())
     }
 
-    fn run(&mut self) -> Result<u8, Failure> {
+    fn run(&mut self, first: Option<&str>) -> Result<u8, Failure> {
+        if let Some(first) = first {
+            let further = format!("\n{}", self.dimmed(MARK));
+            let shown = first.trim_end().replace('\n', &further);
+            println!("{}{shown}", self.colored(PROMPT_STYLE, PROMPT));
+            if self.enter(first)? == Flow::Leave {
+                self.leave();
+                return Ok(OK);
+            }
+        }
         let mut asked = false;
         loop {
             if let Some((columns, rows)) = self.editor.dimensions() {
@@ -323,7 +338,11 @@ impl Talk {
     }
 
     fn dimmed(&self, text: &str) -> String {
-        if self.colors { format!("{DIM}{text}{PLAIN}") } else { text.to_owned() }
+        self.colored(DIM, text)
+    }
+
+    fn colored(&self, style: &str, text: &str) -> String {
+        if self.colors { format!("{style}{text}{PLAIN}") } else { text.to_owned() }
     }
 
     /// Prints a line in grey.

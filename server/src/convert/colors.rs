@@ -48,12 +48,22 @@ fn bits(modifiers: Modifiers) -> u32 {
     all.iter().enumerate().map(|(i, set)| u32::from(*set) << i).sum()
 }
 
-/// Tokens as LSP counts them.
-pub fn encode(lines: &Lines, tokens: &[SemanticToken]) -> Vec<lsp::SemanticToken> {
+/// Returns true if the spelling of a token alone decides its kind: a grammar knows it as well, and its parts, such as
+/// the escapes in a string.
+fn is_lexical(token: &SemanticToken) -> bool {
+    match token.kind {
+        TokenKind::Number | TokenKind::Text | TokenKind::Char | TokenKind::Comment => true,
+        TokenKind::Keyword | TokenKind::Operator => token.modifiers == Modifiers::default(),
+        _ => false,
+    }
+}
+
+/// Tokens as LSP counts them; without those that a client colours by its `grammar`.
+pub fn encode(lines: &Lines, tokens: &[SemanticToken], grammar: bool) -> Vec<lsp::SemanticToken> {
     let mut all = Vec::with_capacity(tokens.len());
     let mut last = lsp::Position::new(0, 0);
     let mut line = 0;
-    for token in tokens {
+    for token in tokens.iter().filter(|token| !(grammar && is_lexical(token))) {
         // Tokens are in order, and nearly all are in one line: the next one is not far.
         let short = lines.in_line(token.range, &mut line);
         let pieces = match short {
@@ -153,7 +163,7 @@ mod tests {
         let mut db = Database::new();
         let file = db.add_file("test.nesl", text, None);
         let lines = Lines::new(text, Encoding::Utf16);
-        encode(&lines, &semantic_tokens(&db, file, None))
+        encode(&lines, &semantic_tokens(&db, file, None), false)
     }
 
     #[test]
@@ -169,6 +179,23 @@ mod tests {
             }
             assert_eq!(made, new);
         }
+    }
+
+    #[test]
+    fn point_21_what_a_grammar_knows_is_left_to_it() {
+        let text = "% c %\nfunction g(x) = {x + \"a\\n\" : x in y};\nset verbose on;";
+        let mut db = Database::new();
+        let file = db.add_file("test.nesl", text, None);
+        let lines = Lines::new(text, Encoding::Utf16);
+        let tokens = semantic_tokens(&db, file, None);
+        let numbers: Vec<u32> =
+            encode(&lines, &tokens, true).iter().map(|token| token.token_type).collect();
+        let kept = |kind: TokenKind| numbers.contains(&number(kind));
+        assert!(!kept(TokenKind::Comment) && !kept(TokenKind::Text) && !kept(TokenKind::Keyword));
+        assert!(kept(TokenKind::Function) && kept(TokenKind::Command) && kept(TokenKind::Operator));
+        // Of operators, only those that mean an apply-to-each in parallel: `{`, `:`, `}`.
+        let operators = numbers.iter().filter(|own| **own == number(TokenKind::Operator));
+        assert_eq!(operators.count(), 3);
     }
 
     #[test]

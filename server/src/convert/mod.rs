@@ -164,10 +164,10 @@ pub fn markdown(value: String) -> lsp::MarkupContent {
 }
 
 /// The role of a name: it is written or read.
-pub fn highlight(lines: &Lines, reference: &ide::Reference) -> lsp::DocumentHighlight {
-    let kind = match reference.role {
+pub fn highlight(lines: &Lines, range: TextRange, role: ide::Role) -> lsp::DocumentHighlight {
+    let kind = match role {
         ide::Role::Definition => lsp::DocumentHighlightKind::WRITE,
         ide::Role::Use | ide::Role::Call | ide::Role::Type => lsp::DocumentHighlightKind::READ,
     };
-    lsp::DocumentHighlight { range: lines.lsp_range(reference.at.range), kind: Some(kind) }
+    lsp::DocumentHighlight { range: lines.lsp_range(range), kind: Some(kind) }
 }

@@ -294,15 +294,17 @@ fn is_plain(lens: &ide::Lens) -> bool {
     lens.trivial && !matches!(lens.kind, ide::LensKind::Function { .. })
 }
 
-/// The titles of lenses that tell what a form becomes, for as long as the form is broken.
+/// The titles of lenses that tell what a form becomes: each with what it was found out from. They are told again
+/// for as long as that is the same, and while the form is broken.
 #[derive(Default)]
-pub struct Titles(Mutex<FxHashMap<ItemId, String>>);
+pub struct Titles(Mutex<FxHashMap<ItemId, (Source, String)>>);
 
-/// A lens at a place: one that was kept from an earlier text is at the form that is there now.
-pub fn moved(snapshot: &Snapshot, lens: ide::Lens, at: TextSize) -> ide::Lens {
-    if lens.range.start() == at {
-        return lens;
-    }
+/// All that a title depends on: the texts of the form and of those that it refers to, and the bits of a number.
+type Source = (u64, u32);
+
+/// A lens that was kept from an earlier text: it is one of the form that is at its place now.
+pub fn moved(snapshot: &Snapshot, lens: ide::Lens) -> ide::Lens {
+    let at = lens.range.start();
     let item = snapshot.db.item_at(snapshot.file, at).map_or(lens.item, |(item, _)| item);
     let end = (at + lens.range.len()).min(TextSize::of(&*snapshot.lines.text));
     let whole = snapshot.db.whole(item).range;
@@ -400,15 +402,19 @@ fn compiled(
     titles: &Titles,
 ) -> lsp::CodeLens {
     let precision = snapshot.options.precision.core();
-    let launches = explain::launches(&snapshot.db, item, precision);
-    let mut known = titles.0.lock().unwrap_or_else(PoisonError::into_inner);
-    let title = match launches {
-        Some(launches) => {
-            let title = format!("IR: {launches}");
-            known.insert(item, title.clone());
-            title
-        }
-        None => known.get(&item).cloned().unwrap_or_else(|| "IR".to_owned()),
+    let source = (explain::fingerprint(&snapshot.db, item), snapshot.options.precision.bits());
+    let lock = || titles.0.lock().unwrap_or_else(PoisonError::into_inner);
+    let known = lock().get(&item).cloned();
+    let title = match known {
+        Some((of, title)) if of == source => title,
+        known => match explain::launches(&snapshot.db, item, precision) {
+            Some(launches) => {
+                let title = format!("IR: {launches}");
+                lock().insert(item, (source, title.clone()));
+                title
+            }
+            None => known.map_or_else(|| "IR".to_owned(), |(_, title)| title),
+        },
     };
     let argument = json!({
         "textDocument": { "uri": snapshot.uri }, "position": lens.range.start, "stage": "fused",

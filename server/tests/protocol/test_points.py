@@ -389,6 +389,24 @@ async def test_point_25_hints_lead_to_datatypes(editor: Editor):
     assert (linked.value, linked.location.range.start.line) == ("point", 0)
 
 
+async def test_point_18_a_very_long_text_is_checked_only_and_that_is_said(editor: Editor):
+    filler = "% " + "x" * (5 << 20) + " %\n"
+    uri = editor.open(filler + "function twice(x) = 2 * x;\ntwice(1) + y;\n")
+    said = await editor.hear(t.WINDOW_SHOW_MESSAGE, lambda m: "more than 4 MB" in m.message)
+    assert "not formatted" in said.message
+    problems = await editor.diagnostics(uri)
+    assert [problem.message.split("\n")[0] for problem in problems] == ["`y` is undefined"]
+    place = {"text_document": t.TextDocumentIdentifier(uri), "position": t.Position(2, 1)}
+    hover = await editor.client.text_document_hover_async(t.HoverParams(**place))
+    assert "int -> int" in hover.contents.value
+    document = t.TextDocumentIdentifier(uri)
+    options = t.FormattingOptions(tab_size=2, insert_spaces=True)
+    client = editor.client
+    assert await client.text_document_formatting_async(t.DocumentFormattingParams(document, options)) is None
+    assert await client.text_document_code_lens_async(t.CodeLensParams(document)) is None
+    assert await client.text_document_document_symbol_async(t.DocumentSymbolParams(document)) is None
+
+
 def test_point_19_lenses_of_a_long_file_are_told_when_they_are_seen(raw, folder):
     text = "".join(f"function name{i}(a) = sum({{x * {i} : x in a}});\n" for i in range(500))
     uri = raw.open(folder / "long.nesl", text)

@@ -4,6 +4,7 @@ use crate::base::shorten;
 use crate::base::{ItemId, Span};
 use crate::db::Database;
 use crate::db::bare;
+use crate::explain::origin::Origins;
 use crate::flat::{Function, Let, Op};
 use crate::ir::{self, Atom, Var};
 use crate::syntax::ast::{Expr, ExprId, Item, Pat, PatId};
@@ -19,10 +20,12 @@ pub(super) fn names(
     item: ItemId,
     function: &Function,
     params: &FxHashMap<Var, String>,
+    origins: &Origins<'_>,
 ) -> FxHashMap<Var, String> {
     let mut namer = Namer {
         db,
         item,
+        origins,
         ast: db.ast(item),
         names: FxHashMap::default(),
         pats: FxHashMap::default(),
@@ -37,14 +40,13 @@ pub(super) fn names(
     let mut last: FxHashMap<Span, Var> = FxHashMap::default();
     function.body.each_let(&mut |binding| {
         namer.name(binding);
-        if binding.site.item == item && is_named_by_source(&binding.op) {
-            last.insert(binding.site.span, binding.var);
+        if let (Some(span), true) = (origins.span(binding.site), is_named_by_source(&binding.op)) {
+            last.insert(span, binding.var);
         }
     });
     function.body.each_let(&mut |binding| {
-        let is_inside = binding.site.item == item
-            && is_named_by_source(&binding.op)
-            && last.get(&binding.site.span) != Some(&binding.var);
+        let span = origins.span(binding.site).filter(|_| is_named_by_source(&binding.op));
+        let is_inside = span.is_some_and(|span| last.get(&span) != Some(&binding.var));
         if is_inside && let Some(name) = namer.names.get_mut(&binding.var) {
             name.insert_str(0, "inside ");
         }
@@ -77,6 +79,7 @@ pub(super) fn snippet(db: &Database, item: ItemId, span: Span) -> String {
 struct Namer<'a> {
     db: &'a Database,
     item: ItemId,
+    origins: &'a Origins<'a>,
     ast: &'a Item,
     names: FxHashMap<Var, String>,
     /// The patterns that variables are bound to.
@@ -108,7 +111,12 @@ impl Namer<'_> {
     /// Returns the source text of the expression that computes a value.
     fn source(&self, binding: &Let) -> Option<String> {
         let site = binding.site;
-        if site.item != self.item || site.span.start >= site.span.end {
+        if site.item != self.item {
+            // What a function computes that was inlined is called as the call of it.
+            let call = self.origins.span(site).filter(|_| is_named_by_source(&binding.op));
+            return call.map(|span| snippet(self.db, self.item, span));
+        }
+        if site.span.start >= site.span.end {
             return None;
         }
         let Some((each, body)) = self.each(site.span) else {

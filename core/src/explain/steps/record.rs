@@ -12,7 +12,7 @@ use super::example::Example;
 use super::{BUDGET_NS, SegmentStep, names};
 use crate::db::Cursor;
 use crate::db::{Database, FileId};
-use crate::explain::origin::Origins;
+use crate::explain::origin::{CALL_CHARS, Origins};
 use crate::explain::summary::{Summariser, unspecialised_name};
 use crate::flat::interp::{self, ExecutedStep, Frame, Limits, Watch};
 use crate::flat::{self, Block, Function, Let, Op, Program, SpaceId, SpaceKind, Step, Version};
@@ -135,7 +135,7 @@ impl<'a> FunctionInfo<'a> {
         uses(function, &function.body, &mut used);
         let mut summariser = Summariser::new(db, item, program, function);
         let params = params.unwrap_or_else(|| summariser.names.clone());
-        summariser.names = names::names(db, item, function, &params);
+        summariser.names = names::names(db, item, function, &params, summariser.origins());
         FunctionInfo { summariser, code, used }
     }
 
@@ -221,6 +221,15 @@ impl<'a> Recorder<'a> {
     fn source(&self, about: &FunctionInfo<'_>, site: Site) -> Option<crate::base::TextRange> {
         let range = about.summariser.range_in_form(site)?;
         (self.db.file_of(site.item) == self.file).then_some(range)
+    }
+
+    /// Returns the call that a scalar operation is a part of, if that is of a function that was inlined.
+    fn call(about: &FunctionInfo<'_>, binding: &Let) -> Option<String> {
+        if !matches!(binding.op, Op::Map(ir::Op::Scalar(..))) {
+            return None;
+        }
+        let call = about.summariser.inlined(binding)?;
+        Some(format!("`{}`", about.summariser.origins().text(call, CALL_CHARS)))
     }
 
     /// Records the making of an index space.
@@ -338,6 +347,7 @@ impl<'a> Recorder<'a> {
             self.elements.entry((key, space)).or_insert(binding.var);
         }
         let Some(title) = title(self.program, frame, about, binding) else { return };
+        let title = Recorder::call(about, binding).unwrap_or(title);
         let code = about.code(&format!("v{}", binding.var.0));
         let source = self.source(about, binding.site);
         let output = draw(frame, summariser, binding.var, space);

@@ -72,10 +72,104 @@ fn point_11_versions_and_inlined_functions() {
     check(
         "$0function nearest(p, cs) = min_index({abs(p - c) : c in cs});",
         expect![[r#"
+            **Parallel: 4 launches**
+            - one pass over `cs`: `abs(p - c)`
+            - `min_index({abs(p - c) : c in cs})`: 3 launches
+        "#]],
+    );
+}
+
+#[test]
+fn point_11_each_call_is_one_line_whatever_it_launches() {
+    // Two calls of one function, which are inlined, and parts of kernels that belong to them.
+    check(
+        "function mean(v) = sum(v) / float(#v);\n\
+         $0function slope(xs, ys) = let mx = mean(xs); my = mean(ys)\n\
+         in sum({(x - mx) * (y - my) : x in xs; y in ys});",
+        expect![[r#"
+            **Parallel: 5 launches**
+            - `mx`, `my`: `mean(xs)`, `mean(ys)`: 4 launches
+            - one pass over `xs`: `(x - mx) * (y - my)`, their sum
+        "#]],
+    );
+    // A call inside of a call of the same function.
+    check(
+        "function step(a) = a -> a;\n$0function twice(a) = let b = step(step(a)) in {x + 1 : x in b};",
+        expect![[r#"
+            **Parallel: 2 launches**
+            - `b`: `step(step(a))`
+            - one pass over `a`: `x + 1`
+        "#]],
+    );
+    // On either side of a conditional, only the calls that are there.
+    check(
+        "function total(v) = sum({x * x : x in v});\n\
+         $0function g(a, b) = if #a > 3 then total(a) else total(b) + 1;",
+        expect![[r#"
+            **Parallel: 4 launches**
+            - if `#a > 3`:
+              - `total(a)`
+            - otherwise:
+              - `total(b)`
+              - `total(b) + 1`
+        "#]],
+    );
+    // A choice that the compiler makes is no condition of the program.
+    check(
+        "$0function counts(v) = {(k, #group) : (k, group) in int_collect({(x, x) : x in v})};",
+        expect![[r#"
+            **Parallel: 10 launches**
+            - `int_collect({(x, x) : x in v})`
+            - `{(k, #group) : (k, group) in int_collect({(x, x) : x in v})}`: 9 launches
+        "#]],
+    );
+    check("$0function same(a, b) = if eql(a, b) then sum(a) else sum(b);", expect![[r#"
         **Parallel: 4 launches**
-        - one pass over `cs`: `min_index({abs(p - c) : c in cs})`
-        - `min_index({abs(p - c) : c in cs})`: 3 launches
-    "#]],
+        - `eql(a, b)`: 2 launches
+        - if `eql(a, b)`:
+          - one pass over `a`: their sum
+        - otherwise:
+          - one pass over `b`: their sum
+    "#]]);
+}
+
+#[test]
+fn point_11_what_a_filter_leaves_is_counted_and_named() {
+    check(
+        "$0function left(points, k) = let l = {p in points | p > k} in if #l == 0 then [k] else l ++ [k];",
+        expect![[r#"
+            **Parallel: 5 launches**
+            - `l`: one pass over `points`: `#l`, filter `p > k`
+            - if `#l == 0`:
+              - make `[k]`
+            - otherwise:
+              - make `[k]`
+              - `l ++ [k]` (concatenate two sequences)
+        "#]],
+    );
+    check(
+        "function safe(b, c) = all({q /= c : q in b});\n\
+         $0function extend(boards, n) = {{c : c in [0:n] | safe(b, c)} : b in boards};",
+        expect![[r#"
+            **Parallel: 1 launch**
+            - `{{c : c in [0:n] | safe(b, c)} : b in boards}`, at run time one of:
+              - many, or little work in each: 1 launch, a thread for each of `boards` computes it
+              - few, with much work in each: 1 launch
+                - `{c : c in [0:n] | safe(b, c)}`, at run time one of:
+                  - many, or little work in each: 1 launch, a thread for each of the elements of every `[0:n]` computes it
+                  - few, with much work in each: 1 launch, `safe(b, c)` for each `c in [0:n]`
+        "#]],
+    );
+    check(
+        "$0function ranks(graph, r) = {sum(r -> from) + x : x in r; from in graph};",
+        expect![[r#"
+            **Parallel: 2 launches**
+            - `{sum(r -> from) + x : x in r; from in graph}`, at run time one of:
+              - many, or little work in each: 1 launch, a thread for each of `r` computes it
+              - few, with much work in each: 2 launches
+                - one pass over the elements of every `from`: read `r -> from`, their sum
+                - one pass over `r`: `sum(r -> from) + x`
+        "#]],
     );
 }
 
