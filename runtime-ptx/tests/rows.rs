@@ -67,7 +67,8 @@ impl Shape {
 /// Equal segments of lengths that lanes take, and of others; few and many; and ragged ones.
 fn shapes() -> Vec<Shape> {
     let mut shapes = Vec::new();
-    for length in [0, 1, 2, 3, 8, 9, 15, 16, 17, 20, 32, 33, 64, 68, 100, 128, 129, 255, 256, 1000] {
+    for length in [0, 1, 2, 3, 8, 9, 15, 16, 17, 20, 32, 33, 64, 68, 100, 128, 129, 255, 256, 1000]
+    {
         for rows in [1, 5, 300] {
             shapes.push(Shape::Equal { rows, length });
         }
@@ -120,13 +121,13 @@ fn cases(shape: &Shape) -> Vec<Case> {
     let body = "  v23: i64 = load v2[v22]
   v24: i64 = mul v23, v21
   v25: i64 = add v24, v20
-  reduce segment add v25 -> v3
   v26: f64 = convert v23
-  reduce segment max v26 -> v4
   store v5[v22] = v25
   v27: i64 = const 1
   v28: i64 = sub v0, v27
   v29: i64 = sub v28, v20
+  reduce segment add v25 -> v3
+  reduce segment max v26 -> v4
   scatter v20 -> v6[v29]
 ";
     let mut placed = Vec::with_capacity(n);
