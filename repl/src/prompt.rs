@@ -35,6 +35,7 @@ use definitions::{Files, Shown};
 use front::{Editing, PromptFront, Shared};
 use nesl_engine::Settings;
 use nesl_interactive::display::Style;
+use nesl_interactive::output::Outcome;
 use nesl_interactive::state::{Setup, State};
 use std::cell::{Cell, RefCell};
 use std::io::IsTerminal;

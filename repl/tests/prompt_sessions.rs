@@ -32,7 +32,7 @@ fn notebook(entries: &[&str]) -> Vec<String> {
     let settings =
         Settings { shown: ShownValues::Expressions, data: Some(limits()), ..Settings::default() };
     let (runtimes, runtime) = (&RUNTIMES, &RUNTIMES[0]);
-    let (options, display) = (Options::default(), Style { html: true });
+    let (options, display) = (Options::default(), Style { html: true, ..Style::default() });
     let setup = Setup { settings, runtimes, runtime, options, idle: None, display, extra: &[] };
     let mut state = State::new(setup).expect("the direct interpreter is everywhere");
     let mut answers = Vec::new();
