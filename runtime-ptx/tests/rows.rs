@@ -67,7 +67,8 @@ impl Shape {
 /// Equal segments of lengths that lanes take, and of others; few and many; and ragged ones.
 fn shapes() -> Vec<Shape> {
     let mut shapes = Vec::new();
-    for length in [0, 1, 2, 3, 8, 9, 15, 16, 17, 20, 32, 33, 64, 68, 100, 128, 129, 255, 256, 1000] {
+    for length in [0, 1, 2, 3, 8, 9, 15, 16, 17, 20, 32, 33, 64, 68, 100, 128, 129, 255, 256, 1000]
+    {
         for rows in [1, 5, 300] {
             shapes.push(Shape::Equal { rows, length });
         }
@@ -120,13 +121,13 @@ fn cases(shape: &Shape) -> Vec<Case> {
     let body = "  v23: i64 = load v2[v22]
   v24: i64 = mul v23, v21
   v25: i64 = add v24, v20
-  reduce segment add v25 -> v3
   v26: f64 = convert v23
-  reduce segment max v26 -> v4
   store v5[v22] = v25
   v27: i64 = const 1
   v28: i64 = sub v0, v27
   v29: i64 = sub v28, v20
+  reduce segment add v25 -> v3
+  reduce segment max v26 -> v4
   scatter v20 -> v6[v29]
 ";
     let mut placed = Vec::with_capacity(n);
@@ -190,6 +191,26 @@ fn cases(shape: &Shape) -> Vec<Case> {
         before.push(sum);
         sum += x;
     }
+    // In code so long that a thread has one element of a tile: the scanned value is stored as well.
+    let long: String =
+        (30..700).map(|at| format!("  v{at}: i64 = add v{}, v21\n", at - 1)).collect();
+    let body_of_long = format!(
+        "  v23: i64 = load v2[v22]\n  v29: i64 = add v23, v23\n{long}  v700: i64 = scan segment add v23\n  \
+         reduce segment add v23 -> v3\n}} then {{\n  v701: i64 = add v23, v700\n  store v4[v22] = v701\n  \
+         store v5[v22] = v699\n"
+    );
+    let (mut with, mut moved) = (Vec::new(), Vec::new());
+    for part in shape.split(&ints) {
+        let mut so_far = 0;
+        for (position, x) in part.into_iter().enumerate() {
+            so_far += x;
+            with.push(so_far);
+            moved.push(2 * x + 670 * position as i64);
+        }
+    }
+    let beside =
+        shape.case("one element", "v2: [i64], v3: [i64], v4: [i64], v5: [i64]", &body_of_long);
+    cases.push(beside.array(ints.clone()).out(sums(&ints)).out(with).out(moved));
     let scans = shape.case("scans", "v2: [f64], v3: [f64], v4: [f64], v5: [f64]", body);
     cases.push(scans.array(floats).out(least).out(before).out([sum]));
     cases
