@@ -7,11 +7,12 @@ mod simulator;
 
 use benchmarks::{PROGRAMS, assert_same, definitions, enter, on_cpu, session};
 use expect_test::expect;
-use nesl_engine::{Session, Stats};
+use nesl_engine::{Event, Session, Stats};
 use nesl_runtime::runtime::{Options, Refusal};
 use nesl_sim::client::{Client, Session as Simulator};
 use simulator::gpu;
 use std::fmt::Display;
+use std::path::Path;
 
 /// The size of a memory sector, in bytes.
 const SECTOR_BYTES: u64 = 32;
@@ -130,6 +131,34 @@ fn programs_of_the_benchmarks() {
         batcher: bitonic_merge kernel 15: recursive functions
         batcher: bitonic_sort kernel 4: recursive functions
     "#]].assert_eq(&table);
+}
+
+/// The programs of `examples`, from their first form to their last one.
+#[test]
+fn programs_of_the_examples() {
+    // They name their data from the root of the project.
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    std::env::set_current_dir(root).expect("the root of the project is there");
+    let files = std::fs::read_dir("examples").expect("there are examples");
+    let mut paths: Vec<_> = files.map(|entry| entry.expect("an entry").path()).collect();
+    paths.retain(|path| path.extension().is_some_and(|extension| extension == "nesl"));
+    paths.sort();
+    let simulator = Client::load().expect("the simulator was built").exclusive();
+    let mut costs = Costs::new("example");
+    for path in paths {
+        let text = std::fs::read_to_string(&path).expect("it can be read");
+        let name = path.file_stem().expect("a name").to_string_lossy().into_owned();
+        let mut session = on_device();
+        let before = session.stats();
+        simulator.clear();
+        session.enter(&name, &text, &mut |event| {
+            if let Event::Diagnostic(diagnostic) = event {
+                panic!("{name}: {}", diagnostic.message);
+            }
+        });
+        costs.add(&name, &before, &mut session, &simulator);
+    }
+    println!("\n{}\n{}", costs.table, costs.refused);
 }
 
 /// Returns the kernels that were refused between two looks.
