@@ -39,8 +39,9 @@ struct Costs {
 }
 
 impl Costs {
-    fn new() -> Costs {
-        Costs { table: row("program", COLUMNS), refused: String::new() }
+    /// No costs yet; `of` is the title of the names.
+    fn new(of: &str) -> Costs {
+        Costs { table: row(of, COLUMNS), refused: String::new() }
     }
 
     /// Adds what the session has done since `before`, and the simulator since it was cleared.
@@ -81,7 +82,7 @@ fn on_device() -> Session {
 #[test]
 fn programs_of_the_benchmarks() {
     let simulator = Client::load().expect("the simulator was built").exclusive();
-    let mut costs = Costs::new();
+    let mut costs = Costs::new("program");
     for program in &PROGRAMS {
         let text = definitions(program);
         let expected = on_cpu(program, &text);
@@ -144,7 +145,7 @@ fn programs_of_the_examples() {
     paths.sort();
     if let Ok(only) = std::env::var("NESL_ONLY") { paths.retain(|p| p.display().to_string().contains(&only)); }
     let simulator = Client::load().expect("the simulator was built").exclusive();
-    let mut costs = Costs::new();
+    let mut costs = Costs::new("example");
     for path in paths {
         let text = std::fs::read_to_string(&path).expect("it can be read");
         let name = path.file_stem().expect("a name").to_string_lossy().into_owned();
@@ -158,10 +159,7 @@ fn programs_of_the_examples() {
         });
         costs.add(&name, &before, &mut session, &simulator);
     }
-    let Costs { table, refused } = costs;
-    let table = format!("{table}\n{refused}");
-    println!("\n{table}");
-    expect![[r#""#]].assert_eq(&table);
+    println!("\n{}\n{}", costs.table, costs.refused);
 }
 
 /// Returns the kernels that were refused between two looks.

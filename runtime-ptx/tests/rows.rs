@@ -191,6 +191,26 @@ fn cases(shape: &Shape) -> Vec<Case> {
         before.push(sum);
         sum += x;
     }
+    // In code so long that a thread has one element of a tile: the scanned value is stored as well.
+    let long: String =
+        (30..700).map(|at| format!("  v{at}: i64 = add v{}, v21\n", at - 1)).collect();
+    let body_of_long = format!(
+        "  v23: i64 = load v2[v22]\n  v29: i64 = add v23, v23\n{long}  v700: i64 = scan segment add v23\n  \
+         reduce segment add v23 -> v3\n}} then {{\n  v701: i64 = add v23, v700\n  store v4[v22] = v701\n  \
+         store v5[v22] = v699\n"
+    );
+    let (mut with, mut moved) = (Vec::new(), Vec::new());
+    for part in shape.split(&ints) {
+        let mut so_far = 0;
+        for (position, x) in part.into_iter().enumerate() {
+            so_far += x;
+            with.push(so_far);
+            moved.push(2 * x + 670 * position as i64);
+        }
+    }
+    let beside =
+        shape.case("one element", "v2: [i64], v3: [i64], v4: [i64], v5: [i64]", &body_of_long);
+    cases.push(beside.array(ints.clone()).out(sums(&ints)).out(with).out(moved));
     let scans = shape.case("scans", "v2: [f64], v3: [f64], v4: [f64], v5: [f64]", body);
     cases.push(scans.array(floats).out(least).out(before).out([sum]));
     cases

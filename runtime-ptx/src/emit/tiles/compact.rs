@@ -76,15 +76,23 @@ impl Results {
 }
 
 impl Tile<'_> {
-    /// Emits the values of this thread's run, from those of its elements in the rows of the chunk.
+    /// Emits the values of this thread's run in registers of their own, from those of its elements in
+    /// the rows of the chunk.
     pub(super) fn runs_from_rows(
         &mut self,
         asm: &mut Assembly,
         ty: Ty,
         values: &[Reg],
     ) -> Vec<Reg> {
-        let slots = self.transposed(asm, ty, values.len());
-        slots.map_or_else(|| values.to_vec(), |[rows, runs]| exchange(asm, ty, values, rows, runs))
+        if let Some([rows, runs]) = self.transposed(asm, ty, values.len()) {
+            return exchange(asm, ty, values, rows, runs);
+        }
+        let copy = |value: &Reg| {
+            let d = asm.register(value.class);
+            asm.move_to(d, (*value).into());
+            d
+        };
+        values.iter().map(copy).collect()
     }
 
     /// Emits the values of this thread's elements in the rows of the chunk, from those of its run.
