@@ -10,11 +10,10 @@ impl Lower<'_> {
     /// quote.
     pub(super) fn quoted_by_two(&mut self, node: &Node) -> Option<Report> {
         let second = Node { kind: Kind::Quoted, start: node.end, end: node.end + 1, kids: vec![] };
-        let report = match self.token_kind(node.end) {
+        match self.token_kind(node.end) {
             Some(Kind::Quote) => self.quotes(&second),
             _ => None,
-        };
-        report
+        }
     }
 
     /// Makes the report of `'a'` for a char or `'text'` for a string, at the second quote.
