@@ -107,9 +107,8 @@ impl Ownership {
         // What a result may read only grows from round to round.
         loop {
             let mut changed = false;
-            for at in 0..count {
-                let id = FunId(at as u32);
-                let found = Walk::new(program, &plans[at], &all).function(id);
+            for (at, plan) in plans.iter().enumerate() {
+                let found = Walk::new(program, plan, &all).function(FunId(at as u32));
                 changed |= found.1 != all.functions[at].1;
                 all.functions[at] = found;
             }
