@@ -213,6 +213,18 @@ pub struct Thresholds {
     /// Compiled code keeps no call stack. A person does not wait longer for a longer message.
     pub max_trace_search_ms: u64,
 
+    /// Calls within each other up to which a program that failed is interpreted again.
+    ///
+    /// The last calls of a recursion without an end look like those before, so that this is enough.
+    pub max_trace_search_calls: usize,
+
+    /// Bytes of sequences up to which a program that failed, or cannot end, is interpreted.
+    pub max_trace_search_bytes: u64,
+
+    /// Nanoseconds, by estimate, for which a program that cannot end is interpreted before that is
+    /// reported: it may fail by itself.
+    pub max_endless_ns: u64,
+
     /// Elements of a literal up to which code writes them one by one.
     ///
     /// A longer literal becomes an input of the program, written to the runtime in one transfer:
@@ -288,6 +300,9 @@ impl Default for Thresholds {
             max_kept_builtins: 256,
             max_remembered_programs: 4096,
             max_trace_search_ms: 300,
+            max_trace_search_calls: 10_000,
+            max_trace_search_bytes: 64 << 20,
+            max_endless_ns: 100_000_000,
             max_inline_literal_elements: 64,
             max_deferred_operations: 200,
         }

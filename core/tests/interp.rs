@@ -527,6 +527,58 @@ fn endless_recursion_ends() {
     assert!(run_with(&well_formed(&countdown(100_000)), &options).0.is_err());
 }
 
+/// A level of `down` is three frames and the room of two variables, 16 bytes each, of its five variables.
+#[test]
+fn a_level_of_recursion_takes_80_bytes() {
+    let mut options = options();
+    options.max_stack_bytes = 80_000;
+    let failure = run_with(&well_formed(&countdown(-1)), &options).0.unwrap_err();
+    assert_eq!(failure.fault.to_string(), "Recursion too deep (999 calls take 80.0 kB)");
+    assert!(run_with(&well_formed(&countdown(998)), &options).0.is_ok());
+    assert!(run_with(&well_formed(&countdown(999)), &options).0.is_err());
+}
+
+/// The program `walk(v, n) = if n == 0 then #v else walk(v ++ [n], n - 1) + 0`, or one that uses `v` again
+/// after the call.
+fn walk(keeps: bool) -> String {
+    let after = if keeps { "v8: int = length(v0)" } else { "v8: int = copy(0)" };
+    format!(
+        "{}{}",
+        main("int", "v0: [int] = list()\nv1: int = call \"walk\"(v0, 1000)", "v1"),
+        format_args!(
+            r#"fn "walk"(v0: [int], v1: int) -> int {{
+          v2: bool = eq(v1, 0)
+          v3: int = if v2 {{ 
+            v9: int = length(v0)
+            v9
+          }} else {{
+            v4: [int] = list(v1)
+            v5: [int] = append(v0, v4)
+            v6: int = sub(v1, 1)
+            v7: int = call "walk"(v5, v6)
+            {after}
+            v10: int = add(v7, v8)
+            v10
+          }}
+          v3
+        }}"#
+        )
+    )
+}
+
+/// Of a thousand sequences that grow to a thousand elements, those that are needed again have 4 MB.
+#[test]
+fn a_call_keeps_only_what_is_needed_after_it() {
+    let mut options = options();
+    options.max_bytes = 1 << 20;
+    assert_eq!(run_with(&well_formed(&walk(false)), &options).0.unwrap().value, Value::Int(1000));
+    let failure = run_with(&well_formed(&walk(true)), &options).0.unwrap_err();
+    let message = failure.fault.to_string();
+    assert!(message.starts_with("Out of memory") && message.contains("1.0 MB"), "{message}");
+    options.max_bytes = 8 << 20;
+    assert!(run_with(&well_formed(&walk(true)), &options).0.is_ok());
+}
+
 #[test]
 fn a_run_can_be_interrupted() {
     let forever = r#"main "main"

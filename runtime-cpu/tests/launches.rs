@@ -344,8 +344,11 @@ fn recursion() {
                 let want = (depth * (depth + 1) / 2) as i64;
                 assert_eq!(read_ints(&cpu, &out), [want; 4]);
             } else {
-                let too_deep = nesl_runtime::fault::FaultCode::TooDeep.into();
-                assert_eq!(done.unwrap_err(), Failure::Machine(too_deep));
+                let Failure::Machine(fault) = done.unwrap_err() else { panic!("no fault") };
+                assert_eq!(fault.code, nesl_runtime::fault::FaultCode::TooDeep);
+                let full = fault.detail.is_some_and(|detail| detail.contains("take 134.2 MB"));
+                // Four elements on two threads have half the stack each.
+                assert_eq!(full, max_depth == usize::MAX && threads == 1);
             }
         }
     }

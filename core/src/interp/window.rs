@@ -236,14 +236,12 @@ impl LastUses {
                         // What one iteration uses, the next one needs.
                         let mut within = needed.clone();
                         free_variables(&nest.body, &mut |var| {
-                            within.insert(var);
-                            before.insert(var);
+                            if nest.binders.iter().all(|(binder, ..)| *binder != var) {
+                                within.insert(var);
+                                before.insert(var);
+                            }
                         });
-                        let mut first = self.block(&nest.body, within);
-                        nest.binders.iter().for_each(|(var, ..)| {
-                            first.remove(var);
-                            before.remove(var);
-                        });
+                        self.block(&nest.body, within);
                     }
                     Op::Time(inner) => before = self.block(inner, needed.clone()),
                     _ => {}

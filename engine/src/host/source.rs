@@ -15,11 +15,7 @@ pub(super) enum Source {
 
 impl Source {
     /// Opens a file. What is not a regular file is read to its end, as [`file::read`] does.
-    pub(super) fn open(
-        name: &[u8],
-        most: u64,
-        stop: &dyn Fn() -> bool,
-    ) -> Result<Source, String> {
+    pub(super) fn open(name: &[u8], most: u64, stop: &dyn Fn() -> bool) -> Result<Source, String> {
         #[cfg(unix)]
         {
             let opened = File::open(file::path(name)).and_then(|file| {

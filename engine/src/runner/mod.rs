@@ -28,15 +28,6 @@ use nesl_runtime::runtime;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-/// The number of calls within each other after which a recursion that is too deep is looked at.
-pub(crate) const LOOKED_AT_DEPTH: usize = 10_000;
-/// The size in bytes of the sequences that may be made for looking at a failure.
-pub(crate) const LOOKED_AT_BYTES: u64 = 64 << 20;
-/// The size in bytes of all sequences that a program that cannot end may make until it is reported.
-const ENDLESS_BYTES: u64 = LOOKED_AT_BYTES;
-/// The nanoseconds, by estimate, that such a program runs until it is reported.
-const ENDLESS_NS: u64 = 100_000_000;
-
 /// Runs the programs of one form.
 pub(crate) struct Runner<'a> {
     /// The runtime that programs run on, if not the direct interpreter.
@@ -142,14 +133,15 @@ impl Runner<'_> {
             Some(Executor { runtime, limits, .. }) => values_on_host(globals, &**runtime, limits)?,
             None => self.values(globals).ok()?,
         };
+        let limits = self.executor.map_or_else(Thresholds::default, |executor| executor.limits);
+        let bytes = limits.max_trace_search_bytes;
         let options = interp::Options {
-            max_depth: self.options.max_depth.min(LOOKED_AT_DEPTH),
-            max_bytes: self.options.max_bytes.min(ENDLESS_BYTES),
+            max_depth: self.options.max_depth.min(limits.max_trace_search_calls),
+            max_bytes: self.options.max_bytes.min(bytes),
             ..self.options.clone()
         };
-        let (mut budget, host) = (ENDLESS_NS, &mut *self.host);
-        let done =
-            interp::run_within(&mut budget, ENDLESS_BYTES, program, &values, key, host, &options);
+        let (mut budget, host) = (limits.max_endless_ns, &mut *self.host);
+        let done = interp::run_within(&mut budget, bytes, program, &values, key, host, &options);
         match done {
             Some(Ok(_)) => None,
             Some(Err(failure)) => Some(failure),
@@ -268,8 +260,7 @@ impl Runner<'_> {
         let enough = AtomicBool::new(false);
         // A recursion that goes too deep is found early: its last calls look like those before.
         let too_deep = failure.fault.code == FaultCode::TooDeep;
-        let max_depth =
-            self.options.max_depth.min(if too_deep { LOOKED_AT_DEPTH } else { usize::MAX });
+        let max_depth = self.options.max_depth.min(if too_deep { most } else { usize::MAX });
         let options =
             interp::Options { interrupt: Some(&enough), max_depth, ..self.options.clone() };
         let host = &mut *self.host;

@@ -7,10 +7,10 @@
 use super::Session;
 use super::run::options;
 use crate::resident::ResidentValue;
-use crate::runner::{LOOKED_AT_BYTES, LOOKED_AT_DEPTH};
 use nesl_core::base::grouped;
 use nesl_core::interp::{self, Failure, Host, Observer, Sequence, Value};
 use nesl_core::ir::{self, FunId, Op, Var};
+use nesl_core::strategy::Thresholds;
 use nesl_runtime::fault::FaultCode;
 use nesl_runtime::scalar::Precision;
 use nesl_runtime::services::text;
@@ -94,8 +94,9 @@ impl Session {
         let values = globals.iter().map(|global| global.value(self.runtime()).cloned());
         let values: Vec<Value> = values.collect::<Result<_, _>>().ok()?;
         let enough = AtomicBool::new(false);
-        let max_depth = self.settings.max_depth.min(LOOKED_AT_DEPTH);
-        let max_bytes = self.settings.max_bytes.min(LOOKED_AT_BYTES);
+        let limits = Thresholds::default();
+        let max_depth = self.settings.max_depth.min(limits.max_trace_search_calls);
+        let max_bytes = self.settings.max_bytes.min(limits.max_trace_search_bytes);
         let options = interp::Options { max_depth, max_bytes, ..options(&self.settings, &enough) };
         let mut calls = Calls { program, under_way: Vec::new() };
         let host = &mut self.host;

@@ -1,0 +1,59 @@
+//! Tests that a program which is ended while it writes files leaves each whole or as it was, and nothing
+//! beside them.
+#![cfg(target_os = "linux")]
+
+use std::process::{Command, Stdio};
+use std::time::Duration;
+
+/// Writes the same large files again and again.
+const PROGRAM: &str = "
+function text(n) = flatten({\"0123456789\" : i in [0:n]});
+function again(n) =
+  let a = write_string_to_file(text(300000), \"a.txt\");
+      b = write_csv({(i, i) : i in [0:200000]}, \"\", \"b.csv\");
+      c = write_npy([0:300000], \"c.npy\")
+  in if n == 0 then 0 else again(n - 1);
+again(1000000);
+";
+
+#[test]
+fn what_is_ended_leaves_whole_files() {
+    let folder = tempfile::tempdir().expect("a folder");
+    std::fs::write(folder.path().join("p.nesl"), PROGRAM).expect("written");
+    for signal in ["-TERM", "-INT", "-KILL"] {
+        for turn in 0..4 {
+            let mut child = Command::new(env!("CARGO_BIN_EXE_nesl"))
+                .args(["run", "p.nesl"])
+                .current_dir(folder.path())
+                .stdout(Stdio::null())
+                .stderr(Stdio::null())
+                .spawn()
+                .expect("it starts");
+            // All files are there, and some are being written again.
+            while !folder.path().join("c.npy").exists() {
+                assert_eq!(child.try_wait().expect("a process"), None, "it goes on");
+                std::thread::sleep(Duration::from_millis(5));
+            }
+            std::thread::sleep(Duration::from_millis(7 * turn));
+            let pid = child.id().to_string();
+            Command::new("kill").args([signal, &pid]).status().expect("kill is there");
+            child.wait().expect("it ends");
+            let mut sizes = Vec::new();
+            for entry in std::fs::read_dir(folder.path()).expect("a folder") {
+                let entry = entry.expect("an entry");
+                let bytes = entry.metadata().expect("a file").len();
+                sizes.push((entry.file_name().into_string().expect("a name"), bytes));
+            }
+            sizes.sort();
+            let names: Vec<&str> = sizes.iter().map(|(name, _)| name.as_str()).collect();
+            assert_eq!(names, ["a.txt", "b.csv", "c.npy", "p.nesl"], "{signal}");
+            let bytes: Vec<u64> = sizes.iter().map(|(_, bytes)| *bytes).collect();
+            assert_eq!(bytes[0], 3_000_000, "{signal}");
+            assert_eq!(bytes[1], 2_577_780, "{signal}");
+            assert_eq!(bytes[2], 2_400_128, "{signal}");
+            for name in ["a.txt", "b.csv", "c.npy"] {
+                std::fs::remove_file(folder.path().join(name)).expect("it is there");
+            }
+        }
+    }
+}
