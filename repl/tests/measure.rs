@@ -220,6 +220,7 @@ fn n9_inputs_are_left_out_of_a_cost() {
            │             ┬
            │             ╰── here
         ───╯
+
     "#]],
     );
     let ran = nesl(&["cost", "a.nesl", "--given", "xs = [1]"], "");
