@@ -174,13 +174,55 @@ fn refused(arguments: &[&str], code: i32, expected: Expect) {
 fn n9_inputs_are_left_out_of_a_cost() {
     let sizes = "16,32,64,128,256";
     let given = "xs = {rem(7 * i, n) : i in [0:n]}";
-    costs(&["-e", "sum(xs)", "--given", given, "--sizes", sizes], expect![""]);
+    costs(
+        &["-e", "sum(xs)", "--given", given, "--sizes", sizes],
+        expect![[r#"
+          n  work  depth  parallelism
+         16    17      1         17.0
+         32    33      1         33.0
+         64    65      1         65.0
+        128   129      1          129
+        256   257      1          257
+        work  = n + 1
+        depth = 1, which is O(1)
+    "#]],
+    );
     // The name of a function is called with the inputs, which may see those before them.
-    costs(&["-e", "take", "--given", "xs = [0:100]", "--given", "k = #xs / 4"], expect![""]);
-    costs(&["--json", "-e", "sum", "--given", "xs = [0:100]"], expect![""]);
+    costs(
+        &["-e", "take", "--given", "xs = [0:100]", "--given", "k = #xs / 4"],
+        expect![[r#"
+        work  depth  parallelism
+          26      1         26.0
+    "#]],
+    );
+    costs(
+        &["--json", "-e", "sum", "--given", "xs = [0:100]"],
+        expect![[r#"
+        {"depth":1,"parallelism":101.0,"work":101}
+    "#]],
+    );
     // What is no binding, and what is wrong in one.
-    refused(&["-e", "sum(xs)", "--given", "[0:100]"], 2, expect![""]);
-    refused(&["-e", "sum(xs)", "--given", "xs = [0:m]"], 1, expect![""]);
+    refused(
+        &["-e", "sum(xs)", "--given", "[0:100]"],
+        2,
+        expect![[r#"
+        nesl: `[0:100]` gives no input: write NAME = EXPR, as in `xs = {rand(n) : i in [0:n]}`
+    "#]],
+    );
+    refused(
+        &["-e", "sum(xs)", "--given", "xs = [0:m]"],
+        1,
+        expect![[r#"
+        Name error: `m` is undefined
+           ╭─[ <expression>:1:13 ]
+           │
+         1 │ let xs = [0:m]
+           │             ┬
+           │             ╰── here
+        ───╯
+
+    "#]],
+    );
     let ran = nesl(&["cost", "a.nesl", "--given", "xs = [1]"], "");
     assert_eq!(ran.status.code(), Some(2));
 }

@@ -57,7 +57,8 @@ fn parts(operand: &str) -> Result<Parts<'_>, String> {
     };
     let inputs = |rest: &str| -> Option<usize> {
         let list = rest.strip_prefix(char::is_whitespace)?.trim_start();
-        let is_binding = list.starts_with(|c: char| c.is_ascii_alphabetic() || c == '(');
+        let is_binding =
+            list.starts_with(|c: char| c.is_ascii_alphanumeric() || "([{\"".contains(c));
         (is_binding || list.is_empty()).then_some(rest.len() - list.len())
     };
     let sizes_at = clause(operand, "for", &for_n).last();

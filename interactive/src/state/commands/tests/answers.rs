@@ -145,21 +145,37 @@ fn costs_leave_no_trace() {
         ":cost pairs for n = 10, 20, 40, 80, 160",
         expect![[r#"
               n    work  depth  parallelism
-             10     221      5         44.2
-             20     841      5          168
-             40   3,281      5          656
-             80  12,961      5        2,592
-            160  51,521      5       10,304
-            work  ≈ 2·n² + 2·n  (within 0.5 %)
-            depth = 5, which is O(1)
+             10     221      3         73.7
+             20     841      3          280
+             40   3,281      3        1,094
+             80  12,961      3        4,320
+            160  51,521      3       17,174
+            work  = 2·n² + 2·n + 1
+            depth = 3, which is O(1)
         "#]],
     );
     check(
         &mut state,
         ":cost sum(xs) given xs = pairs(n)[3]; for n = 8, 16, 32, 64, 128",
-        expect![""],
+        expect![[r#"
+              n  work  depth  parallelism
+              8     9      1          9.0
+             16    17      1         17.0
+             32    33      1         33.0
+             64    65      1         65.0
+            128   129      1          129
+            work  = n + 1
+            depth = 1, which is O(1)
+        "#]],
     );
-    check(&mut state, ":cost pairs given n = 2", expect![""]);
+    check(
+        &mut state,
+        ":cost pairs given n = 2",
+        expect![[r#"
+        work  depth  parallelism
+          13      3          4.3
+    "#]],
+    );
     let refused = said(&mut state, ":cost sum(xs) given [0:n] for n = 8");
     assert!(refused.contains("gives no input"), "{refused}");
     check(
