@@ -220,7 +220,7 @@ impl Summariser<'_> {
         }
         let mut labels: Vec<String> = Vec::new();
         for name in siblings.iter().filter_map(|span| self.origins().bound_to(*span)) {
-            if !labels.iter().any(|known| *known == name) {
+            if !labels.contains(&name) {
                 labels.push(name);
             }
         }
