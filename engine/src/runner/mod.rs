@@ -260,7 +260,9 @@ impl Runner<'_> {
         let enough = AtomicBool::new(false);
         // A recursion that goes too deep is found early: its last calls look like those before.
         let too_deep = failure.fault.code == FaultCode::TooDeep;
-        let max_depth = self.options.max_depth.min(if too_deep { most } else { usize::MAX });
+        let limits = self.executor.map_or_else(Thresholds::default, |executor| executor.limits);
+        let most = if too_deep { limits.max_trace_search_calls } else { usize::MAX };
+        let max_depth = self.options.max_depth.min(most);
         let options =
             interp::Options { interrupt: Some(&enough), max_depth, ..self.options.clone() };
         let host = &mut *self.host;
