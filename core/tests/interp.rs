@@ -619,7 +619,7 @@ fn instances_draw_independently() {
         r#"main "main"
         fn "main"() -> ([int], ([int], [int])) {
           v0: [int] = range(0, 1, 1000)
-          v1: [int] = each v2: int in v0 { v3: int = rand(0, 1000000) v3 }
+          v1: [int] = each v2: int in v0 { v3: int = rand(0, 0, 0, 1000000) v3 }
           v4: [int] = each v5: int in v0 { v6: int = call "twice"(v5) v6 }
           v7: [int] = call "chain"(1000)
           v8: ([int], [int]) = pair(v4, v7)
@@ -628,13 +628,13 @@ fn instances_draw_independently() {
         }
         fn "twice"(v0: int) -> int {
           v1: bool = lt(v0, 500)
-          v2: int = if v1 { v3: int = rand(0, 1000000) v3 } else { v4: int = rand(0, 1000000) v4 }
+          v2: int = if v1 { v3: int = rand(0, 0, 0, 1000000) v3 } else { v4: int = rand(0, 0, 0, 1000000) v4 }
           v2
         }
         fn "chain"(v0: int) -> [int] {
           v1: bool = eq(v0, 0)
           v2: [int] = if v1 { v3: [int] = list() v3 } else {
-            v4: int = rand(0, 1000000)
+            v4: int = rand(0, 0, 0, 1000000)
             v5: [int] = list(v4)
             v6: int = sub(v0, 1)
             v7: [int] = call "chain"(v6)

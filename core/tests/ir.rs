@@ -193,8 +193,7 @@ fn keys_are_threaded_where_numbers_are_drawn() {
         main "main"
 
         fn "die"(v2: int, v0: [int]) -> int library charge length 1 {
-          v3: int = split_key(v2, 0)
-          v1: int = rand(v3, 6)
+          v1: int = rand(v2, 0, 0, 6)
           v1
         }
 
@@ -205,28 +204,24 @@ fn keys_are_threaded_where_numbers_are_drawn() {
 
         fn "main"(v11: int) -> [int] {
           v0: [int] = list(1, 2)
-          v12: int = split_key(v11, 0)
+          v12: int = split_key(v11, 0, 0)
           v1: int = call "die"(v12, v0)
           v2: int = call "pure"(v1)
-          v13: int = split_key(v11, 1)
+          v13: int = split_key(v11, 0, 1)
           v14: int = length(v0)
           v15: [int] = range(0, 1, v14)
           v3: [int] = each v4: int in v0, v16: int in v15 {
-            v17: int = split_key(v13, v16)
-            v18: int = split_key(v17, 2)
-            v5: int = rand(v18, v4)
+            v5: int = rand(v13, v16, 2, v4)
             v5
           }
           v6: [int] = each v7: int in v0 {
             v7
           }
           v8: int = if true {
-            v19: int = split_key(v11, 3)
-            v9: int = rand(v19, 2)
+            v9: int = rand(v11, 0, 3, 2)
             v9
           } else {
-            v20: int = split_key(v11, 4)
-            v10: int = rand(v20, 3)
+            v10: int = rand(v11, 0, 4, 3)
             v10
           }
           v3

@@ -75,7 +75,7 @@ pub(crate) struct Inputs<'a> {
     pub(crate) key: i64,
     pub(crate) precision: Precision,
     pub(crate) strategy: Strategy,
-    /// When recursion is too deep.
+    /// The limits of calls within each other.
     pub(crate) depth: DepthLimits,
 }
 

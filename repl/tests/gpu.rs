@@ -143,7 +143,9 @@ fn programs_of_the_examples() {
     let mut paths: Vec<_> = files.map(|entry| entry.expect("an entry").path()).collect();
     paths.retain(|path| path.extension().is_some_and(|extension| extension == "nesl"));
     paths.sort();
-    if let Ok(only) = std::env::var("NESL_ONLY") { paths.retain(|p| p.display().to_string().contains(&only)); }
+    if let Ok(only) = std::env::var("NESL_ONLY") {
+        paths.retain(|p| p.display().to_string().contains(&only));
+    }
     let simulator = Client::load().expect("the simulator was built").exclusive();
     let mut costs = Costs::new("example");
     for path in paths {

@@ -24,7 +24,7 @@ const PROGRAMS: &[(&str, &str)] = &[
     ("function q(v) = sum({1 + q([x]) : x in v}); q([1, 2]) + 0;", "too deep"),
     ("function u(x) = if x < 0 then 0 else 1 + u(x + 1); {u(x) : x in [0:100]};", "too deep"),
     (
-        "function s(x) = let t = print_char(`.) in if x < 0 then 0 else 1 + s(x + 1); s(0);",
+        "function s(x) = let u = print_char(`.) in if x < 0 then 0 else 1 + s(x + 1); s(0);",
         "too deep",
     ),
 ];

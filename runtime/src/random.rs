@@ -22,7 +22,7 @@
 use crate::fault::FaultCode;
 use crate::precision::Precision;
 
-/// What is drawn from: a key, the index of an iteration, and the number of a draw in its text.
+/// The source of a random number: a key, the index of an iteration, and the number of a draw in its text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Source {
     /// The key of the nest or call.
@@ -72,7 +72,7 @@ fn draw(seed: u64, source: Source) -> u128 {
     u128::from(high) << 64 | u128::from(low)
 }
 
-/// What a seed changes keys by.
+/// Returns the bits by which a seed changes keys.
 pub fn mixed_seed(seed: u64) -> u64 {
     finalise(seed.wrapping_add(GOLDEN))
 }

@@ -208,7 +208,7 @@ pub(super) struct Summariser<'a> {
     /// The place in the source of each variable.
     pub(super) sites: FxHashMap<Var, Site>,
     summary: Summary,
-    /// What is known in the block that is being summarised.
+    /// The values that are known in the block that is being summarised.
     pub(super) around: Around,
 }
 

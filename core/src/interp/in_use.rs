@@ -8,7 +8,7 @@ use crate::base::with_stack;
 use rustc_hash::FxHashSet;
 use std::sync::Arc;
 
-/// What the allocator and the reference counter of a sequence or pair take, in bytes, about.
+/// The size of the reference counter of a sequence or pair, with that of its allocation, in bytes, about.
 pub(super) const BLOCK_BYTES: usize = 48;
 
 /// A count under way.

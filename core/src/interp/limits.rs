@@ -38,13 +38,14 @@ impl Budget {
                 Ok(())
             }
             None => {
+                from.set(0);
                 self.exceeded.set(true);
                 Err(FaultCode::Interrupted.into())
             }
         }
     }
 
-    /// The number of nanoseconds that are left.
+    /// The number of nanoseconds that are left, 0 if they were too few.
     pub(super) fn left(&self) -> u64 {
         self.nanoseconds.get()
     }

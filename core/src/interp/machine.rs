@@ -77,7 +77,7 @@ pub(super) struct Machine<'p, 'h> {
 
 /// A continuation that waits for a value.
 enum ControlFrame<'p> {
-    /// A block.
+    /// A block whose bindings are being evaluated.
     Block {
         block: &'p Block,
         step: Step,

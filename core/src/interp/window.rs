@@ -163,7 +163,7 @@ struct Taken {
 struct Place {
     /// A variable that is still used is there.
     needed: bool,
-    /// What is there may hold a sequence.
+    /// True if the value there may hold a sequence.
     holds: bool,
 }
 

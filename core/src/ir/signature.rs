@@ -165,7 +165,9 @@ mod tests {
                     assert_eq!(type_of(value), result, "{op:?} {args:?}");
                 }
             }
-            assert!(defined > 0, "{op:?} is defined nowhere");
+            // These have more operands.
+            let is_random = matches!(op, ScalarOp::Rand | ScalarOp::Split);
+            assert!(defined > 0 || is_random, "{op:?} is defined nowhere");
         }
     }
 

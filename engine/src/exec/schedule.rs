@@ -294,7 +294,6 @@ impl<'p> Schedule<'p> {
         if count == 0 {
             return Ok(Outcome::Value(self.no_value(&binding.ty)?));
         }
-        frame.drop_before_call();
         Ok(Outcome::Value(self.call(call, frame.bytes())?))
     }
 

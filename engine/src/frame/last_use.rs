@@ -12,8 +12,6 @@ pub(crate) struct LastUses {
     pub(super) own: Vec<Vec<(Var, SpaceId)>>,
     /// For each variable bound in a block around, the last step that uses it.
     pub(super) around: FxHashMap<Var, usize>,
-    /// The variable that is the block's result.
-    pub(super) result: Option<Var>,
 }
 
 /// Returns the last uses in a block; the function's parameters count as bound in its body.
@@ -53,11 +51,8 @@ pub(super) fn last_uses(function: &Function, block: &Block) -> LastUses {
             }
         }
     }
-    let mut uses = LastUses {
-        own: vec![Vec::new(); block.steps.len()],
-        around: FxHashMap::default(),
-        result: block.result.variable(),
-    };
+    let mut uses =
+        LastUses { own: vec![Vec::new(); block.steps.len()], around: FxHashMap::default() };
     for (var, at) in last {
         if block.result == Atom::Var(var) {
             continue;

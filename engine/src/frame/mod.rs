@@ -189,22 +189,6 @@ impl<'p> CallFrame<'p> {
         }
     }
 
-    /// Drops the values that nobody uses after the step under way, a call whose operands have been
-    /// taken: they would stay for as long as the call takes.
-    pub(crate) fn drop_before_call(&mut self) {
-        for (level, (uses, step)) in self.steps.iter().enumerate() {
-            for (var, home) in &uses.own[*step] {
-                let is_over = |(uses, step): &(Rc<LastUses>, usize)| {
-                    uses.result != Some(*var)
-                        && uses.around.get(var).is_none_or(|last| *last <= *step)
-                };
-                if self.steps[level + 1..].iter().all(is_over) {
-                    self.values.remove(&(*var, *home));
-                }
-            }
-        }
-    }
-
     /// Returns the size of the state in bytes, about; without the elements of arrays.
     pub(crate) fn bytes(&self) -> usize {
         let extents = self.extents.capacity() * size_of::<(SpaceId, Rc<Extent>)>()

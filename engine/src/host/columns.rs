@@ -44,7 +44,7 @@ pub(super) enum Piece {
     Shared(Arc<Vec<u8>>, Range<usize>),
     /// The lengths of segments, a range of those in a block.
     Lengths(Arc<Vec<i64>>, Range<usize>),
-    /// Where such segments begin, of which the first begins at the number given.
+    /// The indices at which such segments begin, of which the first begins at the number given.
     Starts(Arc<Vec<i64>>, Range<usize>, i64),
     /// Bytes of a file from a position on, and what makes elements of them.
     File {

@@ -6,16 +6,33 @@
 //!
 //! Such a program does not end or fails, and how much time and memory it takes until its memory or its
 //! stack is full depends on the machine. So it is interpreted for a moment only, to see whether it
-//! fails by itself, and then it is reported.
+//! fails by itself, and then it is reported, unless it takes neither stack nor memory.
 //!
 //! A function that calls itself from an apply-to-each is not found, since there may be no elements.
 
 use nesl_core::base::with_stack;
-use nesl_core::ir::{Block, FunId, Op, Program};
+use nesl_core::ir::{Atom, Block, FunId, Op, Program};
 
-/// Returns the name of a function that the program calls, whatever its input, and that calls itself
-/// again on every way through it.
-pub(super) fn endless(program: &Program) -> Option<&str> {
+/// A function that calls itself on every way through it, perhaps by way of others.
+pub(super) struct Endless<'p> {
+    /// Its name.
+    pub name: &'p str,
+    /// True if a call on the way to itself is not the last that its function does, so that the calls
+    /// take ever more stack.
+    pub stacks: bool,
+}
+
+/// A call that is made on every way through a block.
+#[derive(Clone, Copy)]
+struct SureCall {
+    callee: FunId,
+    /// True if its result is that of the block.
+    is_tail: bool,
+}
+
+/// Returns a function that the program calls, whatever its input, and that calls itself again on every
+/// way through it.
+pub(super) fn endless(program: &Program) -> Option<Endless<'_>> {
     // The greatest set of functions that call one of the set on every way through them.
     let mut all = vec![true; program.functions.len()];
     let mut changed = true;
@@ -30,26 +47,43 @@ pub(super) fn endless(program: &Program) -> Option<&str> {
             return None;
         }
     }
-    // The calls lead from the main function to a cycle, and once around it.
+    let from = |at: FunId| sure_call(&program.functions[at.0 as usize].body, &all);
+    // The calls lead from the main function to a cycle.
     let mut seen = vec![false; program.functions.len()];
     let mut at = program.main;
     while !std::mem::replace(&mut seen[at.0 as usize], true) {
-        at = sure_call(&program.functions[at.0 as usize].body, &all)?;
+        at = from(at)?.callee;
     }
-    let name = &program.functions[at.0 as usize].name;
-    Some(name.split('@').next().unwrap_or(name))
+    let (first, mut stacks) = (at, false);
+    loop {
+        let call = from(at)?;
+        stacks |= !call.is_tail;
+        at = call.callee;
+        if at == first {
+            break;
+        }
+    }
+    let name = &program.functions[first.0 as usize].name;
+    Some(Endless { name: name.split('@').next().unwrap_or(name), stacks })
 }
 
-/// Returns a function of a set that is called on every way through a block, or one of them on each.
-fn sure_call(block: &Block, set: &[bool]) -> Option<FunId> {
+/// Returns a call of a function of a set that is made on every way through a block, or one of those
+/// that are made on each.
+fn sure_call(block: &Block, set: &[bool]) -> Option<SureCall> {
     with_stack(|| {
-        block.lets.iter().find_map(|binding| match &binding.op {
-            Op::Call(callee, _) => set[callee.0 as usize].then_some(*callee),
-            Op::If { then, otherwise, .. } => {
-                sure_call(then, set).and_then(|callee| sure_call(otherwise, set).and(Some(callee)))
+        block.lets.iter().find_map(|binding| {
+            let is_result = block.result == Atom::Var(binding.var);
+            match &binding.op {
+                Op::Call(callee, _) => set[callee.0 as usize]
+                    .then_some(SureCall { callee: *callee, is_tail: is_result }),
+                Op::If { then, otherwise, .. } => {
+                    let (then, otherwise) = (sure_call(then, set)?, sure_call(otherwise, set)?);
+                    let is_tail = is_result && then.is_tail && otherwise.is_tail;
+                    Some(SureCall { is_tail, ..then })
+                }
+                Op::Time(block) => Some(SureCall { is_tail: false, ..sure_call(block, set)? }),
+                _ => None,
             }
-            Op::Time(block) => sure_call(block, set),
-            _ => None,
         })
     })
 }

@@ -19,6 +19,7 @@ use crate::execute::{Executor, Inputs, Prepared};
 use crate::host::System;
 use crate::interpret_first::{InterpretFirst, values_on_host};
 use crate::resident::ResidentValue;
+use endless::Endless;
 use nesl_core::interp::{self, Failure, Host, Value};
 use nesl_core::ir::{Effects, Op, Program};
 use nesl_core::strategy::eligibility::{left_to_interpreter, worth_compiling};
@@ -118,14 +119,15 @@ impl Runner<'_> {
                     && values_on_host(globals, &*executor.runtime, &executor.limits).is_some())
     }
 
-    /// Returns the failure of a program without effects that cannot end: its own, if it fails soon.
+    /// Returns the failure of a program without effects that cannot end, but takes ever more stack or
+    /// memory: its own, if it fails soon.
     fn endless(
         &mut self,
         program: &Program,
         globals: &[ResidentValue],
         key: i64,
     ) -> Option<Failure> {
-        let name = endless::endless(program)?;
+        let Endless { name, stacks } = endless::endless(program)?;
         if Effects::of(program).in_function(program.main) {
             return None;
         }
@@ -135,8 +137,10 @@ impl Runner<'_> {
         };
         let limits = self.executor.map_or_else(Thresholds::default, |executor| executor.limits);
         let bytes = limits.max_trace_search_bytes;
+        // Calls at the ends of functions take no stack on a runtime, so that their number is no reason.
+        let calls = if stacks { limits.max_trace_search_calls } else { usize::MAX };
         let options = interp::Options {
-            max_depth: self.options.max_depth.min(limits.max_trace_search_calls),
+            max_depth: self.options.max_depth.min(calls),
             max_bytes: self.options.max_bytes.min(bytes),
             ..self.options.clone()
         };
@@ -145,6 +149,8 @@ impl Runner<'_> {
         match done {
             Some(Ok(_)) => None,
             Some(Err(failure)) => Some(failure),
+            // It loops, and takes neither stack nor memory: somebody may want that, and interrupt it.
+            None if budget == 0 => None,
             None => {
                 let again = format!("every way through `{name}` calls `{name}` again");
                 let fault = Fault::with(FaultCode::TooDeep, again);

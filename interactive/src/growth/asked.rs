@@ -1,4 +1,4 @@
-//! What is to be measured: an expression, and bindings that prepare its inputs and are left out of its cost.
+//! The question of a measurement of costs: an expression, and bindings that prepare its inputs and are left out.
 
 use nesl_core::syntax::RawKind;
 use nesl_engine::Session;

@@ -57,12 +57,7 @@ struct Talk {
 }
 
 /// Reads lines and runs them until the session ends; `first` is entered before anything is read.
-pub fn talk(
-    global: &Global,
-    measures: Measures,
-    files: Files,
-    first: Option<&str>,
-) -> Result<u8> {
+pub fn talk(global: &Global, measures: Measures, files: Files, first: Option<&str>) -> Result<u8> {
     interrupt::keep_session();
     interrupt::handle();
     if !global.quiet {
@@ -109,7 +104,8 @@ pub fn talk(
         colors,
     };
     let is_awaited = awaited || first.is_some();
-    talk.begin((!is_awaited).then_some(MAX_BEGINNING)).map_err(|missing| global.missing(&missing))?;
+    talk.begin((!is_awaited).then_some(MAX_BEGINNING))
+        .map_err(|missing| global.missing(&missing))?;
     talk.run(first).map_err(|failure| match failure {
         Failure::Missing(missing) => global.missing(&missing),
         Failure::Other(error) => error,

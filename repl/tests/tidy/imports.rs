@@ -256,7 +256,8 @@ fn imports(tokens: &[String]) -> (Vec<Vec<String>>, BTreeMap<String, Vec<String>
     let mut bindings = BTreeMap::new();
     let mut at = 0;
     while at < tokens.len() {
-        if tokens[at] == "use" {
+        // `use<'a>`, in a type, is no declaration.
+        if tokens[at] == "use" && tokens.get(at + 1).is_none_or(|next| next != "<") {
             at += 1;
             use_tree(tokens, &mut at, &[], &mut paths, &mut bindings);
             continue;
@@ -377,6 +378,13 @@ mod tests {
     fn a_module_and_its_children_are_no_circle() {
         let (parent, child) = ("mod child; use child::f;", "use super::g;");
         assert!(circles(&[("lib.rs", ""), ("a.rs", parent), ("a/child.rs", child)]).is_empty());
+    }
+
+    #[test]
+    fn captured_lifetimes_are_not_imports() {
+        let a = "fn f<'a>(x: &'a str) -> impl Iterator + use<'a> { g({ h(x); x }) }\nuse super::b;";
+        let files = [("lib.rs", ""), ("a.rs", a), ("b.rs", "use super::a;")];
+        assert_eq!(circles(&files), [["a", "b"]]);
     }
 
     #[test]

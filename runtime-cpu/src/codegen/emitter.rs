@@ -64,7 +64,7 @@ pub struct Loop {
 /// A product of two words.
 #[derive(Clone, Copy)]
 pub struct Product {
-    /// The factors.
+    /// The two factors of the product.
     pub of: [ir::Value; 2],
     /// The low word.
     pub low: ir::Value,

@@ -394,7 +394,7 @@ struct Slip {
     place: usize,
 }
 
-/// What is known of the elements of a bucket that are equal.
+/// A group of equal elements of a bucket.
 #[derive(Clone, Copy)]
 struct Known {
     hash: u64,

@@ -191,11 +191,11 @@ mod tests {
         let numbers: Vec<u32> =
             encode(&lines, &tokens, true).iter().map(|token| token.token_type).collect();
         let kept = |kind: TokenKind| numbers.contains(&number(kind));
-        assert!(!kept(TokenKind::Comment) && !kept(TokenKind::Text) && !kept(TokenKind::Keyword));
+        assert!(!kept(TokenKind::Comment) && !kept(TokenKind::Text));
         assert!(kept(TokenKind::Function) && kept(TokenKind::Command) && kept(TokenKind::Operator));
-        // Of operators, only those that mean an apply-to-each in parallel: `{`, `:`, `}`.
-        let operators = numbers.iter().filter(|own| **own == number(TokenKind::Operator));
-        assert_eq!(operators.count(), 3);
+        // Of operators and keywords, only those of an apply-to-each in parallel: `{`, `:`, `in`, `}`.
+        let count = |kind| numbers.iter().filter(|own| **own == number(kind)).count();
+        assert_eq!((count(TokenKind::Operator), count(TokenKind::Keyword)), (3, 1));
     }
 
     #[test]

@@ -123,14 +123,17 @@ fn point_11_each_call_is_one_line_whatever_it_launches() {
             - `{(k, #group) : (k, group) in int_collect({(x, x) : x in v})}`: 9 launches
         "#]],
     );
-    check("$0function same(a, b) = if eql(a, b) then sum(a) else sum(b);", expect![[r#"
+    check(
+        "$0function same(a, b) = if eql(a, b) then sum(a) else sum(b);",
+        expect![[r#"
         **Parallel: 4 launches**
         - `eql(a, b)`: 2 launches
         - if `eql(a, b)`:
           - one pass over `a`: their sum
         - otherwise:
           - one pass over `b`: their sum
-    "#]]);
+    "#]],
+    );
 }
 
 #[test]
