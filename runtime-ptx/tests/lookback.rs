@@ -262,8 +262,8 @@ kernel \"failing\"(v0: i64, v1: [i64]) over flat v0 at v2 {
 }
 ";
 
-/// Sinks of a kernel over a space with offsets `v1`, with the array `v2` of its elements and the arrays
-/// `v3` and `v4` for results.
+/// These sinks are those of a kernel over a space with offsets `v1`, with the array `v2` of its elements
+/// and the arrays `v3` and `v4` for results.
 const BY_SEGMENT: [&str; 5] = [
     "reduce segment add v8 -> v3",
     "reduce add v8 -> v3",
