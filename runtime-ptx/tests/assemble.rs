@@ -230,7 +230,7 @@ fn registers_of_typical_kernels() {
         scan f64             70      70      64      64      72
         pack                 80      80      78      78      78
         rows                 76      76      74      76      76
-        segments             90      90      94      94      94
+        segments             90      90      92      92      94
         columns              18      20      20      20      20
         black-scholes        42      43      46      46      46
     "#]]

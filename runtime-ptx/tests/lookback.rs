@@ -2,7 +2,7 @@
 //! blocks and however many of them the device executes at a time; arrays that begin at any element.
 
 use nesl_runtime::kir::{Literal, Ty, parse};
-use nesl_runtime::runtime::{Arg, Launch, Options, Runtime};
+use nesl_runtime::runtime::{Arg, Failure, Launch, Options, Runtime};
 use nesl_runtime_ptx::Ptx;
 use nesl_sim::client::{Client, Session};
 
@@ -250,5 +250,55 @@ kernel \"iota\"(v0: i64, v1: [i64]) over flat v0 at v2 {
         let args = [Data::Scalar(count as i64), Data::Out(Ty::I64, count)];
         let out = launch(&session, iota, &args, 0);
         assert_eq!(words(&out[0]), (0..count as u64).collect::<Vec<_>>());
+    }
+}
+
+/// A kernel whose launch fails.
+const FAILING: &str = "\
+kernel \"failing\"(v0: i64, v1: [i64]) over flat v0 at v2 {
+  v3: bool = const false
+  check v3 @3
+  store v1[v2] = v2
+}
+";
+
+/// These sinks are those of a kernel over a space with offsets `v1`, with the array `v2` of its elements
+/// and the arrays `v3` and `v4` for results.
+const BY_SEGMENT: [&str; 5] = [
+    "reduce segment add v8 -> v3",
+    "reduce add v8 -> v3",
+    "v9: i64 = scan add v8 total v3",
+    "v9: i64 = scan segment add v8 total v3",
+    "pack v10 columns v8 -> v3 count v4",
+];
+
+/// What a launch that failed did not write a later one does not read, not even to learn how many
+/// elements there are.
+#[test]
+fn launches_behind_a_failure_read_nothing() {
+    for sink in BY_SEGMENT {
+        let session = simulator(&[("check", "1")]);
+        let ptx = Ptx::new(0, Options::default()).unwrap();
+        let text = format!(
+            "kernel \"k\"(v0: i64, v1: [i64], v2: [i64], v3: [i64], v4: [i64]) \
+             over segmented v0, v1 at v5, v6, v7 {{\n  v8: i64 = load v2[v7]\n  \
+             v10: bool = ge v8, v6\n  {sink}\n}}\n"
+        );
+        let segments = 100;
+        let unwritten = [segments + 1, 5000, 5000, 5000].map(|n| ptx.alloc(Ty::I64, n).unwrap());
+        let [offsets, ..] = &unwritten;
+        let count = |count: usize| Arg::Scalar(Literal::I64(count as i64));
+        let mut args = vec![count(segments)];
+        args.extend(unwritten.iter().map(|array| Arg::Array(array.clone(), 0)));
+        let launches =
+            [(FAILING, vec![count(segments + 1), Arg::Array(offsets.clone(), 0)]), (&text, args)];
+        for (tag, (text, args)) in (5..).zip(&launches) {
+            let module = ptx.load(&parse(text).unwrap()).unwrap();
+            let launch = Launch { module: &module, kernel: 0, args, tag, work_items: None };
+            ptx.launch(&launch).unwrap();
+        }
+        let failure = ptx.sync().unwrap_err();
+        assert!(matches!(failure, Failure::Program { tag: 5, .. }), "{sink}: {failure:?}");
+        assert!(session.findings().is_empty(), "{sink}: {:?}", session.findings());
     }
 }

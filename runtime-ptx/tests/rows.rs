@@ -234,7 +234,8 @@ fn check_order(order: usize) {
             let lengths = shape.lengths();
             let size = || format!("{} segments, {:?}…", lengths.len(), lengths.first());
             if let Err(why) = testkit::check(&case, &ptx) {
-                panic!("{}, {}: {why}\n{}", case.name, size(), case.text);
+                let findings = session.findings();
+                panic!("{}, {}: {why}\n{findings:?}\n{}", case.name, size(), case.text);
             }
             let findings = session.findings();
             assert!(findings.is_empty(), "{}, {}: {findings:?}\n{}", case.name, size(), case.text);

@@ -59,7 +59,7 @@ pub fn entry(
     let frame = Frame::load(&mut asm, kernel, plan, pass);
     let end = asm.label();
     let entry = Entry { kernel, plan, pass, way, spaces: &spaces, frame: &frame };
-    if !entry.looks_back() {
+    if !entry.looks_with_tiles() {
         failure::skip_if_failed(&mut asm, end);
     }
     let finishes = grid_reductions(&entry, &mut asm);

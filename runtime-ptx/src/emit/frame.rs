@@ -177,6 +177,13 @@ impl Entry<'_> {
         self.way == Way::Elements && self.roles().any(Role::looks_back)
     }
 
+    /// Returns true if the thread that draws tiles looks, for its block, whether an earlier launch has
+    /// failed. In a space with offsets every thread looks before it reads how many elements there are,
+    /// which that launch may not have written.
+    pub fn looks_with_tiles(&self) -> bool {
+        self.looks_back() && !matches!(self.kernel.space, Space::Segmented { .. })
+    }
+
     /// Returns true if the pass goes over the space tile by tile.
     pub fn is_tiled(&self) -> bool {
         self.way == Way::Elements && self.plan.is_tiled(self.kernel, self.pass)

@@ -78,8 +78,8 @@ impl Assembly {
         self.store_as("", ty, space, address.into(), value);
     }
 
-    /// Emits the store of an element that other threads may write as well, all of them the same
-    /// value: an ordinary store would be a data race.
+    /// Emits the store of an element that other threads may write as well, where all of them write the
+    /// same value or nothing reads it: an ordinary store would be a data race.
     pub fn store_relaxed(
         &mut self,
         ty: Ty,

@@ -14,8 +14,8 @@
 //!
 //! If a sink waits for the tiles before its own, blocks draw the numbers of their tiles, so that
 //! the tiles before it have begun, however many blocks the device executes at a time. The thread
-//! that draws also looks whether an earlier launch has failed. Otherwise each block takes every n-th
-//! tile.
+//! that draws also looks whether an earlier launch has failed, unless all threads have looked before
+//! they read the size of the space. Otherwise each block takes every n-th tile.
 
 mod compact;
 mod pieces;
@@ -151,7 +151,7 @@ pub fn each_tile(
     }
     emit!(asm, "bra {head}");
     asm.place(end);
-    if draw.is_some() {
+    if entry.looks_with_tiles() {
         let is_void = asm.register(Class::Predicate);
         emit!(asm, "setp.eq.s64 {is_void}, {}, {VOID_TILE}", tile.number.tile);
         emit!(asm, "@{is_void} bra {void}");
@@ -166,8 +166,8 @@ struct Draw {
     told: Reg,
     /// The greatest number that is drawn; 0 follows.
     greatest: Reg,
-    /// Of the first thread: true if no earlier launch has failed.
-    goes_on: Reg,
+    /// Of the first thread: true if no earlier launch has failed; none if that is known.
+    goes_on: Option<Reg>,
     /// True for the other threads.
     others: Reg,
 }
@@ -182,13 +182,16 @@ impl Draw {
         emit!(asm, "cvt.u32.u64 {greatest}, {tiles}");
         emit!(asm, "add.s32 {greatest}, {greatest}, {}", entry.frame.ids.blocks);
         emit!(asm, "sub.s32 {greatest}, {greatest}, 1");
-        let (others, looked) = (asm.register(Class::Predicate), asm.label());
-        let goes_on = asm.constant(Literal::Bool(true));
+        let others = asm.register(Class::Predicate);
         emit!(asm, "setp.ne.s32 {others}, {}, 0", entry.frame.ids.thread);
-        emit!(asm, "@{others} bra {looked}");
-        let no_failure = failure::no_earlier_failed(asm);
-        asm.move_to(goes_on, no_failure.into());
-        asm.place(looked);
+        let goes_on = entry.looks_with_tiles().then(|| {
+            let (goes_on, looked) = (asm.constant(Literal::Bool(true)), asm.label());
+            emit!(asm, "@{others} bra {looked}");
+            let no_failure = failure::no_earlier_failed(asm);
+            asm.move_to(goes_on, no_failure.into());
+            asm.place(looked);
+            goes_on
+        });
         Draw { told, greatest, goes_on, others }
     }
 
@@ -199,8 +202,10 @@ impl Draw {
         let number = asm.register(Class::B32);
         emit!(asm, "@{} bra {told}", self.others);
         let ticket = asm.global_param(TICKET);
-        emit!(asm, "mov.b32 {number}, {VOID_TILE}");
-        emit!(asm, "@!{} bra {drawn}", self.goes_on);
+        if let Some(goes_on) = self.goes_on {
+            emit!(asm, "mov.b32 {number}, {VOID_TILE}");
+            emit!(asm, "@!{goes_on} bra {drawn}");
+        }
         emit!(
             asm,
             "atom.relaxed.gpu.global.inc.u32 {number}, [{ticket}+{TILE_TICKET}], {}",

@@ -193,7 +193,8 @@ impl Tile<'_> {
         let results = Results::of_run(asm, run, base);
         self.each_end(asm, run, values.len(), |asm, number, at| {
             let slot = self.ring_slot(asm, (base, size), number, 0);
-            asm.store(ty, AddressSpace::Shared, slot, values[at].into());
+            // If the ring has too few places, several lanes write one of them, which nothing reads.
+            asm.store_relaxed(ty, AddressSpace::Shared, slot, values[at].into());
             results.add(asm, number);
         });
         self.store_results(asm, &results, (run, values), (ty, out));
