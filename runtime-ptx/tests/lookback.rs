@@ -262,8 +262,8 @@ kernel \"failing\"(v0: i64, v1: [i64]) over flat v0 at v2 {
 }
 ";
 
-/// These sinks are those of a kernel over a space with offsets `v1`, with the array `v2` of its elements
-/// and the arrays `v3` and `v4` for results.
+/// Sinks of a kernel over a space with offsets `v1`, with the array `v2` of its elements and the arrays
+/// `v3` and `v4` for results.
 const BY_SEGMENT: [&str; 5] = [
     "reduce segment add v8 -> v3",
     "reduce add v8 -> v3",
@@ -272,8 +272,8 @@ const BY_SEGMENT: [&str; 5] = [
     "pack v10 columns v8 -> v3 count v4",
 ];
 
-/// What a launch that failed did not write a later one does not read, not even to learn how many
-/// elements there are.
+/// A launch behind a failure does not read what the one that failed should have written, not even to
+/// learn how many elements there are.
 #[test]
 fn launches_behind_a_failure_read_nothing() {
     for sink in BY_SEGMENT {
