@@ -302,7 +302,7 @@ impl Default for Thresholds {
             max_trace_search_ms: 300,
             max_trace_search_calls: 10_000,
             max_trace_search_bytes: 64 << 20,
-            max_endless_ns: 25_000_000,
+            max_endless_ns: 100_000_000,
             max_inline_literal_elements: 64,
             max_deferred_operations: 200,
         }

@@ -275,7 +275,7 @@ fn loops_cost_what_they_write() {
         flags                                 45          12          45
         a branch that updates                 31           7          31
         a dynamic program                     48          11          48
-        a sieve                              150          56         158
+        a sieve                              150         224         170
         a heap                               578          74         580
         a queue                               64          11          63
         union and find                        75          62          75

@@ -15,7 +15,7 @@ use nesl_core::ir::{Atom, Block, FunId, Op, Program};
 
 /// A function that calls itself on every way through it, perhaps by way of others.
 pub(super) struct Endless<'p> {
-    /// Its name.
+    /// The name of the function.
     pub name: &'p str,
     /// True if a call on the way to itself is not the last that its function does, so that the calls
     /// take ever more stack.
@@ -31,7 +31,7 @@ struct SureCall {
 }
 
 /// Returns a function that the program calls, whatever its input, and that calls itself again on every
-/// way through it.
+/// way through it, unless that takes neither stack nor memory for sure.
 pub(super) fn endless(program: &Program) -> Option<Endless<'_>> {
     // The greatest set of functions that call one of the set on every way through them.
     let mut all = vec![true; program.functions.len()];
@@ -54,14 +54,19 @@ pub(super) fn endless(program: &Program) -> Option<Endless<'_>> {
     while !std::mem::replace(&mut seen[at.0 as usize], true) {
         at = from(at)?.callee;
     }
-    let (first, mut stacks) = (at, false);
+    let (first, mut stacks, mut grows) = (at, false, false);
     loop {
         let call = from(at)?;
         stacks |= !call.is_tail;
+        let params = &program.functions[at.0 as usize].params;
+        grows |= params.iter().any(|(_, ty)| ty.has_sequence());
         at = call.callee;
         if at == first {
             break;
         }
+    }
+    if !stacks && !grows {
+        return None;
     }
     let name = &program.functions[first.0 as usize].name;
     Some(Endless { name: name.split('@').next().unwrap_or(name), stacks })

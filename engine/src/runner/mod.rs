@@ -138,9 +138,13 @@ impl Runner<'_> {
         let limits = self.executor.map_or_else(Thresholds::default, |executor| executor.limits);
         let bytes = limits.max_trace_search_bytes;
         // Calls at the ends of functions take no stack on a runtime, so that their number is no reason.
-        let calls = if stacks { limits.max_trace_search_calls } else { usize::MAX };
+        let (calls, stack) = match stacks {
+            true => (limits.max_trace_search_calls, self.options.max_stack_bytes),
+            false => (usize::MAX, usize::MAX),
+        };
         let options = interp::Options {
             max_depth: self.options.max_depth.min(calls),
+            max_stack_bytes: stack,
             max_bytes: self.options.max_bytes.min(bytes),
             ..self.options.clone()
         };
