@@ -171,7 +171,7 @@ fn programs_of_the_examples() {
         black_scholes              2         3         0         2         0         0         0       138         0
         closest_pair              35        35         2        17        23      5207      3784      9653         2
         collatz                    5         5         1         4         2        30        25      5452         1
-        components               346       404         0        75        68     32668     12414     35059         0
+        components               346       403         0        74        68     29513     10115     33884         0
         dot_product                4         4         0         3         2        67         8      7624         0
         edit_distance             31        45         0        19         1       864       604      2119         0
         fft                       49        49         3         9        14        78        54       742         2
@@ -186,11 +186,11 @@ fn programs_of_the_examples() {
         list_ranking              69        71         0        21        18     12993      6194     30978         0
         mandelbrot                 4         5         0         3         4         5        57      2883         0
         matrix                    96       111         3        75        73       321       263      4371         3
-        monte_carlo               12        13         0         7         6       147       127    156187         0
+        monte_carlo               12        13         0         7         6       147       127     37418         0
         nqueens                   11        18         0        15         3     21924     15155     11415         0
         pagerank                 385       385         0       129       127      1147        95     13138         0
         parentheses               31        39         0        21         9        10         6      5483         0
-        picture                  154       210         1       110        53       330       329     10601         1
+        picture                  154       210         1       110        53       330       329      9657         1
         primes                    15        15         3         9         7        14        18       598         3
         quickhull                 43        45         2        21        35      3239      1120     24812         2
         quicksort                 37        47         5        22        25       837       651      7014         5
@@ -212,8 +212,8 @@ fn programs_of_the_examples() {
         batcher: odd_even_sort@int kernel 25: recursive functions
         batcher: odd_even_sort@int kernel 5: recursive functions
         bfs: main kernel 2: the intrinsic `groups`
-        bfs: spread kernel 12: the intrinsic `groups`
-        bfs: spread kernel 23: the intrinsic `groups`
+        bfs: spread kernel 12: the collective operation `store`
+        bfs: spread kernel 23: the collective operation `store`
         closest_pair: closest kernel 15: recursive functions
         closest_pair: closest kernel 22: recursive functions
         collatz: game kernel 4: recursive functions
