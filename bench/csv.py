@@ -47,7 +47,7 @@ def nesl(program, path, folder, threads):
     """Runs read_csv; returns its seconds, the most memory of the process, and the rows and bytes."""
     source = os.path.join(folder, "read.nesl")
     with open(source, "w") as file:
-        file.write(f't = read_csv((0, 0, 0.0, 0.0, ""), "{path}");\n#t;\n')
+        file.write(f'rows = read_csv((0, 0, 0.0, 0.0, ""), "{path}");\n#rows;\n')
     command = [program, "run", "--json", "--quiet", source]
     if threads:
         command += ["--threads", str(threads)]
