@@ -49,7 +49,7 @@ fn only(data: &str) -> [(&str, &str); 3] {
 
 /// Builds the wheel that `pip install` takes, and tries it in a fresh environment.
 pub fn wheel() -> Result<()> {
-    let python = python::environment("wheel", "maturin==1.8.1")?;
+    let python = python::environment("wheel", "maturin==1.16.0")?;
     let built = "-m maturin build --release --out target/wheels";
     run(&format!("{} {built}", python.display()), &[])?;
     run(&format!("{} python/tests/wheel.py target/wheels", python.display()), &[])
