@@ -104,7 +104,7 @@ pub struct State {
     forms: Vec<FormRun>,
     /// True until the first text of the entry that runs.
     begins: bool,
-    /// The times of the kernels of that entry, while they are recorded.
+    /// The times of the kernels of that entry, unless they are not recorded.
     profile: Option<Profile>,
     /// The times of all kernels that are not recorded for a single entry, if somebody wants them.
     all_kernels: Option<Profile>,
@@ -166,6 +166,7 @@ impl State {
         };
         state.connect();
         state.set_runtime(state.setup.runtime)?;
+        state.time_kernels(true);
         Ok(state)
     }
 
@@ -414,8 +415,10 @@ impl State {
         timed
     }
 
-    /// Records the times of all kernels from now on, except while those of an entry are recorded.
+    /// Records the times of all kernels from now on, except while those of an entry are asked for; those
+    /// of each entry are no longer recorded.
     pub fn time_all_kernels(&mut self, profile: Profile) {
+        self.profile = None;
         self.session.time_kernels(Some(profile.clone()));
         self.all_kernels = Some(profile);
     }

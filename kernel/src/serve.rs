@@ -26,6 +26,9 @@ use std::time::{Duration, Instant};
 use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 use zeromq::{SocketRecv, SocketSend};
 
+/// The longest time for which what is published about the first request waits for a subscriber.
+const MAX_SUBSCRIPTION_TIME: Duration = Duration::from_secs(5);
+
 /// A client that does not take a message within this misses it.
 const MAX_SEND_TIME: Duration = Duration::from_secs(1);
 
@@ -90,11 +93,12 @@ pub fn serve(connection_file: &Path, setup: Setup) -> Result<(), Error> {
 /// Serves clients until the end.
 async fn run(info: &ConnectionInfo, worker: Worker) -> Result<Arc<Kernel>, Error> {
     let session = uuid::Uuid::new_v4().to_string();
+    // First of all: a client that reaches the shell can also subscribe.
+    let iopub = create_kernel_iopub_xpub_connection(info, &session).await?;
     let (shell_out, shell) = create_kernel_shell_connection(info, &session).await?.split();
     let (control_out, control) = create_kernel_control_connection(info, &session).await?.split();
     let (stdin_out, stdin) = create_kernel_stdin_connection(info, &session).await?.split();
     let heartbeat = create_kernel_heartbeat_connection(info).await?;
-    let iopub = create_kernel_iopub_xpub_connection(info, &session).await?;
 
     let publisher = Publisher::default();
     let (shell_queue, shell_messages) = unbounded_channel();
@@ -196,26 +200,53 @@ async fn send(mut to: RouterSendConnection, mut queue: UnboundedReceiver<Jupyter
 
 /// Sends everyone what is published, and welcomes those who subscribe.
 async fn publish(mut iopub: KernelIoPubXPubConnection, publisher: Publisher) {
+    let mut has_subscribers = false;
     loop {
         // Subscriptions first: who has subscribed misses nothing that is published later.
         let next = tokio::select! {
             biased;
             event = iopub.recv_subscription() => {
-                match event {
-                    Ok(SubscriptionEvent::Subscribe(topic)) => {
-                        let content: JupyterMessageContent = IoPubWelcome::new(topic.clone()).into();
-                        let topic = bytes::Bytes::from(topic);
-                        put(&mut iopub, crate::wire::message(vec![topic], None, content)).await;
-                    }
-                    Ok(SubscriptionEvent::Unsubscribe(_)) => {}
-                    // The client has gone.
-                    Err(_) => tokio::task::yield_now().await,
-                }
+                has_subscribers |= welcome(&mut iopub, event).await;
                 continue;
             }
             next = due(&publisher) => next,
         };
+        if !has_subscribers && next.parent_header.is_some() {
+            // A client's first request may arrive before its subscription, on another socket; an answer that is
+            // published sooner would be lost, and some clients wait for it for ever.
+            let first = async {
+                loop {
+                    let event = iopub.recv_subscription().await;
+                    if welcome(&mut iopub, event).await {
+                        break;
+                    }
+                }
+            };
+            let _ = tokio::time::timeout(MAX_SUBSCRIPTION_TIME, first).await;
+            has_subscribers = true;
+        }
         put(&mut iopub, next).await;
+    }
+}
+
+/// Welcomes a new subscriber; returns true if the event was one.
+async fn welcome<E>(
+    iopub: &mut KernelIoPubXPubConnection,
+    event: Result<SubscriptionEvent, E>,
+) -> bool {
+    match event {
+        Ok(SubscriptionEvent::Subscribe(topic)) => {
+            let content: JupyterMessageContent = IoPubWelcome::new(topic.clone()).into();
+            let topic = bytes::Bytes::from(topic);
+            put(iopub, crate::wire::message(vec![topic], None, content)).await;
+            true
+        }
+        Ok(SubscriptionEvent::Unsubscribe(_)) => false,
+        // The client has gone.
+        Err(_) => {
+            tokio::task::yield_now().await;
+            false
+        }
     }
 }
 

@@ -17,10 +17,12 @@
 //! Both stacks together take at most [`Options::max_stack_bytes`]: a level of a simple recursion is
 //! three frames and one or two values of 16 bytes each.
 //!
-//! `operands` evaluates operands and scalar operations, `effects` performs operations of the host.
+//! `operands` evaluates operands and scalar operations, `effects` performs operations of the host, and
+//! `tail_calls` removes calls that only pass on a result.
 
 mod effects;
 mod operands;
+mod tail_calls;
 
 use super::cost::{self, Cost};
 use super::in_use::{BLOCK_BYTES, InUse};
@@ -65,6 +67,8 @@ pub(super) struct Machine<'p, 'h> {
     function: FunId,
     /// The number of calls in progress.
     calls: usize,
+    /// The number of calls in progress at which those are removed that only pass on a result.
+    swept_at: usize,
     /// The size of the nests in progress, and that of the sequences which the calls in progress keep if
     /// these are short, in bytes.
     kept_bytes: usize,
@@ -176,6 +180,7 @@ impl<'p, 'h> Machine<'p, 'h> {
             window,
             function: program.main,
             calls: 0,
+            swept_at: tail_calls::MIN_SWEPT_CALLS,
             kept_bytes: 0,
             spent: Cost::default(),
             counted_from: 0,
@@ -365,7 +370,10 @@ impl<'p, 'h> Machine<'p, 'h> {
         let window = self.windows[callee.0 as usize]
             .get_or_insert_with(|| Rc::new(Window::of(function)))
             .clone();
-        self.check_depth(window.size)?;
+        self.sweep_if_many();
+        if !self.has_room(window.size) && !(self.sweep_helps() && self.has_room(window.size)) {
+            return Err(self.too_deep());
+        }
         if self.limits.may_be_full() {
             self.count_bytes(&[])?;
         }
@@ -397,17 +405,19 @@ impl<'p, 'h> Machine<'p, 'h> {
         Ok(())
     }
 
-    /// Faults if there is no room for another call, with a window of so many values.
-    fn check_depth(&self, window: usize) -> Result<(), LocatedFault> {
+    /// Returns true if there is room for another call, with a window of so many values.
+    fn has_room(&self, window: usize) -> bool {
         let frames = (self.frames.len() + 2) * size_of::<ControlFrame<'_>>();
         let values = (self.values.len() + window) * size_of::<Value>();
         let bytes = frames + values + self.kept_bytes;
-        if self.calls < self.max_depth && bytes <= self.max_stack_bytes {
-            return Ok(());
-        }
+        self.calls < self.max_depth && bytes <= self.max_stack_bytes
+    }
+
+    /// Returns the fault of a call for which there is no room.
+    fn too_deep(&self) -> LocatedFault {
         let deeper_than_limit = self.calls >= self.max_depth;
         let limit = (!deeper_than_limit).then_some(self.max_stack_bytes as u64);
-        Err(Fault::too_deep(Some(self.calls as u64), limit).into())
+        Fault::too_deep(Some(self.calls as u64), limit).into()
     }
 
     /// Ends the call on top of the stack.

@@ -119,8 +119,7 @@ impl Runner<'_> {
                     && values_on_host(globals, &*executor.runtime, &executor.limits).is_some())
     }
 
-    /// Returns the failure of a program without effects that cannot end, but takes ever more stack or
-    /// memory: its own, if it fails soon.
+    /// Returns the failure of a program without effects that cannot end: its own, if it fails soon.
     fn endless(
         &mut self,
         program: &Program,
@@ -137,7 +136,7 @@ impl Runner<'_> {
         };
         let limits = self.executor.map_or_else(Thresholds::default, |executor| executor.limits);
         let bytes = limits.max_trace_search_bytes;
-        // Calls at the ends of functions take no stack on a runtime, so that their number is no reason.
+        // Calls at the ends of functions take no stack, so that their number is no reason.
         let (calls, stack) = match stacks {
             true => (limits.max_trace_search_calls, self.options.max_stack_bytes),
             false => (usize::MAX, usize::MAX),
@@ -153,8 +152,6 @@ impl Runner<'_> {
         match done {
             Some(Ok(_)) => None,
             Some(Err(failure)) => Some(failure),
-            // It loops, and takes neither stack nor memory: somebody may want that, and interrupt it.
-            None if budget == 0 => None,
             None => {
                 let again = format!("every way through `{name}` calls `{name}` again");
                 let fault = Fault::with(FaultCode::TooDeep, again);

@@ -22,6 +22,11 @@ use nesl_runtime::scalar::Precision;
 use std::cell::{Cell, OnceCell, RefCell};
 use std::rc::Rc;
 
+/// The number of elements of the longest sequence that a deferred program may make. A runtime has no
+/// limit but its memory, which may run out later, too; this is the greatest length that is an int of
+/// either precision.
+const MAX_DEFERRED_LENGTH: u64 = i32::MAX as u64;
+
 /// The value of a variable, computed or deferred.
 #[derive(Clone)]
 pub(super) enum Value {
@@ -128,8 +133,7 @@ impl Session {
             });
         }
         let known = |id: GlobalId| values[id.0 as usize].fact();
-        let limit = self.settings.max_length as u64;
-        let fact = cannot_fail(&program, &known, limit)?;
+        let fact = cannot_fail(&program, &known, MAX_DEFERRED_LENGTH)?;
         let max_operations = self.executor.as_ref()?.limits.max_deferred_operations;
         (loops && size <= max_operations).then(|| {
             Value::Deferred(Rc::new(Deferred {

@@ -8,7 +8,6 @@ import os
 import re
 import subprocess
 import sys
-import time
 import tomllib
 from pathlib import Path
 
@@ -20,9 +19,6 @@ ROOT = Path(__file__).resolve().parents[3]
 
 # How long the kernel, in an unoptimized build on a busy machine, may take for an answer, in seconds.
 MAX_SECONDS = 60
-
-# How long the console may take to subscribe after its first prompt, in seconds.
-SUBSCRIPTION_SECONDS = 2
 
 # What a terminal takes for colours and movements of the cursor.
 SEQUENCE = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]|\x1b\][^\x07]*\x07|\x1b[=>]")
@@ -38,9 +34,6 @@ def console():
     )
     child.setwinsize(50, 120)
     child.expect_exact("In [1]: ")
-    # The console asks for an entry before it has subscribed to what the kernel publishes, and waits for
-    # ever for an answer that was published before.
-    time.sleep(SUBSCRIPTION_SECONDS)
     yield child
     child.close(force=True)
 

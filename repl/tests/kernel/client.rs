@@ -105,19 +105,26 @@ pub fn start() -> Client {
 
 /// Starts a kernel with arguments of its own.
 pub fn start_with_arguments(arguments: &[&str]) -> Client {
-    connect(&[&[env!("CARGO_BIN_EXE_nesl")], arguments].concat(), Stdio::null())
+    connect(&[&[env!("CARGO_BIN_EXE_nesl")], arguments].concat(), Stdio::null(), None).0
+}
+
+/// Starts a kernel, and subscribes to what it publishes only after the reply to a first cell; returns
+/// the id of the request, too.
+pub fn start_and_subscribe_late(code: &str) -> (Client, String) {
+    connect(&[env!("CARGO_BIN_EXE_nesl")], Stdio::null(), Some(code))
 }
 
 /// Starts a kernel by a program that starts it, or none; its errors go to `errors`.
 pub fn start_with(starter: &[&str], errors: Stdio) -> Client {
-    connect(&[starter, &[env!("CARGO_BIN_EXE_nesl")]].concat(), errors)
+    connect(&[starter, &[env!("CARGO_BIN_EXE_nesl")]].concat(), errors, None).0
 }
 
 /// Held while a kernel starts.
 static STARTING: Mutex<()> = Mutex::new(());
 
-/// Starts a kernel by a command, and connects to it.
-fn connect(command: &[&str], errors: Stdio) -> Client {
+/// Starts a kernel by a command, and connects to it. The first cell, if there is one, is sent and
+/// answered before the client subscribes; its id is returned, or an empty text.
+fn connect(command: &[&str], errors: Stdio, first: Option<&str>) -> (Client, String) {
     let kernel = ["kernel", "--connection-file", "{connection_file}"];
     let words = command.iter().chain(&kernel);
     let argv: Vec<String> = words.map(|word| (*word).to_owned()).collect();
@@ -127,7 +134,16 @@ fn connect(command: &[&str], errors: Stdio) -> Client {
     let one_at_a_time = STARTING.lock().unwrap_or_else(PoisonError::into_inner);
     let connected = runtime.block_on(async {
         let mut kernel = Started::start(&argv, errors).await.expect("it starts");
-        let shell = kernel.shell(SESSION, MAX_WAIT).await.expect("it listens");
+        let mut shell = kernel.shell(SESSION, MAX_WAIT).await.expect("it listens");
+        let (mut asked, mut replies) = (String::new(), VecDeque::new());
+        if let Some(code) = first {
+            let message = request("execute_request", json!({ "code": code }));
+            asked.clone_from(&message.header.msg_id);
+            within(shell.send(message)).await.expect("it is sent");
+            let reply = within(shell.socket.recv()).await.expect("a reply");
+            let reply = RawMessage::from_multipart(reply, &shell.mac).expect("it is signed");
+            replies.push_back(parsed(&reply));
+        }
         let info = &kernel.info;
         let identity = peer_identity_for_session(SESSION).expect("an identity");
         let control = create_client_control_connection(info, SESSION).await.expect("control");
@@ -135,10 +151,10 @@ fn connect(command: &[&str], errors: Stdio) -> Client {
         let stdin = stdin.await.expect("stdin");
         let heartbeat = create_client_heartbeat_connection(info).await.expect("heartbeat");
         let iopub = create_client_iopub_connection(info, "", SESSION).await.expect("iopub");
-        (kernel, shell, control, iopub, stdin, heartbeat)
+        (kernel, shell, control, iopub, stdin, heartbeat, asked, replies)
     });
     drop(one_at_a_time);
-    let (kernel, shell, control, iopub, stdin, heartbeat) = connected;
+    let (kernel, shell, control, iopub, stdin, heartbeat, asked, replies) = connected;
     let mut client = Client {
         runtime,
         kernel,
@@ -147,7 +163,7 @@ fn connect(command: &[&str], errors: Stdio) -> Client {
         iopub,
         stdin,
         heartbeat,
-        replies: VecDeque::new(),
+        replies,
         published: VecDeque::new(),
     };
     // It says that it starts to those who are there by then.
@@ -156,7 +172,7 @@ fn connect(command: &[&str], errors: Stdio) -> Client {
         (welcome.kind.as_str(), &welcome.content["subscription"]),
         ("iopub_welcome", &json!(""))
     );
-    client
+    (client, asked)
 }
 
 async fn within<T>(future: impl Future<Output = T>) -> T {

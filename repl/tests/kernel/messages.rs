@@ -1,6 +1,6 @@
 //! Requests and their replies: every kind of them, and the order of what is published.
 
-use crate::client::start;
+use crate::client::{start, start_and_subscribe_late};
 use serde_json::json;
 
 #[test]
@@ -30,6 +30,14 @@ fn a_cell_is_between_busy_and_idle_in_order() {
     assert_eq!(done.reply["status"], "ok");
     assert_eq!(done.reply["execution_count"], 1);
     assert_eq!(client.run("it").said(), ["execute_result: [1, 2, 1, 2] : [int]"]);
+}
+
+#[test]
+fn a_client_that_subscribes_late_misses_nothing() {
+    let (mut client, asked) = start_and_subscribe_late("20 + 22;");
+    let done = client.done(&asked);
+    assert_eq!(done.said(), ["execute_result: 42 : int"]);
+    assert_eq!(client.run("it").said(), ["execute_result: 42 : int"]);
 }
 
 #[test]

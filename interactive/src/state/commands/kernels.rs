@@ -1,7 +1,6 @@
 //! `:kernels`: the launches of an entry, and the time of each kernel.
 //!
-//! Times are measured by a runtime around the one that programs run on
-//! ([`nesl_runtime::profile`]), which is there only while they are wanted.
+//! Times are measured by a runtime around the one that programs run on ([`nesl_runtime::profile`]).
 
 use super::{Call, Command, Operand};
 use crate::bundle::{Bundle, escaped};
@@ -57,9 +56,9 @@ pub(super) static KERNELS: Command = Command {
           element once, and the rate, also as a part of the bandwidth of a GPU. They stand in the order \
           of their first launches, and a timeline shows when each ran. A kernel is \
           named after its function and its number in `:ir fused`; if other forms have a kernel of that \
-          name, it has a number in parentheses, too. After `:kernels on`, `:kernels` does so \
-          for the last entry; otherwise it shows what was counted for the forms of that entry. Timing \
-          waits for each launch on the CPU; it costs nothing when it is off.",
+          name, it has a number in parentheses, too. `:kernels` alone shows those of the last entry; an \
+          entry that launched none, as small ones do, which are interpreted, is shown form by form. Timing \
+          waits for each launch on the CPU; `:kernels off` ends that.",
     run: |state, call| match call.operand.trim_end_matches(';') {
         "" => last(state),
         word @ ("on" | "off") => {
@@ -112,7 +111,8 @@ fn of_forms(state: &mut State, call: &Call<'_>) -> Outcome {
 
 /// Shows the launches of the last entry.
 fn last(state: &mut State) -> Outcome {
-    if let Some(profile) = state.profile() {
+    let profile = state.profile().cloned();
+    if let Some(profile) = profile.as_ref().filter(|profile| !profile.launches().is_empty()) {
         let bandwidth = state.session.stats().memory_bandwidth;
         state.show(Output::Answer(shown(profile, bandwidth)));
         return Outcome::Done;
@@ -129,12 +129,13 @@ fn last(state: &mut State) -> Outcome {
             grouped(usage.writes),
         ]);
     }
-    let hint = "`:kernels FORM` times each kernel of a form, `:kernels on` those of all entries.";
+    let hint = "`:kernels FORM` runs a form as kernels, however small it is, and times each.";
     let bundle = if table.is_empty() {
         Bundle::text(format!("Nothing has run yet. {hint}"))
     } else {
-        let html = format!("{}{}", table.html(), note(hint));
-        Bundle::text(format!("{table}{hint}")).with_html(html)
+        let none = if profile.is_some() { "No kernel was launched. " } else { "" };
+        let html = format!("{}{}", table.html(), note(&format!("{none}{hint}")));
+        Bundle::text(format!("{table}{none}{hint}")).with_html(html)
     };
     state.show(Output::Answer(bundle));
     Outcome::Done

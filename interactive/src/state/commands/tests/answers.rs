@@ -490,15 +490,30 @@ fn the_last_entry_is_taken_back() {
 }
 
 #[test]
-fn kernels_are_timed_only_when_they_are_asked_for() {
+fn kernels_of_the_last_entry_are_shown() {
     let mut state = state();
     said(&mut state, "xs = [0:100]; sum({x * x : x in xs});");
     let text = said(&mut state, ":kernels");
+    let table = text.split("\n\n").next().unwrap_or_default().to_owned();
+    expect![[r#"
+        kernel launches work items time share bytes rate
+        1 main kernel 0 1 100 T T 800 bytes T
+        2 main kernel 0 (2) 1 100 T T 808 bytes T
+        (bytes: what the launches read and wrote, each element once; share: of the time of all kernels)"#]].assert_eq(&without_times(&table));
+    assert!(text.contains("When each kernel ran"), "{text}");
+    said(&mut state, "xs;");
+    let text = said(&mut state, ":kernels");
     expect![[r#"
         name time launches transferred reads writes
-        xs T 1 0 bytes 0 0
+        it T 0 0 bytes 0 0
+        No kernel was launched. `:kernels FORM` runs a form as kernels, however small it is, and times each.
+    "#]].assert_eq(&without_times(&text));
+    said(&mut state, ":kernels off\nsum({x * x : x in xs});");
+    let text = said(&mut state, ":kernels");
+    expect![[r#"
+        name time launches transferred reads writes
         it T 1 8 bytes 1 0
-        `:kernels FORM` times each kernel of a form, `:kernels on` those of all entries.
+        `:kernels FORM` runs a form as kernels, however small it is, and times each.
     "#]]
     .assert_eq(&without_times(&text));
     let text = said(&mut state, ":kernels {x * x : x in xs | x < 3}");
