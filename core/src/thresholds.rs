@@ -207,11 +207,11 @@ pub struct Thresholds {
     /// Programs remembered as too long to be interpreted first; then all are forgotten.
     pub max_remembered_programs: usize,
 
-    /// Milliseconds for which a failed program is interpreted again to find the calls around the
-    /// failure.
+    /// Nanoseconds for which a failed program is interpreted again to find the calls around the
+    /// failure, estimated from tables.
     ///
     /// Compiled code keeps no call stack. A person does not wait longer for a longer message.
-    pub max_trace_search_ms: u64,
+    pub max_trace_search_ns: u64,
 
     /// Calls within each other up to which a program that failed is interpreted again.
     ///
@@ -299,7 +299,7 @@ impl Default for Thresholds {
             max_interpret_first_bytes: 256 << 20,
             max_kept_builtins: 256,
             max_remembered_programs: 4096,
-            max_trace_search_ms: 300,
+            max_trace_search_ns: 300_000_000,
             max_trace_search_calls: 10_000,
             max_trace_search_bytes: 64 << 20,
             max_endless_ns: 100_000_000,

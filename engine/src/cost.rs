@@ -522,7 +522,7 @@ mod tests {
     }
 
     #[test]
-    fn the_error_is_that_of_what_is_printed() {
+    fn n1_the_error_is_that_of_what_is_printed() {
         let curves: [fn(f64) -> f64; 5] = [
             |n| 49.6 * log(n) - 103.4,
             |n| 11.617 * n * log(n) - 8.91 * n,

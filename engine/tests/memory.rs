@@ -22,7 +22,7 @@ fn bytes_after(session: &mut Session, texts: &[&str]) -> u64 {
 }
 
 #[test]
-fn a_name_that_changes_its_type_leaves_no_arrays() {
+fn n7_a_name_that_changes_its_type_leaves_no_arrays() {
     let round = [
         "xs = {i * 3 : i in [0:10000]};",
         "function total(k) = sum(xs) + k;",

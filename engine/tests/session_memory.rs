@@ -41,7 +41,7 @@ fn live_bytes_after(session: &mut Session, texts: &[&str], rounds: usize) -> isi
 }
 
 #[test]
-fn entering_the_same_forms_again_takes_no_memory() {
+fn n7_entering_the_same_forms_again_takes_no_memory() {
     let forms = [
         "function mean(xs) = float(sum(xs)) / float(#xs);",
         "xs = {i * i : i in [0:10]};",

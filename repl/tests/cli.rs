@@ -679,7 +679,7 @@ fn measuring_and_checking_draw_nothing() {
 }
 
 #[test]
-fn programs_have_arguments() {
+fn n14_programs_have_arguments() {
     let folder =
         Folder::new(&[("sum.nesl", "#!/usr/bin/env nesl\narguments(0);\n#arguments(1);\n")]);
     for arguments in [&["run", "sum.nesl", "--", "5", "-x y"][..], &["sum.nesl", "5", "-x y"]] {
@@ -693,7 +693,7 @@ fn programs_have_arguments() {
 }
 
 #[test]
-fn values_are_json_if_asked() {
+fn n15_values_are_json_if_asked() {
     let folder = Folder::new(&[]);
     let data = |arguments: &[&str]| -> Vec<serde_json::Value> {
         let ran = folder.nesl(arguments).code(0);
@@ -713,7 +713,7 @@ fn values_are_json_if_asked() {
 }
 
 #[test]
-fn files_are_loaded_from_the_folder_of_the_file_that_loads_them() {
+fn n12_files_are_loaded_from_the_folder_of_the_file_that_loads_them() {
     let folder = Folder::new(&[("b.nesl", "y = 1;")]);
     std::fs::create_dir(folder.path().join("sub")).expect("a folder");
     std::fs::write(folder.path().join("sub/a.nesl"), "load \"b\"; y;").expect("saved");
@@ -738,7 +738,7 @@ fn files_are_loaded_from_the_folder_of_the_file_that_loads_them() {
 /// A file that is written again keeps its contents until all are there, and its permissions.
 #[cfg(unix)]
 #[test]
-fn files_are_replaced_whole() {
+fn n17_files_are_replaced_whole() {
     use std::os::unix::fs::PermissionsExt;
     let folder = Folder::new(&[("old", "before")]);
     let path = folder.path().join("old");

@@ -8,6 +8,34 @@ fn nesl() -> Command {
     Command::new(env!("CARGO_BIN_EXE_nesl"))
 }
 
+/// What an expression is evaluated to, and what is said about it.
+fn eval(text: &str) -> (String, String) {
+    let output = nesl().args(["eval", text]).output().expect("it starts");
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    (text(&output.stdout), text(&output.stderr))
+}
+
+#[test]
+fn n5_a_backslash_in_a_string_is_warned_about() {
+    let (value, said) = eval(r#""a\n""#);
+    assert_eq!(value, "it = \"an\" : [char]\n");
+    assert!(said.contains("is the letter n") && said.contains("[newline]"), "{said}");
+}
+
+#[test]
+fn n6_tables_have_rows_of_any_width_empty_fields_and_other_separators() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("a.csv");
+    let path = path.to_str().expect("a path");
+    std::fs::write(path, "1,2,3\n4,5,6\n").expect("written");
+    let (value, said) = eval(&format!("read_csv([0], \"{path}\")"));
+    assert!(value.starts_with("it = [[1, 2, 3], [4, 5, 6]]"), "{value}{said}");
+    std::fs::write(path, "x;y;z\n1.5;;a\n2.5;3;b\n").expect("written");
+    let columns = format!("read_csv_columns((1.0, 1.0), [\"x\", \"y\"], `;, \"{path}\")");
+    let (value, said) = eval(&columns);
+    assert!(value.contains("(1.5, nan)") && value.contains("(2.5, 3.0)"), "{value}{said}");
+}
+
 #[test]
 fn n10_a_run_takes_the_threads_that_it_is_given() {
     for threads in ["1", "2", "3"] {
@@ -26,6 +54,40 @@ fn n10_a_run_takes_the_threads_that_it_is_given() {
     }
     let refused = nesl().args(["--threads", "0", "eval", "1"]).output().expect("it starts");
     assert!(!refused.status.success(), "{refused:?}");
+}
+
+#[test]
+fn n11_the_notation_of_the_stages_is_explained() {
+    let output = nesl().args(["ir", "--help"]).output().expect("it starts");
+    let help = String::from_utf8_lossy(&output.stdout);
+    for line in ["How to read the stages", "s1 = count v3 of s0", "collect v4 from s1"] {
+        assert!(help.contains(line), "{help}");
+    }
+}
+
+#[test]
+fn n13_names_of_the_library_can_be_variables() {
+    for name in ["index", "count", "mod", "hash"] {
+        let (value, said) = eval(&format!("{name} = 3; {name} + 1"));
+        assert!(
+            value.ends_with("it = 4 : int\n") && said.contains("Name warning"),
+            "{value}{said}"
+        );
+    }
+    // A name that the language protects is refused once.
+    for name in ["name", "next", "find", "rank", "min", "max", "string"] {
+        let (_, said) = eval(&format!("{name} = 3; {name} + 1"));
+        assert_eq!(said.matches("error: ").count(), 1, "{said}");
+    }
+}
+
+#[test]
+fn n16_a_file_that_is_not_there_is_an_error_with_a_place() {
+    let output =
+        nesl().args(["eval", "#read_string_from_file(\"/nowhere\")"]).output().expect("it starts");
+    assert_eq!(output.status.code(), Some(1));
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(said.contains(":1:2") && said.contains("/nowhere"), "{said}");
 }
 
 /// The file has no blocks on the disk.
@@ -71,4 +133,15 @@ fn n20_a_program_that_is_ended_leaves_no_temporary_files() {
         let left: Vec<_> = std::fs::read_dir(&temporary).expect("a folder").flatten().collect();
         assert!(left.is_empty(), "{signal}: {left:?}");
     }
+}
+
+#[test]
+fn n22_the_memory_of_a_run_can_be_limited() {
+    let output = nesl()
+        .args(["--memory", "5M", "eval", "sum({float(i) : i in sort([0:10000000])})"])
+        .output()
+        .expect("it starts");
+    assert_eq!(output.status.code(), Some(1));
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(said.contains("Out of memory") && said.contains("the limit is 5."), "{said}");
 }

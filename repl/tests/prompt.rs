@@ -299,7 +299,7 @@ impl Terminal {
 
 /// A terminal without bracketed paste sends pasted text as if it were typed, and fast.
 #[test]
-fn all_lines_of_an_unbracketed_paste_arrive() {
+fn n2_all_lines_of_an_unbracketed_paste_arrive() {
     let folder = tempfile::tempdir().expect("a folder");
     let mut terminal = Terminal::start(folder.path(), &[]);
     let lines: String = (0..40).map(|n| format!("p{n} = {n} * {n};\r")).collect();
@@ -315,7 +315,7 @@ fn all_lines_of_an_unbracketed_paste_arrive() {
 }
 
 #[test]
-fn ctrl_c_stops_printing_and_keeps_the_session() {
+fn n3_ctrl_c_stops_printing_and_keeps_the_session() {
     let folder = tempfile::tempdir().expect("a folder");
     let mut terminal = Terminal::start(folder.path(), &["--print-length", "all"]);
     terminal.say("x = 41", "x = 41 : int");

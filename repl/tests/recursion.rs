@@ -30,7 +30,7 @@ const PROGRAMS: &[(&str, &str)] = &[
 ];
 
 #[test]
-fn recursion_without_an_end_takes_little_memory() {
+fn n24_recursion_without_an_end_takes_little_memory() {
     for runtime in ["cpu", "reference", "kir"] {
         for (program, expected) in PROGRAMS {
             let mut child = Command::new(env!("CARGO_BIN_EXE_nesl"))

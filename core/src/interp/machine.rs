@@ -371,7 +371,8 @@ impl<'p, 'h> Machine<'p, 'h> {
             .get_or_insert_with(|| Rc::new(Window::of(function)))
             .clone();
         self.sweep_if_many();
-        if !self.has_room(window.size) && !(self.sweep_helps() && self.has_room(window.size)) {
+        let room = window.size;
+        if !(self.has_room(room) || self.sweep_helps() && self.has_room(room)) {
             return Err(self.too_deep());
         }
         if self.limits.may_be_full() {

@@ -234,6 +234,22 @@ pub fn perform(
     }
 }
 
+/// Runs a program as [`run`] does, to look for something: for at most about `budget` nanoseconds, which
+/// are estimated as for [`run_within`], and reporting its calls and copies to an observer if there is one.
+/// A run that exceeds its budget is interrupted.
+pub fn search<'h>(
+    budget: u64,
+    program: &Program,
+    globals: &[Value],
+    key: i64,
+    host: &'h mut dyn Host,
+    options: &Options<'_>,
+    observer: Option<&'h mut dyn Observer>,
+) -> Result<Outcome, Failure> {
+    let within = limits::Budget::new(budget, u64::MAX);
+    machine::Machine::new(program, globals, host, options, observer, Some(&within)).run(key)
+}
+
 /// Runs a program as [`run`] does and reports its calls and copies to an observer.
 pub fn run_watched(
     program: &Program,

@@ -4,9 +4,9 @@
 //! function h(v) = h(v ++ v); h([1])      every way through `h` calls `h` again
 //! ```
 //!
-//! Such a program fails or does not end, and how much time and memory it takes until its memory or its
-//! stack is full, if they ever are, depends on the machine. So it is interpreted for a moment only, to see
-//! whether it fails by itself, and then it is reported.
+//! Such a program does not end or fails, and how much time and memory it takes until its memory or its
+//! stack is full depends on the machine. So it is interpreted for a moment only, to see whether it
+//! fails by itself, and then it is reported, unless it takes neither stack nor memory.
 //!
 //! A function that calls itself from an apply-to-each is not found, since there may be no elements.
 
@@ -31,7 +31,7 @@ struct SureCall {
 }
 
 /// Returns a function that the program calls, whatever its input, and that calls itself again on every
-/// way through it.
+/// way through it, unless that takes neither stack nor memory for sure.
 pub(super) fn endless(program: &Program) -> Option<Endless<'_>> {
     // The greatest set of functions that call one of the set on every way through them.
     let mut all = vec![true; program.functions.len()];
@@ -54,14 +54,19 @@ pub(super) fn endless(program: &Program) -> Option<Endless<'_>> {
     while !std::mem::replace(&mut seen[at.0 as usize], true) {
         at = from(at)?.callee;
     }
-    let (first, mut stacks) = (at, false);
+    let (first, mut stacks, mut grows) = (at, false, false);
     loop {
         let call = from(at)?;
         stacks |= !call.is_tail;
+        let params = &program.functions[at.0 as usize].params;
+        grows |= params.iter().any(|(_, ty)| ty.has_sequence());
         at = call.callee;
         if at == first {
             break;
         }
+    }
+    if !stacks && !grows {
+        return None;
     }
     let name = &program.functions[first.0 as usize].name;
     Some(Endless { name: name.split('@').next().unwrap_or(name), stacks })

@@ -26,7 +26,7 @@ use nesl_core::strategy::eligibility::{left_to_interpreter, worth_compiling};
 use nesl_core::strategy::{InterpretBudget, Strategy, Thresholds};
 use nesl_runtime::fault::{Fault, FaultCode};
 use nesl_runtime::runtime;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 /// Runs the programs of one form.
@@ -119,7 +119,8 @@ impl Runner<'_> {
                     && values_on_host(globals, &*executor.runtime, &executor.limits).is_some())
     }
 
-    /// Returns the failure of a program without effects that cannot end: its own, if it fails soon.
+    /// Returns the failure of a program without effects that cannot end, but takes ever more stack or
+    /// memory: its own, if it fails soon.
     fn endless(
         &mut self,
         program: &Program,
@@ -152,6 +153,8 @@ impl Runner<'_> {
         match done {
             Some(Ok(_)) => None,
             Some(Err(failure)) => Some(failure),
+            // It loops, and takes neither stack nor memory: somebody may want that, and interrupt it.
+            None if budget == 0 => None,
             None => {
                 let again = format!("every way through `{name}` calls `{name}` again");
                 let fault = Fault::with(FaultCode::TooDeep, again);
@@ -205,13 +208,7 @@ impl Runner<'_> {
                 self.on_runtime = true;
                 Ok((value, None))
             }
-            Some(Err(failure)) => Err(self.locate_failure(
-                program,
-                globals,
-                key,
-                failure,
-                Duration::from_millis(limits.max_trace_search_ms),
-            )),
+            Some(Err(failure)) => Err(self.locate_failure(program, globals, key, failure)),
             None => self.interpret(program, globals, key),
         }
     }
@@ -246,15 +243,14 @@ impl Runner<'_> {
     }
 
     /// Adds the trace of calls to a failure on a runtime. Compiled code does not record calls, so the direct
-    /// interpreter runs the program again (it has no effects); if it fails at the same source location within
-    /// `max_search`, its trace is taken.
+    /// interpreter runs the program again (it has no effects); if it soon fails at the same source location,
+    /// its trace is taken.
     fn locate_failure(
         &mut self,
         program: &Program,
         globals: &[ResidentValue],
         key: i64,
         failure: Failure,
-        max_search: Duration,
     ) -> FormError {
         let mut called = false;
         for function in &program.functions {
@@ -264,24 +260,14 @@ impl Runner<'_> {
         else {
             return FormError::Program(failure);
         };
-        let enough = AtomicBool::new(false);
         // A recursion that goes too deep is found early: its last calls look like those before.
         let too_deep = failure.fault.code == FaultCode::TooDeep;
         let limits = self.executor.map_or_else(Thresholds::default, |executor| executor.limits);
         let most = if too_deep { limits.max_trace_search_calls } else { usize::MAX };
         let max_depth = self.options.max_depth.min(most);
-        let options =
-            interp::Options { interrupt: Some(&enough), max_depth, ..self.options.clone() };
-        let host = &mut *self.host;
-        let again = std::thread::scope(|scope| {
-            let timer = scope.spawn(|| {
-                std::thread::park_timeout(max_search);
-                enough.store(true, Ordering::Relaxed);
-            });
-            let again = interp::run(program, &globals, key, host, &options);
-            timer.thread().unpark();
-            again
-        });
+        let options = interp::Options { max_depth, ..self.options.clone() };
+        let (budget, host) = (limits.max_trace_search_ns, &mut *self.host);
+        let again = interp::search(budget, program, &globals, key, host, &options, None);
         let own = |failure: &Failure| {
             failure.trace.iter().find(|(_, library)| !library).map(|(site, _)| *site)
         };

@@ -14,11 +14,7 @@ use nesl_core::strategy::Thresholds;
 use nesl_runtime::fault::FaultCode;
 use nesl_runtime::scalar::Precision;
 use nesl_runtime::services::text;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
 
-/// The time in milliseconds that the second run may take.
-const MAX_SEARCH_MS: u64 = 300;
 /// The number of calls under way, the last ones, whose arguments are kept.
 const KEPT_CALLS: usize = 64;
 /// The number of calls that are shown.
@@ -93,22 +89,14 @@ impl Session {
         }
         let values = globals.iter().map(|global| global.value(self.runtime()).cloned());
         let values: Vec<Value> = values.collect::<Result<_, _>>().ok()?;
-        let enough = AtomicBool::new(false);
         let limits = Thresholds::default();
         let max_depth = self.settings.max_depth.min(limits.max_trace_search_calls);
         let max_bytes = self.settings.max_bytes.min(limits.max_trace_search_bytes);
-        let options = interp::Options { max_depth, max_bytes, ..options(&self.settings, &enough) };
+        let stop = self.interrupt_handle();
+        let options = interp::Options { max_depth, max_bytes, ..options(&self.settings, &stop) };
         let mut calls = Calls { program, under_way: Vec::new() };
-        let host = &mut self.host;
-        let run = std::thread::scope(|scope| {
-            let timer = scope.spawn(|| {
-                std::thread::park_timeout(Duration::from_millis(MAX_SEARCH_MS));
-                enough.store(true, Ordering::Relaxed);
-            });
-            let run = interp::run_watched(program, &values, key, host, &options, &mut calls);
-            timer.thread().unpark();
-            run
-        });
+        let (budget, host) = (limits.max_trace_search_ns, &mut self.host);
+        let run = interp::search(budget, program, &values, key, host, &options, Some(&mut calls));
         Some((run.err()?, calls))
     }
 }
