@@ -456,7 +456,13 @@ fn measure_tables() {
     for program in TABLES.iter().filter(|p| p.0.contains(&only)) {
         let name = program.0;
         println!();print!("{name:28}");
+        let only_seq = std::env::var("SEQ").is_ok();
         for (_version, strategy) in VERSIONS {
+            if only_seq && _version == "flattened" { continue; }
+            if only_seq {
+               print!(" {_version}: {:?}", [64,128,256,512,1024,2048].map(|n| work(program, n, strategy)));
+               continue;
+            }
             let (per_turn, growth) = measure(program, strategy);
             print!("{per_turn:>12} ({growth:.2})");
         }

@@ -283,6 +283,8 @@ struct Origins {
     /// The sequence of a row, taken out of a table, that it is. It lies where the table does, if that
     /// is owned.
     row: Option<u32>,
+    /// It is not in memory, and its elements contain no sequences: it is copied where it is stored.
+    delayed: bool,
 }
 
 /// The part of a variable that is used.
@@ -453,7 +455,13 @@ impl<'w, 'a> Walk<'w, 'a> {
             self.plan.is_fused(binding.var) || self.plan.sort_of(binding.var).is_some();
         let mut operands = Vec::new();
         each_use(binding, &mut |var, _| operands.push(var));
-        self.made_of(&binding.ty, is_delayed, &operands)
+        let mut made = self.made_of(&binding.ty, is_delayed, &operands);
+        if let Ty::Sequence(element) = &binding.ty
+            && !element.has_sequence()
+        {
+            made[0].delayed = is_delayed;
+        }
+        made
     }
 
     fn made_of(&mut self, ty: &'a Ty, is_delayed: bool, operands: &[Var]) -> Vec<Origins> {
@@ -488,7 +496,8 @@ impl<'w, 'a> Walk<'w, 'a> {
             // A view of the same elements.
             SeqOp::Subseq => {
                 let origins = self.atom(args[0], &binding.ty);
-                origins.into_iter().map(|origins| Origins { row: None, ..origins }).collect()
+                let part = |origins| Origins { row: None, delayed: false, ..origins };
+                origins.into_iter().map(part).collect()
             }
             // The pool itself, if the segments tile it.
             SeqOp::Flatten => {
@@ -654,6 +663,7 @@ impl Origins {
         add(&mut self.reads, &other.reads);
         add(&mut self.views, &other.views);
         self.row = self.row.filter(|row| other.row == Some(*row));
+        self.delayed = false;
         self
     }
 

@@ -190,8 +190,9 @@ impl<'a> Walk<'_, 'a> {
             let viewed = own.iter().any(|allocation| {
                 self.viewers[*allocation as usize].iter().any(|viewer| self.is_live(*viewer))
             });
-            if viewed || op == SeqOp::Append || !others.iter().all(|other| other.is_apart_from(own))
-            {
+            // What is not in memory yet is computed before it is stored.
+            let overlaps = |other: &Origins| !other.delayed && !other.is_apart_from(own);
+            if viewed || op == SeqOp::Append || others.iter().any(overlaps) {
                 if op != SeqOp::Append {
                     self.found.moves.insert(binding.var);
                 }
