@@ -94,15 +94,12 @@ impl<'a> Walk<'_, 'a> {
         })
     }
 
-    /// Returns true if a variable's sequence is another sequence of the same row.
+    /// Returns true if a variable's sequence is another sequence of the same row: it lies in another
+    /// pool.
     fn is_another_part(&self, (var, number): (Var, usize), taken: &Taken) -> bool {
-        let own = self.variables.get(&var).and_then(|(all, _)| all[number].own.as_ref());
-        own.is_some_and(|own| {
-            own.iter().all(|own| {
-                let other = self.taken.get(own);
-                other.is_some_and(|other| other.row == taken.row && other.part != taken.part)
-            })
-        })
+        let row = self.variables.get(&var).and_then(|(all, _)| all[number].row);
+        let other = row.and_then(|row| self.taken.get(&row));
+        other.is_some_and(|other| other.row == taken.row && other.part != taken.part)
     }
 
     /// Returns true if the table that a row was taken out of is not used after the binding at hand,
