@@ -109,6 +109,13 @@ pub struct Thresholds {
     /// [`min_flattened_elements`]: Thresholds::min_flattened_elements
     pub max_sequential_call_work_items: u64,
 
+    /// Elements that a call may read for each of its work items, where flattened code copies arrays
+    /// that sequential code overwrites; with more, the recursion is finished by sequential code.
+    ///
+    /// A loop that changes a few rows of a table has little to do in a turn, and copies the table.
+    /// Sixteen elements are copied in the time that a work item takes.
+    pub max_copied_elements_per_work_item: u64,
+
     /// Operations up to which a side of a conditional inside a map counts as elementwise.
     ///
     /// Every thread of a map may compute such a side again for its element; a longer one is better
@@ -279,6 +286,7 @@ impl Default for Thresholds {
             max_calls_on_device: 64,
             min_observed_calls: 16,
             max_sequential_call_work_items: 1 << 11,
+            max_copied_elements_per_work_item: 16,
             max_map_side_operations: 16,
             sequential_thread_work_items: 1 << 10,
             max_host_copied_elements: 256,

@@ -196,6 +196,168 @@ const PROGRAMS: &[Program] = &[
     ),
 ];
 
+/// Programs that update sequences of sequences.
+const TABLES: &[Program] = &[
+    (
+        "a cell",
+        "function go(m, i) : ([[int]], int) -> [[int]] =
+           if i == #m then m else go(rep(m, rep(m[i], i, 3), i), i + 1);",
+        "sum(flatten(go(dist(dist(0, 8), n), 0)))",
+    ),
+    (
+        "a cell of a long row",
+        "function go(m, i, n) : ([[int]], int, int) -> [[int]] =
+           if i == n then m
+           else let r = rem(i, 4) in go(rep(m, rep(m[r], i, i), r), i + 1, n);",
+        "sum(flatten(go({dist(k, n) : k in [0:4]}, 0, n)))",
+    ),
+    (
+        "cells of a dynamic program",
+        "function go(m, i, j) : ([[int]], int, int) -> [[int]] =
+           if i == #m then m
+           else if j == 8 then go(m, i + 1, 1)
+           else go(rep(m, rep(m[i], min(m[i - 1][j], m[i][j - 1]) + m[i - 1][j - 1], j), i), i, j + 1);",
+        "sum(flatten(go({[k:k + 8] : k in [0:n]}, 1, 1)))",
+    ),
+    (
+        "two cells of a row",
+        "function go(m, i) : ([[int]], int) -> [[int]] =
+           if i == #m then m
+           else let r = m[i] in go(rep(m, rep(rep(r, r[0], 7), r[7], 0), i), i + 1);",
+        "sum(flatten(go({[k:k + 8] : k in [0:n]}, 1)))",
+    ),
+    (
+        "writes to a row",
+        "function go(m, i, n) : ([[int]], int, int) -> [[int]] =
+           if i == n then m
+           else let r = rem(i, 4) in go(rep(m, m[r] <- [(i, i), (0, i)], r), i + 1, n);",
+        "sum(flatten(go({dist(k, n) : k in [0:4]}, 0, n)))",
+    ),
+    (
+        "a row of others",
+        "function go(m, i) : ([[int]], int) -> [[int]] =
+           if i == #m then m
+           else go(rep(m, {a + b : a in m[i - 1]; b in m[i]}, i), i + 1);",
+        "sum(flatten(go({[k:k + 8] : k in [0:n]}, 1)))",
+    ),
+    (
+        "elimination",
+        "function clear(m, k, i) : ([[float]], int, int) -> [[float]] =
+           if i == #m then m
+           else let r = m[i]; p = m[k]; c = r[k] / p[k]
+                in clear(rep(m, {a - c * b : a in r; b in p}, i), k, i + 1);
+         function go(m, k) : ([[float]], int) -> [[float]] =
+           if k == 2 then m else go(clear(m, k, k + 1), k + 1);",
+        "sum(flatten(go({{float(rem(i * 7 + j * j, 5) + 1) : j in [0:8]} : i in [0:n]}, 0)))",
+    ),
+    (
+        "swaps of rows",
+        "function go(m, i, j) : ([[int]], int, int) -> [[int]] =
+           if i >= j then m else go(rep(rep(m, m[j], i), m[i], j), i + 1, j - 1);",
+        "sum(flatten(go({[k:k + 8] : k in [0:n]}, 0, n - 1)))",
+    ),
+    (
+        "a row moved",
+        "function go(m, i) : ([[int]], int) -> [[int]] =
+           if i == #m then m else go(rep(m, m[i - 1], i), i + 1);",
+        "sum(flatten(go({[k:k + 8] : k in [0:n]}, 1)))",
+    ),
+    (
+        "writes of rows",
+        "function go(m, i) : ([[int]], int) -> [[int]] =
+           if i == #m then m else go(m <- [(i, [i, i]), (i - 1, m[i])], i + 1);",
+        "sum(flatten(go({[k:k + 8] : k in [0:n]}, 1)))",
+    ),
+    (
+        "rows of other lengths",
+        "function go(m, i) : ([[int]], int) -> [[int]] =
+           if i == #m then m else go(rep(m, [0:rem(i, 9)], rem(i * 7, #m)), i + 1);",
+        "sum(flatten(go({[k:k + 4] : k in [0:n]}, 1)))",
+    ),
+    (
+        "snoc of a row",
+        "function go(m, i, n) : ([[int]], int, int) -> [[int]] =
+           if i == n then m else go(snoc(m, [i:i + rem(i, 8)]), i + 1, n);",
+        "sum(flatten(go([] [int], 0, n)))",
+    ),
+    (
+        "snoc of the last row",
+        "function go(m, i, n) : ([[int]], int, int) -> [[int]] =
+           if i == n then m else go(snoc(m, {a + b : a in m[i - 1]; b in [0:8]}), i + 1, n);",
+        "sum(flatten(go([[0:8]], 1, n)))",
+    ),
+    (
+        "rows appended",
+        "function go(m, i, n) : ([[int]], int, int) -> [[int]] =
+           if i == n then m else go(m ++ [[i, i], [i]], i + 1, n);",
+        "sum(flatten(go([] [int], 0, n)))",
+    ),
+    (
+        "a stack of rows",
+        "function go(m, i, s) : ([[int]], int, int) -> int =
+           if i == 0 then s
+           else if rem(i, 3) == 0 then go(take(m, #m - 1), i - 1, s + sum(m[#m - 1]))
+           else go(snoc(m, [i, s]), i - 1, s);",
+        "go([[1]], n, 0)",
+    ),
+    (
+        "lists of neighbours",
+        "function go(g, i) : ([[int]], int) -> [[int]] =
+           if i == #g then g else go(rep(g, snoc(g[i / 2], i), i / 2), i + 1);",
+        "sum(flatten(go({[] int : k in [0:n]}, 0)))",
+    ),
+    (
+        "a table in a record",
+        "datatype state([[int]], int, [int]);
+         function go(state(m, s, a), i) : (state, int) -> state =
+           if i == #m then state(m, s, a)
+           else go(state(rep(m, rep(m[i], s, 2), i), s + m[i][1], rep(a, s, i)), i + 1);",
+        "let state(m, s, a) = go(state({[k:k + 8] : k in [0:n]}, 1, [0:n]), 0)
+         in sum(flatten(m)) + s + sum(a)",
+    ),
+    (
+        "two tables",
+        "function go(m, u, i) : ([[int]], [[int]], int) -> ([[int]], [[int]]) =
+           if i == #m then (m, u) else go(rep(u, m[i], i), rep(m, [i, i], i), i + 1);",
+        "let (m, u) = go({[k:k + 8] : k in [0:n]}, dist(dist(1, 8), n), 0)
+         in sum(flatten(m)) + sum(flatten(u))",
+    ),
+    (
+        "texts and counts",
+        "function go(m, i) : ([([char], int)], int) -> [([char], int)] =
+           if i == #m then m
+           else let (name, k) = m[i] in go(rep(m, (name, k + i), i), i + 1);",
+        "sum({k : (name, k) in go({(\"abc\", k) : k in [0:n]}, 0)})",
+    ),
+    (
+        "rows in pairs",
+        "function go(m, i) : ([([int], int, [float])], int) -> [([int], int, [float])] =
+           if i == #m then m
+           else let (a, k, x) = m[i]
+                in go(rep(m, (rep(a, k, 1), k + a[0], rep(x, x[0] + 1.0, 2)), i), i + 1);",
+        "sum({k + a[1] : (a, k, x) in go({([k:k + 8], k, dist(0.5, 8)) : k in [0:n]}, 0)})",
+    ),
+    (
+        "a table of tables",
+        "function go(m, i) : ([[[int]]], int) -> [[[int]]] =
+           if i == #m then m
+           else let r = m[i] in go(rep(m, rep(r, snoc(r[1], i), 1), i), i + 1);",
+        "sum(flatten(flatten(go({[[k:k + 4], [k]] : k in [0:n]}, 0))))",
+    ),
+    (
+        "tables, each on its own",
+        "function go(m, i) : ([[int]], int) -> [[int]] =
+           if i == #m then m else go(rep(m, rep(m[i], i, 1), i), i + 1);",
+        "sum({sum(flatten(go({[k:k + 4] : j in [0:n]}, 0))) : k in [0:4]})",
+    ),
+    (
+        "a table that is given",
+        "function go(m, i) : ([[int]], int) -> [[int]] =
+           if i == #m then m else go(rep(m, rep(m[i], m[i][0] + 1, 0), i), i + 1);",
+        "sum(flatten(go(table, 0))) + sum(flatten(table))",
+    ),
+];
+
 /// The programs whose flattened form copies more than it writes: where a conditional divides an index
 /// space, the results of its branches are merged by copying, and lists that the host appends are
 /// copied with what they are appended to. The strategy chooses the sequential form.
@@ -225,7 +387,8 @@ fn work(program: &Program, n: u32, strategy: Strategy) -> u64 {
         assert_eq!(stats.unsupported, [], "{name}");
         stats.counters.work
     };
-    let before = enter(&format!("{definitions} n = {n}; data = {{rem(i * 7, 13) : i in [0:n]}};"));
+    let before = enter(&format!("{definitions} n = {n}; data = {{rem(i * 7, 13) : i in [0:n]}};
+         table = {{[i:i + 8] : i in [0:n]}};"));
     enter(&format!("{form};")) - before
 }
 
@@ -285,4 +448,24 @@ fn loops_cost_what_they_write() {
         of an input                           36          12          36
     "#]]
     .assert_eq(&table);
+}
+
+#[test]
+fn measure_tables() {
+    let only = std::env::var("ONLY").unwrap_or_default();
+    for program in TABLES.iter().filter(|p| p.0.contains(&only)) {
+        let name = program.0;
+        println!();print!("{name:28}");
+        let only_seq = std::env::var("SEQ").is_ok();
+        for (_version, strategy) in VERSIONS {
+            if only_seq && _version == "flattened" { continue; }
+            if only_seq {
+               print!(" {_version}: {:?}", [64,128,256,512,1024,2048].map(|n| work(program, n, strategy)));
+               continue;
+            }
+            let (per_turn, growth) = measure(program, strategy);
+            print!("{per_turn:>12} ({growth:.2})");
+        }
+        println!();
+    }
 }

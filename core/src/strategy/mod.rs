@@ -28,6 +28,6 @@ mod version;
 pub use crate::thresholds::Thresholds;
 pub use interpret_first::InterpretBudget;
 pub use version::{
-    Facts, Recursion, Strategy, Version, called_function, calls_any, deciding_space, is_map,
-    recursive, recursive_when_sequential,
+    Facts, Overwrites, Recursion, Strategy, Version, called_function, calls_any, deciding_space,
+    is_map, overwrites, recursive, recursive_when_sequential,
 };

@@ -13,6 +13,7 @@
 use super::Thresholds;
 use crate::base::with_stack;
 pub use crate::flat::Version;
+use crate::fuse::sequential::Ownership;
 use crate::flat::{Block, Let, Op, Program, SpaceId, Step};
 use crate::ir::{self, Atom, FunId};
 
@@ -41,6 +42,17 @@ pub struct Facts {
     pub input_elements: u64,
     /// The sequential version calls functions that call themselves ([`recursive_when_sequential`]).
     pub calls_itself: bool,
+    /// The flattened version copies arrays that the sequential version overwrites ([`Overwrites`]).
+    pub copies: bool,
+}
+
+/// What sequential code overwrites, and flattened code copies.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Overwrites {
+    /// Sequences of scalars, which flattened code copies inside of apply-to-each.
+    pub arrays: bool,
+    /// Sequences of sequences, which flattened code always copies.
+    pub tables: bool,
 }
 
 /// The observations of a recursive function since its outermost call began.
@@ -77,6 +89,20 @@ const RULES: &[Rule] = &[
             calls >= limits.min_observed_calls
                 && work_items_per_call(facts)
                     .is_some_and(|work_items| work_items < limits.max_sequential_call_work_items)
+        },
+    },
+    // So is one that would copy in each call much more than it computes.
+    Rule {
+        version: Version::Sequential,
+        applies: |facts, limits| {
+            let recursion = facts.recursion.filter(|recursion| {
+                facts.copies && recursion.calls >= limits.min_observed_calls
+            });
+            recursion.is_some_and(|recursion| {
+                let work_items = recursion.work_items.div_ceil(recursion.calls).max(1);
+                let most = work_items.saturating_mul(limits.max_copied_elements_per_work_item);
+                facts.input_elements > most
+            })
         },
     },
     // One thread alone would leave the rest of the machine idle.
@@ -260,6 +286,51 @@ pub fn recursive_when_sequential(program: &ir::Program) -> Vec<bool> {
         .collect()
 }
 
+/// Returns for each function of a program what its sequential code overwrites outside of
+/// apply-to-each, and that of the functions that it calls there.
+pub fn overwrites(program: &ir::Program) -> Vec<Overwrites> {
+    let ownership = Ownership::of(program);
+    let mut all = vec![Overwrites::default(); program.functions.len()];
+    for (at, function) in program.functions.iter().enumerate() {
+        let owned = ownership.function(FunId(at as u32));
+        each_outside_nests(&function.body, &mut |binding| {
+            if owned.update(binding.var).in_place {
+                let is_table = binding.ty.element().is_some_and(ir::Ty::has_sequence);
+                all[at].tables |= is_table;
+                all[at].arrays |= !is_table;
+            }
+        });
+    }
+    // What a callee overwrites, its callers do.
+    loop {
+        let before = all.clone();
+        for (at, function) in program.functions.iter().enumerate() {
+            each_outside_nests(&function.body, &mut |binding| {
+                if let ir::Op::Call(callee, _) = binding.op {
+                    let callee = all[callee.0 as usize];
+                    all[at].arrays |= callee.arrays;
+                    all[at].tables |= callee.tables;
+                }
+            });
+        }
+        if all == before {
+            return all;
+        }
+    }
+}
+
+/// Visits the bindings of a block, those in conditionals too, but not those in apply-to-each.
+fn each_outside_nests<'b>(block: &'b ir::Block, visit: &mut dyn FnMut(&'b ir::Let)) {
+    with_stack(|| {
+        for binding in &block.lets {
+            visit(binding);
+            if !matches!(binding.op, ir::Op::Nest(_)) {
+                binding.op.blocks().for_each(|block| each_outside_nests(block, visit));
+            }
+        }
+    });
+}
+
 /// Visits the functions that a block calls; calls of the function itself in tail position, if the block
 /// is in one, are left out.
 fn each_callee(block: &ir::Block, own: FunId, is_tail: bool, callees: &mut Vec<FunId>) {
@@ -304,6 +375,7 @@ mod tests {
         recursion: None,
         input_elements: 1 << 20,
         calls_itself: false,
+        copies: false,
     };
 
     fn choose(facts: Facts) -> Version {
@@ -337,6 +409,67 @@ mod tests {
         assert_eq!(choose(large), Version::Flattened);
         let walk = Some(Recursion { calls: 16, work_items: 160 });
         assert_eq!(choose(Facts { recursion: walk, ..large }), Version::Sequential);
+    }
+
+    #[test]
+    fn a_loop_that_would_copy_its_tables_is_not_flattened() {
+        let recursion = Some(Recursion { calls: 16, work_items: 16 << 12 });
+        let rows = Facts { elements: 1, single: true, recursion, ..MANY };
+        assert_eq!(choose(rows), Version::Flattened);
+        assert_eq!(choose(Facts { copies: true, ..rows }), Version::Sequential);
+        let few = Recursion { calls: 15, work_items: 15 << 12 };
+        assert_eq!(
+            choose(Facts { copies: true, recursion: Some(few), ..rows }),
+            Version::Flattened
+        );
+        let much = Recursion { calls: 16, work_items: 16 << 16 };
+        assert_eq!(
+            choose(Facts { copies: true, recursion: Some(much), ..rows }),
+            Version::Flattened
+        );
+        let nested = Facts { elements: 4, single: false, copies: true, ..rows };
+        assert_eq!(choose(nested), Version::Sequential);
+    }
+
+    #[test]
+    fn what_callees_overwrite_callers_do() {
+        let text = r#"main "main"
+
+fn "main"() -> int {
+  1
+}
+
+fn "rows"(v0: [[int]], v1: int) -> [[int]] {
+  v2: [[int]] = call "row"(v0, v1)
+  v3: [[int]] = call "rows"(v2, v1)
+  v3
+}
+
+fn "row"(v0: [[int]], v1: int) -> [[int]] {
+  v2: [int] = list(v1)
+  v3: [[int]] = replace(v0, v2, v1)
+  v3
+}
+
+fn "inside"(v0: [int]) -> [[int]] {
+  v1: [[int]] = each v2: int in v0 {
+    v3: [int] = range(0, 1, v2)
+    v4: [int] = replace(v3, 7, 0)
+    v4
+  }
+  v1
+}
+
+fn "array"(v0: [int]) -> [int] {
+  v1: [int] = replace(v0, 7, 0)
+  v1
+}
+"#;
+        let program = crate::ir::parse(text).expect("the text is well-formed");
+        let found = super::overwrites(&program);
+        let found: Vec<_> = found.iter().map(|found| (found.arrays, found.tables)).collect();
+        let (none, arrays, tables) = ((false, false), (true, false), (false, true));
+        assert_eq!(found, [none, tables, tables, none, arrays]);
     }
 
     #[test]

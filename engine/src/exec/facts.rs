@@ -60,13 +60,18 @@ pub(super) fn facts(
 ) -> Facts {
     let extent = frame.extent(strategy::deciding_space(binding, sequential));
     let callee = strategy::called_function(flattened).filter(|id| program.is_recursive(*id));
+    let recursion = callee.and_then(|callee| recursions.observed(callee, work_items));
+    let calls = recursion.map_or(0, |recursion| recursion.calls);
     Facts {
         elements: extent.count as u64,
         single: extent.single,
         map: strategy::is_map(flattened, limits),
-        recursion: callee.and_then(|callee| recursions.observed(callee, work_items)),
+        recursion,
         input_elements: frame.input_elements(flattened),
         calls_itself: limits.max_elements_off_device < u64::MAX
             && program.needs_recursion(sequential),
+        // It takes a walk over the program, and matters to recursions that go on for long.
+        copies: calls >= limits.min_observed_calls
+            && callee.is_some_and(|callee| program.copies(callee, extent.single)),
     }
 }

@@ -4,7 +4,7 @@ use super::last_use::{self, LastUses};
 use nesl_core::flat::{Block, Function, Program};
 use nesl_core::ir::FunId;
 use nesl_core::lower::kernel::{self, Values};
-use nesl_core::strategy;
+use nesl_core::strategy::{self, Overwrites};
 use nesl_runtime::bug::OrBug;
 use rustc_hash::FxHashMap;
 use std::cell::{OnceCell, RefCell};
@@ -20,6 +20,8 @@ pub(crate) struct FlatProgram {
     /// For each function, whether sequential code that calls it needs recursion; found when a device
     /// asks.
     needs_recursion: OnceCell<Vec<bool>>,
+    /// For each function, what its sequential code overwrites; found when a recursion asks.
+    overwrites: OnceCell<Vec<Overwrites>>,
     /// Last uses by the address of a block. The blocks are never moved or changed: they are on the
     /// heap, and nobody but this struct owns them.
     last_uses: RefCell<FxHashMap<*const Block, Rc<LastUses>>>,
@@ -31,6 +33,7 @@ impl FlatProgram {
             homes: program.functions.iter().map(|_| OnceCell::new()).collect(),
             recursive: strategy::recursive(&program),
             needs_recursion: OnceCell::new(),
+            overwrites: OnceCell::new(),
             last_uses: RefCell::default(),
             program,
         }
@@ -58,6 +61,14 @@ impl FlatProgram {
             .needs_recursion
             .get_or_init(|| strategy::recursive_when_sequential(&self.program.source));
         strategy::calls_any(sequential, marked)
+    }
+
+    /// Returns true if the flattened code of a function copies arrays that its sequential code
+    /// overwrites; `single` if it is called for one element, on the host's own path.
+    pub(crate) fn copies(&self, id: FunId, single: bool) -> bool {
+        let overwrites = || strategy::overwrites(&self.program.source);
+        let found = self.overwrites.get_or_init(overwrites)[id.0 as usize];
+        found.tables || found.arrays && !single
     }
 
     /// Returns the values that each step of a block is the last to use.

@@ -9,6 +9,7 @@
 //! | `generate` | generation of random data, functions and forms |
 //! | `recursion` | generation of recursive functions |
 //! | `updates` | generation of recursive functions that update arrays |
+//! | `tables` | expressions that update sequences of sequences |
 //! | `shrink` | shrinking of failing programs |
 //! | `agree` | execution on all runtimes and comparison of the results |
 //! | `simulated` | the same on a simulated GPU |
@@ -29,6 +30,7 @@ mod shrink;
 mod simulated;
 #[path = "../simulator/mod.rs"]
 mod simulator;
+mod tables;
 mod tree;
 mod updates;
 

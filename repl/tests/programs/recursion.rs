@@ -7,7 +7,7 @@ use super::updates::updates;
 
 /// Generates one function, or one pair of functions, of a random kind of recursion.
 pub fn functions(g: &mut Generator, out: &mut Vec<Function>) {
-    match g.rng.below(9) {
+    match g.rng.below(12) {
         0 | 1 => divide_and_conquer(g, out),
         2 => tail(g, out),
         3 => body(g, out),

@@ -4,7 +4,17 @@
 
 use super::generate::Generator;
 use super::recursion::Recursive;
+use super::tables;
 use super::tree::{Expr, Function, Ty};
+
+/// What is updated: the type, the expressions that do it, an expression that makes `$0` longer, and one
+/// that makes it short if it is long.
+struct Arrays {
+    ty: Ty,
+    steps: &'static [&'static str],
+    longer: &'static str,
+    cut: &'static str,
+}
 
 /// Expressions that make an array of ints that is not empty out of two such arrays, `$0` and `$1`,
 /// and two ints, `$2` and `$3`.
@@ -44,7 +54,22 @@ const STEPS: &[&str] = &[
 /// Generates a function with two arrays and an int that updates the arrays and calls itself, in tail
 /// position or not.
 pub fn updates(g: &mut Generator, out: &mut Vec<Function>) {
-    let array = Ty::seq(Ty::Int);
+    let flat = Ty::seq(Ty::Int);
+    let arrays = match g.rng.percent(50) {
+        true => Arrays {
+            ty: flat,
+            steps: STEPS,
+            longer: "snoc($0, 1)",
+            cut: "(if #$0 > 40 then take($0, 7) else $0)",
+        },
+        false => Arrays {
+            ty: Ty::seq(flat),
+            steps: tables::STEPS,
+            longer: "snoc($0, [1, 2])",
+            cut: "(if sum({#j + 3 : j in $0}) > 150 then {take(j, min(3, #j)) : j in take($0, min(4, #$0))} else $0)",
+        },
+    };
+    let array = arrays.ty.clone();
     let both = Ty::pair(array.clone(), array.clone());
     let result = [array.clone(), array.clone(), Ty::Int, both][g.rng.below(4)].clone();
     let own = Recursive::new(g, &[array.clone(), array.clone(), Ty::Int], result);
@@ -53,32 +78,31 @@ pub fn updates(g: &mut Generator, out: &mut Vec<Function>) {
         "($0 <= 0 or #$1 == 0 or #$2 == 0)",
         vec![own.fuel(), own.param(1), own.param(2)],
     );
-    own.finish(g, stop, step, out);
+    own.finish(g, stop, |g, own| step(g, own, &arrays), out);
 }
 
 /// Makes the body: arrays made of the earlier ones, one after the other, and then a call or two.
-fn step(g: &mut Generator, own: &Recursive) -> Expr {
+fn step(g: &mut Generator, own: &Recursive, of: &Arrays) -> Expr {
     let mut arrays = vec![own.param(1), own.param(2)];
     let mut made = Vec::new();
     for _ in 0..1 + g.rng.below(4) {
         let name = g.fresh('v');
-        let value = update(g, own, &arrays);
+        let value = update(g, own, of, &arrays);
         // The newest are taken more often: most updates are of what was just updated.
         arrays.push(Expr::var(value.ty.clone(), &name).fixed());
         made.push((name, value));
     }
-    let last = again(g, own, &arrays);
+    let last = again(g, own, of, &arrays);
     let last = if g.rng.percent(30) {
         let cond = Expr::op(Ty::Bool, "($0 > $1)", vec![int(g, own), int(g, own)]);
-        let other = again(g, own, &arrays);
+        let other = again(g, own, of, &arrays);
         Expr::choice(cond, last, other)
-    } else if own.result == Ty::seq(Ty::Int) && g.rng.percent(30) {
+    } else if own.result == of.ty && g.rng.percent(30) {
         let name = g.fresh('v');
         arrays.push(
-            Expr::op(Ty::seq(Ty::Int), "snoc($0, 1)", vec![Expr::var(Ty::seq(Ty::Int), &name)])
-                .fixed(),
+            Expr::op(of.ty.clone(), of.longer, vec![Expr::var(of.ty.clone(), &name)]).fixed(),
         );
-        let more = update(g, own, &arrays);
+        let more = update(g, own, of, &arrays);
         Expr::bind(&name, last, more)
     } else {
         last
@@ -87,10 +111,10 @@ fn step(g: &mut Generator, own: &Recursive) -> Expr {
     made.into_iter().rev().fold(last, bind)
 }
 
-fn update(g: &mut Generator, own: &Recursive, arrays: &[Expr]) -> Expr {
-    let template = *g.rng.pick(STEPS);
+fn update(g: &mut Generator, own: &Recursive, of: &Arrays, arrays: &[Expr]) -> Expr {
+    let template = *g.rng.pick(of.steps);
     let args = vec![one_of(g, arrays), one_of(g, arrays), int(g, own), int(g, own)];
-    Expr::op(Ty::seq(Ty::Int), template, args).fixed()
+    Expr::op(of.ty.clone(), template, args).fixed()
 }
 
 fn one_of(g: &mut Generator, arrays: &[Expr]) -> Expr {
@@ -109,10 +133,8 @@ fn int(g: &mut Generator, own: &Recursive) -> Expr {
 }
 
 /// Makes a call with some of the arrays, none of which is long.
-fn again(g: &mut Generator, own: &Recursive, arrays: &[Expr]) -> Expr {
-    let cut = |array| {
-        Expr::op(Ty::seq(Ty::Int), "(if #$0 > 40 then take($0, 7) else $0)", vec![array]).fixed()
-    };
+fn again(g: &mut Generator, own: &Recursive, of: &Arrays, arrays: &[Expr]) -> Expr {
+    let cut = |array| Expr::op(of.ty.clone(), of.cut, vec![array]).fixed();
     let args = vec![cut(one_of(g, arrays)), cut(one_of(g, arrays)), int(g, own)];
     own.again(own.less(), args)
 }

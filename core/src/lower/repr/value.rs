@@ -120,8 +120,11 @@ pub(in crate::lower) struct Views {
     pub lengths: Column,
     /// The columns of the elements of all segments.
     pub pool: Columns,
-    /// A lower bound of the number of elements of the pool, an `i64`.
+    /// A lower bound of the number of elements of the pool, an `i64`: all segments lie before it.
     pub extent: Value,
+    /// The number of elements that the pool has room for, an `i64`, if the sequence may be owned: its
+    /// segments do not overlap then, and nothing else lies in the pool.
+    pub capacity: Option<Value>,
 }
 
 impl Room {
@@ -267,13 +270,45 @@ impl Columns {
         }
     }
 
-    /// Returns true if no element contains a sequence.
-    pub fn is_flat(&self) -> bool {
+    /// Returns true if nothing else lies in any of the pools, and their segments do not overlap.
+    pub fn owns_pools(&self) -> bool {
         match self {
             Columns::Unit | Columns::Scalars(_) => true,
-            Columns::Pair(both) => both.0.is_flat() && both.1.is_flat(),
-            Columns::Views(_) => false,
+            Columns::Pair(both) => both.0.owns_pools() && both.1.owns_pools(),
+            Columns::Views(views) => views.capacity.is_some() && views.pool.owns_pools(),
         }
+    }
+
+    /// Visits all pools, those that contain others before these: their extents and capacities.
+    pub fn each_pool(&self, visit: &mut dyn FnMut(Value, Option<Value>)) {
+        with_stack(|| match self {
+            Columns::Unit | Columns::Scalars(_) => {}
+            Columns::Pair(both) => {
+                both.0.each_pool(visit);
+                both.1.each_pool(visit);
+            }
+            Columns::Views(views) => {
+                visit(views.extent, views.capacity);
+                views.pool.each_pool(visit);
+            }
+        });
+    }
+
+    /// Returns the same columns with the capacities of all pools, in the order of
+    /// [`Columns::each_pool`].
+    pub fn with_capacities(&self, capacities: &mut dyn Iterator<Item = Value>) -> Columns {
+        with_stack(|| match self {
+            Columns::Unit | Columns::Scalars(_) => self.clone(),
+            Columns::Pair(both) => {
+                let first = both.0.with_capacities(capacities);
+                Columns::pair(first, both.1.with_capacities(capacities))
+            }
+            Columns::Views(views) => {
+                let capacity = Some(next_part(capacities));
+                let pool = views.pool.with_capacities(capacities);
+                Columns::Views(Rc::new(Views { capacity, pool, ..(**views).clone() }))
+            }
+        })
     }
 
     /// Visits the columns of the sequence itself, not those of pools.
@@ -351,7 +386,7 @@ pub(in crate::lower) fn columns_from_parts(
             let (starts, lengths) = (column(next_part(parts)), column(next_part(parts)));
             let extent = next_part(parts);
             let pool = columns_from_parts(inner, extent, parts);
-            Columns::Views(Rc::new(Views { starts, lengths, pool, extent }))
+            Columns::Views(Rc::new(Views { starts, lengths, pool, extent, capacity: None }))
         }
     })
 }

@@ -125,7 +125,11 @@ fn merge_columns(
             let lengths = merge_column(&a.lengths, &b.lengths, zero, pick);
             let extent = pick(a.extent, b.extent);
             let pool = merge_columns(&a.pool, &b.pool, zero, pick);
-            Columns::Views(Rc::new(Views { starts, lengths, pool, extent }))
+            let capacity = match (a.capacity, b.capacity) {
+                (None, None) => None,
+                (first, second) => Some(pick(first.unwrap_or(zero), second.unwrap_or(zero))),
+            };
+            Columns::Views(Rc::new(Views { starts, lengths, pool, extent, capacity }))
         }
         (Columns::Scalars(_) | Columns::Pair(_) | Columns::Views(_), _) => {
             bug!("both branches have one type")

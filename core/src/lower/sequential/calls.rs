@@ -171,18 +171,11 @@ impl<'a> FunctionLowering<'a> {
         let mut at = 0;
         let mut rooms = rooms.iter().copied();
         for ty in types {
-            add_extents(
-                ty,
-                parts,
-                &mut at,
-                &mut |length, element| match element.has_sequence() {
-                    false => rooms
-                        .next()
-                        .map_or(length, |room| self.body.binary(Binary::Max, length, room)),
-                    true => length,
-                },
-                &mut extents,
-            );
+            let mut extent = |used| match rooms.next() {
+                Some(room) => self.body.binary(Binary::Max, used, room),
+                None => used,
+            };
+            add_extents(ty, parts, &mut at, &mut extent, &mut extents);
         }
         let arrays = parts.iter().filter(|v| matches!(self.body.ty(**v), ValueTy::Array(_)));
         let keep: Vec<(Value, Value)> = arrays.copied().zip(extents).collect();
@@ -396,12 +389,12 @@ struct TailLoop<'s, 'a> {
 }
 
 /// Adds the number of elements of each array among the parts of a value; `extent` gives that of the
-/// columns of a sequence by its length and the type of its elements.
+/// columns of each sequence and each pool by the number that is in use.
 fn add_extents(
     ty: &Ty,
     parts: &[Value],
     at: &mut usize,
-    extent: &mut dyn FnMut(Value, &Ty) -> Value,
+    extent: &mut dyn FnMut(Value) -> Value,
     out: &mut Vec<Value>,
 ) {
     with_stack(|| match ty {
@@ -412,9 +405,9 @@ fn add_extents(
             add_extents(second, parts, at, extent, out);
         }
         Ty::Sequence(element) => {
-            let length = extent(parts[*at], element);
+            let length = extent(parts[*at]);
             *at += 1;
-            add_column_extents(element, length, parts, at, out);
+            add_column_extents(element, length, parts, at, extent, out);
         }
     });
 }
@@ -424,6 +417,7 @@ fn add_column_extents(
     extent: Value,
     parts: &[Value],
     at: &mut usize,
+    extent_of: &mut dyn FnMut(Value) -> Value,
     out: &mut Vec<Value>,
 ) {
     with_stack(|| match element {
@@ -433,15 +427,15 @@ fn add_column_extents(
             out.push(extent);
         }
         Ty::Pair(first, second) => {
-            add_column_extents(first, extent, parts, at, out);
-            add_column_extents(second, extent, parts, at, out);
+            add_column_extents(first, extent, parts, at, extent_of, out);
+            add_column_extents(second, extent, parts, at, extent_of, out);
         }
         Ty::Sequence(inner) => {
             *at += 2;
             out.extend([extent, extent]);
-            let extent = parts[*at];
+            let extent = extent_of(parts[*at]);
             *at += 1;
-            add_column_extents(inner, extent, parts, at, out);
+            add_column_extents(inner, extent, parts, at, extent_of, out);
         }
     });
 }
@@ -478,9 +472,8 @@ fn find_invariants(
                 let mut given = given.iter();
                 for ((atom, (var, ty)), invariant) in args.iter().zip(params).zip(invariant) {
                     *invariant &= *atom == Atom::Var(*var);
-                    each_sequence(ty, &mut |element| {
-                        let given = given.next().is_none_or(|given| *given);
-                        *invariant &= given || element.has_sequence();
+                    each_sequence(ty, &mut |_| {
+                        *invariant &= given.next().is_none_or(|given| *given);
                     });
                 }
             }

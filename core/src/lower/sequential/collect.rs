@@ -15,8 +15,8 @@ use crate::ir::Ty;
 use nesl_runtime::bug;
 use nesl_runtime::kir::{self, Binary, Op, Value, ValueTy};
 
-/// Storage for the elements of a sequence that is being made.
-enum RowStorage<'a> {
+/// Storage for the elements of a sequence that is being made or changed.
+pub(super) enum RowStorage<'a> {
     Unit,
     Scalars(Column),
     Pair(Box<(RowStorage<'a>, RowStorage<'a>)>),
@@ -83,7 +83,7 @@ impl<'a> FunctionLowering<'a> {
         element: &'a Ty,
         make: impl FnOnce(&mut Self, Value) -> LoweredValue<'a>,
     ) -> StoredSequence {
-        let mut storage = self.row_storage(element, count);
+        let mut storage = self.growing_storage(element, count);
         self.storing_loop(count, &mut storage, None, |t, index, storage| {
             let value = make(t, index);
             t.store_row(storage, &value, index, true);
@@ -100,7 +100,7 @@ impl<'a> FunctionLowering<'a> {
         of: &LoweredSequence<'a>,
         keep: &LoweredSequence<'a>,
     ) -> StoredSequence {
-        let mut storage = self.row_storage(element, count);
+        let mut storage = self.growing_storage(element, count);
         let zero = self.body.i64(0);
         let used = self.body.value(ValueTy::Scalar(kir::Ty::I64));
         let kept =
@@ -148,12 +148,12 @@ impl<'a> FunctionLowering<'a> {
 
     /// Allocates storage for `count` elements that are stored one by one.
     pub(super) fn rows(&mut self, element: &'a Ty, count: Value) -> Rows<'a> {
-        Rows { storage: self.row_storage(element, count) }
+        Rows { storage: self.growing_storage(element, count) }
     }
 
     /// A counted loop that stores elements and carries the pools of the storage. It may carry one
     /// value more: `extra` is its initial value and its name in the body, which returns the next.
-    fn storing_loop(
+    pub(super) fn storing_loop(
         &mut self,
         count: Value,
         storage: &mut RowStorage<'a>,
@@ -184,8 +184,18 @@ impl<'a> FunctionLowering<'a> {
         last
     }
 
-    /// Allocates storage for `count` elements.
-    fn row_storage(&mut self, element: &'a Ty, count: Value) -> RowStorage<'a> {
+    /// Allocates storage for `count` elements, whose pools grow.
+    fn growing_storage(&mut self, element: &'a Ty, count: Value) -> RowStorage<'a> {
+        self.row_storage(element, count, &mut |t, inner| t.empty_pool(inner))
+    }
+
+    /// Allocates storage for `count` elements, whose pools are made by `pool`.
+    pub(super) fn row_storage(
+        &mut self,
+        element: &'a Ty,
+        count: Value,
+        pool: &mut dyn FnMut(&mut Self, &'a Ty) -> Pool<'a>,
+    ) -> RowStorage<'a> {
         with_stack(|| match element {
             Ty::Unit => RowStorage::Unit,
             Ty::Int | Ty::Float | Ty::Bool | Ty::Char => {
@@ -193,13 +203,13 @@ impl<'a> FunctionLowering<'a> {
                 RowStorage::Scalars(self.alloc(ty, count))
             }
             Ty::Pair(first, second) => {
-                let first = self.row_storage(first, count);
-                RowStorage::Pair(Box::new((first, self.row_storage(second, count))))
+                let first = self.row_storage(first, count, pool);
+                RowStorage::Pair(Box::new((first, self.row_storage(second, count, pool))))
             }
             Ty::Sequence(inner) => {
                 let starts = self.alloc(kir::Ty::I64, count);
                 let lengths = self.alloc(kir::Ty::I64, count);
-                let pool = self.empty_pool(inner);
+                let pool = pool(self, inner);
                 RowStorage::Sequences { starts, lengths, element: inner, pool }
             }
         })
@@ -207,7 +217,7 @@ impl<'a> FunctionLowering<'a> {
 
     /// Stores an element at an index. `only` says that nothing else stores elements there: a
     /// sequence may then stay in the pool it lies in.
-    fn store_row(
+    pub(super) fn store_row(
         &mut self,
         storage: &mut RowStorage<'a>,
         value: &LoweredValue<'a>,
@@ -325,7 +335,8 @@ impl<'a> RowStorage<'a> {
         }
     }
 
-    fn columns(&self) -> Columns {
+    /// Returns the columns that were stored.
+    pub(super) fn columns(&self) -> Columns {
         match self {
             RowStorage::Unit => Columns::Unit,
             RowStorage::Scalars(column) => Columns::Scalars(*column),

@@ -172,8 +172,8 @@ impl<'a> FunctionLowering<'a> {
             Op::Text(text) => self.text(text),
             Op::List(args) => self.list(args, &binding.ty),
             Op::Seq(op, args) => {
-                let in_place = self.owned.in_place(binding.var);
-                self.sequence(*op, args, in_place, site)
+                let update = self.owned.update(binding.var);
+                self.sequence(*op, args, &update, site)
             }
             Op::Call(callee, args) => self.call(*callee, args, binding),
             Op::If { cond, then, otherwise } => {

@@ -31,6 +31,7 @@
 //! | `moves`, `arrays`, `histogram` | the operations on sequences |
 //! | `reads_first` | reads of elements before the update of their array |
 //! | `rooms` | the elements of a sequence that its owner may overwrite |
+//! | `tables` | updates of sequences of sequences |
 //! | `parts` | a value ↔ its parts, for calls, loops and results |
 //! | `faults` | run-time checks |
 //! | `scalar`, `random`, `math` | scalar operations, random numbers, mathematical functions |
@@ -53,6 +54,7 @@ mod reads_first;
 mod rooms;
 mod scalar;
 mod shared_loop;
+mod tables;
 
 pub(in crate::lower) use arrays::combine;
 pub(in crate::lower) use calls::function;

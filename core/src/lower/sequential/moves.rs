@@ -5,6 +5,7 @@ use super::super::repr::{
     Column, Columns, IndexFunction, LoweredSequence, LoweredValue, StoredSequence, Views,
 };
 use super::function::FunctionLowering;
+use crate::fuse::sequential::ownership::Update;
 use crate::ir::{Atom, Site};
 use crate::prim::SeqOp;
 use nesl_runtime::bug;
@@ -14,13 +15,13 @@ use nesl_runtime::kir::{self, Binary, Combine, Extern, Value};
 use std::rc::Rc;
 
 impl<'a> FunctionLowering<'a> {
-    /// Lowers an operation on sequences.
-    /// `in_place` says that its first operand may be overwritten where it is owned.
+    /// Lowers an operation on sequences. `update` says what of its first operand may be overwritten
+    /// where it is owned.
     pub(super) fn sequence(
         &mut self,
         op: SeqOp,
         args: &[Atom],
-        in_place: bool,
+        update: &Update,
         site: Site,
     ) -> LoweredValue<'a> {
         match op {
@@ -29,7 +30,7 @@ impl<'a> FunctionLowering<'a> {
                 let length = of.length();
                 LoweredValue::Scalar(self.int_of(length))
             }
-            SeqOp::Index => self.index(args[0], args[1], site),
+            SeqOp::Index => self.index(args[0], args[1], update.takes, site),
             SeqOp::Range => self.range(args, site),
             SeqOp::Dist => self.dist(args[0], args[1], site),
             SeqOp::Gather => {
@@ -38,11 +39,11 @@ impl<'a> FunctionLowering<'a> {
                 let length = places.length();
                 LoweredValue::fused(length, true, IndexFunction::Gather(of, places, site))
             }
-            SeqOp::Scatter => self.scatter(args[0], args[1], in_place, site),
-            SeqOp::Replace => self.replace(args, in_place, site),
+            SeqOp::Scatter => self.scatter(args[0], args[1], update, site),
+            SeqOp::Replace => self.replace(args, update, site),
             SeqOp::Permute => self.permute(args[0], args[1], site),
             SeqOp::Pack => self.pack(args[0], args[1], site),
-            SeqOp::Append => self.append_both(args[0], args[1], in_place),
+            SeqOp::Append => self.append_both(args[0], args[1], update),
             SeqOp::Flatten => self.flatten(args[0]),
             SeqOp::Partition => self.partition(args[0], args[1], site),
             SeqOp::Subseq => self.subseq(args, site),
@@ -74,14 +75,19 @@ impl<'a> FunctionLowering<'a> {
         self.as_ints(out, of.length)
     }
 
-    /// Lowers `sequence[index]`, which faults out of bounds.
-    fn index(&mut self, of: Atom, index: Atom, site: Site) -> LoweredValue<'a> {
+    /// Lowers `sequence[index]`, which faults out of bounds. `takes` says that a row is changed where it
+    /// lies if the sequence is owned.
+    fn index(&mut self, of: Atom, index: Atom, takes: bool, site: Site) -> LoweredValue<'a> {
         let of = self.random_access(of);
         let index = self.atom(index).scalar();
         let index = self.index_of(index);
         let length = of.length();
         self.in_bounds(index, length, FaultCode::Index, site);
-        self.element(&of, index)
+        let element = self.element(&of, index);
+        match &of {
+            LoweredSequence::Stored(table) if takes => self.taken_row(&element, table.room),
+            LoweredSequence::Stored(_) | LoweredSequence::Fused(_) => element,
+        }
     }
 
     /// Lowers `[start:end:stride]`, which is fused with its consumer.
@@ -159,41 +165,34 @@ impl<'a> FunctionLowering<'a> {
     }
 
     /// Lowers `sequence <- writes`: of two writes to one index, the later one wins.
-    fn scatter(&mut self, of: Atom, writes: Atom, in_place: bool, site: Site) -> LoweredValue<'a> {
+    fn scatter(
+        &mut self,
+        of: Atom,
+        writes: Atom,
+        update: &Update,
+        site: Site,
+    ) -> LoweredValue<'a> {
         let element = self.element_ty(of);
         let of = self.stored(of);
         let writes = self.stored(writes);
+        if element.has_sequence() {
+            return LoweredValue::of_stored(self.scatter_rows(&of, element, &writes, update, site));
+        }
         let (places, values) = writes.columns.components();
         let (places, values) = (places.scalars(), values.clone());
-        if !element.has_sequence() {
-            let changed = self.writable(&of, in_place);
-            let k = self.open_loop();
-            let place = self.load(places, k);
-            let place = self.index_of(place);
-            self.in_bounds(place, of.length, FaultCode::Scatter, site);
-            let value = self.row(&values, k);
-            self.overwrite(&changed.columns, &value, place);
-            self.close_loop(k, writes.length);
-            return LoweredValue::of_stored(changed);
-        }
-        let place_of = |t: &mut Self, k| {
-            let place = t.load(places, k);
-            t.index_of(place)
-        };
-        let code = FaultCode::Scatter;
-        let from = self.sources(of.length, writes.length, place_of, code, false, site);
-        let length = of.length;
-        let chosen = self.collect(length, element, |t, i| {
-            let source = t.body.load(from.array, i);
-            let zero = t.body.i64(0);
-            let written = t.body.binary(Binary::Ge, source, zero);
-            t.conditional(written, element, |t| t.row(&values, source), |t| t.row(&of.columns, i))
-        });
-        LoweredValue::Sequence(LoweredSequence::Stored(chosen))
+        let changed = self.writable(&of, update.in_place);
+        let k = self.open_loop();
+        let place = self.load(places, k);
+        let place = self.index_of(place);
+        self.in_bounds(place, of.length, FaultCode::Scatter, site);
+        let value = self.row(&values, k);
+        self.overwrite(&changed.columns, &value, place);
+        self.close_loop(k, writes.length);
+        LoweredValue::of_stored(changed)
     }
 
     /// Lowers `rep(sequence, value, index)`.
-    fn replace(&mut self, args: &[Atom], in_place: bool, site: Site) -> LoweredValue<'a> {
+    fn replace(&mut self, args: &[Atom], update: &Update, site: Site) -> LoweredValue<'a> {
         let element = self.element_ty(args[0]);
         let of = self.stored(args[0]);
         let value = self.atom(args[1]);
@@ -201,17 +200,12 @@ impl<'a> FunctionLowering<'a> {
         let place = self.atom(args[2]).scalar();
         let place = self.index_of(place);
         self.in_bounds(place, of.length, FaultCode::Replace, site);
-        if !element.has_sequence() {
-            let changed = self.writable(&of, in_place);
-            self.overwrite(&changed.columns, &value, place);
-            return LoweredValue::of_stored(changed);
+        if element.has_sequence() {
+            return LoweredValue::of_stored(self.replace_row(&of, element, &value, place, update));
         }
-        let length = of.length;
-        let changed = self.collect(length, element, |t, i| {
-            let here = t.body.binary(Binary::Eq, i, place);
-            t.conditional(here, element, |_| value.clone(), |t| t.row(&of.columns, i))
-        });
-        LoweredValue::Sequence(LoweredSequence::Stored(changed))
+        let changed = self.writable(&of, update.in_place);
+        self.overwrite(&changed.columns, &value, place);
+        LoweredValue::of_stored(changed)
     }
 
     /// Stores an element that contains no sequence.
@@ -274,9 +268,13 @@ impl<'a> FunctionLowering<'a> {
     }
 
     /// Lowers `a ++ b`.
-    fn append_both(&mut self, a: Atom, b: Atom, in_place: bool) -> LoweredValue<'a> {
+    fn append_both(&mut self, a: Atom, b: Atom, update: &Update) -> LoweredValue<'a> {
         let element = self.element_ty(a);
-        if in_place
+        if update.in_place && element.has_sequence() {
+            let (first, rows) = (self.stored(a), self.stored(b));
+            return LoweredValue::of_stored(self.append_rows(&first, element, &rows, true));
+        }
+        if update.in_place
             && let LoweredSequence::Stored(first) = self.atom(a).sequence()
             && let Some(room) = first.room.value()
             // What was just made is full.
@@ -433,7 +431,8 @@ impl<'a> FunctionLowering<'a> {
         let all = self.body.binary(Binary::Eq, end, of.length);
         self.check_detail(all, FaultCode::Partition, site, (Detail::Sum, &[end, of.length]));
         let (pool, extent) = (of.columns, of.length);
-        let columns = Columns::Views(Rc::new(Views { starts, lengths, pool, extent }));
+        let views = Views { starts, lengths, pool, extent, capacity: None };
+        let columns = Columns::Views(Rc::new(views));
         LoweredValue::stored(number, columns)
     }
 

@@ -27,6 +27,8 @@ pub(super) struct Pool<'a> {
     view: Option<Columns>,
     /// True once code was generated that appends: only the first such place may make a view.
     written: bool,
+    /// True if the arrays have room for all that is appended, so that they need not grow.
+    reserved: bool,
 }
 
 #[derive(Clone)]
@@ -41,13 +43,63 @@ impl<'a> FunctionLowering<'a> {
     /// Returns an empty pool for sequences of `element`.
     pub(super) fn empty_pool(&mut self, element: &'a Ty) -> Pool<'a> {
         let zero = self.body.i64(0);
-        Pool {
-            used: zero,
-            capacity: zero,
-            columns: self.pool_columns(element, zero),
-            view: None,
-            written: false,
-        }
+        let columns = self.pool_columns(element, zero, &mut |t, inner| t.empty_pool(inner));
+        Pool { used: zero, capacity: zero, columns, view: None, written: false, reserved: false }
+    }
+
+    /// Returns an empty pool for sequences of `element` that never grows; it has room for as many
+    /// elements as the next of `capacities` says, and the pools in it for the ones after that.
+    pub(super) fn reserved_pool(
+        &mut self,
+        element: &'a Ty,
+        capacities: &mut dyn Iterator<Item = Value>,
+    ) -> Pool<'a> {
+        let used = self.body.i64(0);
+        let capacity = next_part(capacities);
+        let mut inner = |t: &mut Self, inner| t.reserved_pool(inner, capacities);
+        let columns = self.pool_columns(element, capacity, &mut inner);
+        Pool { used, capacity, columns, view: None, written: true, reserved: true }
+    }
+
+    /// Returns the pool of owned segments of sequences of `element`, to append to it: it has room for
+    /// all that is.
+    pub(super) fn pool_of(&mut self, views: &Views, element: &'a Ty) -> Pool<'a> {
+        let zero = self.body.i64(0);
+        let columns = self.pool_columns_of(&views.pool, element);
+        let (used, capacity) = (views.extent, views.capacity.unwrap_or(zero));
+        Pool { used, capacity, columns, view: None, written: true, reserved: true }
+    }
+
+    fn pool_columns_of(&mut self, columns: &Columns, element: &'a Ty) -> PoolColumns<'a> {
+        with_stack(|| match (columns, element) {
+            (Columns::Unit, _) => PoolColumns::Unit,
+            (Columns::Scalars(column), _) => PoolColumns::Scalars(self.array_of(*column)),
+            (Columns::Pair(both), Ty::Pair(first, second)) => {
+                let first = self.pool_columns_of(&both.0, first);
+                PoolColumns::Pair(Box::new((first, self.pool_columns_of(&both.1, second))))
+            }
+            (Columns::Views(views), Ty::Sequence(inner)) => {
+                let starts = self.array_of(views.starts);
+                let lengths = self.array_of(views.lengths);
+                let pool = Box::new(self.pool_of(views, inner));
+                PoolColumns::Sequences { starts, lengths, element: inner, pool }
+            }
+            (Columns::Pair(_) | Columns::Views(_), _) => ill_typed("columns of the type"),
+        })
+    }
+
+    /// Writes a sequence that is in memory, and whose elements contain no sequences, into a pool from
+    /// an element on, where there is room for the first `count` of its elements.
+    pub(super) fn write_in_pool(
+        &mut self,
+        pool: &mut Pool<'a>,
+        from: &Columns,
+        start: Value,
+        count: Value,
+    ) {
+        let mut columns = std::mem::replace(&mut pool.columns, PoolColumns::Unit);
+        self.copy_to_pool(&mut columns, from, start, count);
+        pool.columns = columns;
     }
 
     /// Appends a sequence to a pool and returns its start and length there. A sequence whose arrays
@@ -84,9 +136,7 @@ impl<'a> FunctionLowering<'a> {
         self.reserve_in_pool(pool, need);
         match &sequence {
             LoweredSequence::Stored(stored) => {
-                let mut columns = std::mem::replace(&mut pool.columns, PoolColumns::Unit);
-                self.copy_to_pool(&mut columns, &stored.columns, start, length);
-                pool.columns = columns;
+                self.write_in_pool(pool, &stored.columns, start, length);
             }
             LoweredSequence::Fused(_) => {
                 let columns = pool.columns.clone();
@@ -102,7 +152,13 @@ impl<'a> FunctionLowering<'a> {
     }
 
     /// Allocates the columns of a pool with room for `capacity` elements.
-    fn pool_columns(&mut self, element: &'a Ty, capacity: Value) -> PoolColumns<'a> {
+    /// `empty` makes the pools in it.
+    fn pool_columns(
+        &mut self,
+        element: &'a Ty,
+        capacity: Value,
+        empty: &mut dyn FnMut(&mut Self, &'a Ty) -> Pool<'a>,
+    ) -> PoolColumns<'a> {
         with_stack(|| match element {
             Ty::Unit => PoolColumns::Unit,
             Ty::Int | Ty::Float | Ty::Bool | Ty::Char => {
@@ -110,13 +166,13 @@ impl<'a> FunctionLowering<'a> {
                 PoolColumns::Scalars(self.alloc(ty, capacity).array)
             }
             Ty::Pair(first, second) => {
-                let first = self.pool_columns(first, capacity);
-                PoolColumns::Pair(Box::new((first, self.pool_columns(second, capacity))))
+                let first = self.pool_columns(first, capacity, empty);
+                PoolColumns::Pair(Box::new((first, self.pool_columns(second, capacity, empty))))
             }
             Ty::Sequence(inner) => {
                 let starts = self.alloc(kir::Ty::I64, capacity).array;
                 let lengths = self.alloc(kir::Ty::I64, capacity).array;
-                let pool = Box::new(self.empty_pool(inner));
+                let pool = Box::new(empty(self, inner));
                 PoolColumns::Sequences { starts, lengths, element: inner, pool }
             }
         })
@@ -125,6 +181,9 @@ impl<'a> FunctionLowering<'a> {
     /// Grows a pool, if it must, to room for `need` elements. The first allocation has room for
     /// twice as many, since the sequences of a loop are often about equally long.
     fn reserve_in_pool(&mut self, pool: &mut Pool<'a>, need: Value) {
+        if pool.reserved {
+            return;
+        }
         if self.body.constant(pool.capacity) == Some(Literal::I64(0)) {
             let room = self.body.binary(Binary::Add, need, need);
             let mut grown = vec![room];
@@ -234,6 +293,16 @@ impl<'a> FunctionLowering<'a> {
 }
 
 impl<'a> Pool<'a> {
+    /// Returns the number of elements appended so far.
+    pub fn used(&self) -> Value {
+        self.used
+    }
+
+    /// Sets the number of elements appended so far.
+    pub fn set_used(&mut self, used: Value) {
+        self.used = used;
+    }
+
     /// Returns the values that a loop carries: `used`, [`Pool::own_state`], those of inner pools.
     pub fn state(&self) -> Vec<Value> {
         let mut state = vec![self.used];
@@ -276,15 +345,15 @@ impl<'a> Pool<'a> {
 
     /// Returns the column of the sequences whose elements were appended.
     pub fn columns_of(&self, starts: Column, lengths: Column) -> Columns {
-        let (pool, extent) = match &self.view {
+        let (pool, extent, capacity) = match &self.view {
             Some(view) => {
                 let mut extent = self.used;
                 view.each_column(&mut |column| extent = column.extent);
-                (view.clone(), extent)
+                (view.clone(), extent, None)
             }
-            None => (self.columns.columns(self.used), self.used),
+            None => (self.columns.columns(self.used), self.used, Some(self.capacity)),
         };
-        Columns::Views(Rc::new(Views { starts, lengths, pool, extent }))
+        Columns::Views(Rc::new(Views { starts, lengths, pool, extent, capacity }))
     }
 }
 

@@ -8,8 +8,8 @@
 //! v6 = replace(v4, v5, j)            v6 = replace(v4, v5, j)
 //! ```
 //!
-//! It moves reads of single elements, and the scalars that their indices are computed from, within
-//! one block, and only if these are all the uses of the array behind the update. Which of several
+//! It moves reads of single elements, rows too, and what their indices are computed from, within one
+//! block, and only if these are all the uses of the array behind the update. Which of several
 //! faults comes first may change, but not whether there is one.
 
 use crate::base::with_stack;
@@ -71,7 +71,6 @@ fn reads_behind(block: &Block, at: usize) -> Option<Vec<usize>> {
         if !reads.contains(&position) && !needed.contains(&binding.var) {
             continue;
         }
-        let is_scalar = !binding.ty.has_sequence() && !binding.op.has_blocks();
         let is_plain = matches!(
             binding.op,
             Op::Copy(_)
@@ -81,7 +80,7 @@ fn reads_behind(block: &Block, at: usize) -> Option<Vec<usize>> {
                 | Op::Second(_)
                 | Op::Seq(SeqOp::Index | SeqOp::Length, _)
         );
-        if !is_scalar || !is_plain {
+        if !is_plain {
             return None;
         }
         needed.extend(binding.op.operands().iter().filter_map(|atom| atom.variable()));

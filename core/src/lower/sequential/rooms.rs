@@ -3,9 +3,8 @@
 //! [`fuse::sequential::ownership`](crate::fuse::sequential::ownership) says where an array is used for
 //! the last time. Whether it belongs to the code that would write it is known when that runs: beside
 //! the parts of a sequence goes its [`Room`], through branches, loops and calls. Memory that was just
-//! allocated is owned; inputs and rows of nested sequences are not; a function's caller says which of
-//! the arguments it owns and gives away. So an update of what is not owned copies it, and what comes
-//! of that is owned:
+//! allocated is owned; inputs and views are not; a function's caller says which of the arguments it owns
+//! and gives away. So an update of what is not owned copies it, and what comes of that is owned:
 //!
 //! ```text
 //! replace(v0, x, i)   →   v3, room = if room > 0 { v0, room } else { copy of v0, length }
@@ -13,8 +12,9 @@
 //! ```
 //!
 //! The rooms of a function's parameters stand behind all its parts, those of its results likewise.
-//! There is one for each sequence of a value, those in its tuples included, whose elements contain no
-//! sequences. Functions that never update anything, nor call one that does, have none.
+//! There is one for each sequence of a value, those in its tuples included. A sequence of sequences is
+//! owned with its pools, or not at all; behind its room stand the capacities of its pools
+//! ([`tables`](super::tables)). Functions that never update anything, nor call one that does, have none.
 
 use super::super::repr::{Columns, LoweredSequence, LoweredValue, Room, StoredSequence};
 use super::function::FunctionLowering;
@@ -24,18 +24,27 @@ use crate::ir::{Atom, Ty};
 use nesl_runtime::bug::OrBug;
 use nesl_runtime::kir::{self, Binary, Literal, Value};
 
-/// Returns the number of rooms of a value.
+/// Returns the number of rooms of a value, with the capacities of pools.
 pub(super) fn count(ty: &Ty) -> usize {
     let mut count = 0;
-    each_sequence(ty, &mut |element| count += usize::from(!element.has_sequence()));
+    each_sequence(ty, &mut |element| count += 1 + pools(element));
     count
+}
+
+/// Returns the number of pools of a sequence of `element`.
+fn pools(element: &Ty) -> usize {
+    with_stack(|| match element {
+        Ty::Unit | Ty::Int | Ty::Float | Ty::Bool | Ty::Char => 0,
+        Ty::Pair(first, second) => pools(first) + pools(second),
+        Ty::Sequence(inner) => 1 + pools(inner),
+    })
 }
 
 impl<'a> FunctionLowering<'a> {
     /// Returns a sequence of new arrays, which have room for `room` elements, its length.
     pub(super) fn fresh(&mut self, room: Value, columns: Columns) -> StoredSequence {
-        let is_flat = self.has_rooms && columns.is_flat();
-        let owned = if is_flat { Room::Owned(room) } else { Room::None };
+        let is_owned = self.has_rooms && columns.owns_pools();
+        let owned = if is_owned { Room::Owned(room) } else { Room::None };
         StoredSequence { length: room, columns, room: owned }
     }
 
@@ -134,12 +143,19 @@ impl<'a> FunctionLowering<'a> {
             }
             (LoweredValue::Sequence(sequence), Ty::Sequence(element)) => {
                 let given = given.next().unwrap_or(false);
-                if !element.has_sequence() {
-                    let room = match sequence {
-                        LoweredSequence::Stored(stored) if given => stored.room.value(),
-                        LoweredSequence::Stored(_) | LoweredSequence::Fused(_) => None,
-                    };
-                    out.push(room.unwrap_or_else(|| self.body.i64(0)));
+                let zero = self.body.i64(0);
+                let owned = match sequence {
+                    LoweredSequence::Stored(stored) if given => {
+                        stored.room.value().map(|room| (room, &stored.columns))
+                    }
+                    LoweredSequence::Stored(_) | LoweredSequence::Fused(_) => None,
+                };
+                match owned {
+                    Some((room, columns)) => {
+                        out.push(room);
+                        columns.each_pool(&mut |_, capacity| out.push(capacity.unwrap_or(zero)));
+                    }
+                    None => out.extend(std::iter::repeat_n(zero, 1 + pools(element))),
                 }
             }
             _ => {}
@@ -159,14 +175,11 @@ impl<'a> LoweredValue<'a> {
                 let first = both.0.with_rooms(first, rooms);
                 LoweredValue::pair(first, both.1.with_rooms(second, rooms))
             }
-            (LoweredValue::Sequence(LoweredSequence::Stored(stored)), Ty::Sequence(element))
-                if !element.has_sequence() =>
-            {
+            (LoweredValue::Sequence(LoweredSequence::Stored(stored)), _) => {
                 let room = rooms.next().or_bug("a value has as many rooms as its type says");
-                LoweredValue::of_stored(StoredSequence {
-                    room: Room::Maybe(room),
-                    ..stored.clone()
-                })
+                let columns = stored.columns.with_capacities(rooms);
+                let room = Room::Maybe(room);
+                LoweredValue::of_stored(StoredSequence { room, columns, ..stored.clone() })
             }
             (value, _) => value.clone(),
         })

@@ -380,7 +380,9 @@ impl<'m, 'r> Machine<'m, 'r> {
                 let keep: Vec<_> = keep.collect();
                 let (moved, is_worth_it) = self.memory.compact(since, &keep)?;
                 if is_worth_it {
-                    keep.iter().for_each(|(_, length)| self.worked(*length));
+                    // Arrays that are older than the mark stay where they are.
+                    let pairs = keep.iter().zip(&moved).filter(|((old, _), new)| old != *new);
+                    pairs.for_each(|((_, length), _)| self.worked(*length));
                 }
                 let moved: Vec<Datum> = moved.into_iter().map(Datum::Array).collect();
                 self.set_all(&inst.results, &moved);

@@ -18,33 +18,60 @@
 //! ```
 //!
 //! * *in place*: an update whose sequence is read by nobody afterwards.
+//! * *move*: of these, the updates of a sequence of sequences whose rows are read afterwards, though it
+//!   is not itself: the new rows are stored elsewhere, and nothing but the descriptors is overwritten.
+//! * *take*: a row that is taken out of a sequence of sequences, changed, and put back. It is changed
+//!   where it lies. *Keep* are the sequences of a row that lie in their places when it is put back.
 //! * *give*: the sequences among the arguments of a call that become the callee's. Sequences are
 //!   numbered by their position among those of all arguments; a tuple counts each of its own.
 //! * *return*: the sequences of a result that become the caller's, numbered likewise.
 //!
 //! Each sequence of a variable has *origins*. `own` are the allocations that it may lie in and that
 //! may be written under its name; `reads` are all those that it may be computed from later: its own,
-//! those that it is a view of, and those that a fused sequence reads when it is consumed. An array
-//! may be overwritten if no variable that is used later reads an allocation of its `own`, and each of
-//! these was made in the same iteration of the nests around. Only rows that contain no sequences
-//! are overwritten: segments may overlap.
+//! those that it is a view of, and those that a fused sequence reads when it is consumed; `views` are
+//! those of which it is a row, or is made of rows, so that it reads their pools and not the
+//! descriptors. An array may be overwritten if no variable that is used later reads an allocation of
+//! its `own`, and each of these was made in the same iteration of the nests around. A sequence of
+//! sequences comes with its pools, since it is owned only if its segments do not overlap.
 //!
 //! Sources: Baker, *Lively linear Lisp* (1992), for last uses; Henriksen et al., *Futhark* (PLDI
 //! 2017), section 3, for alias sets of arrays in a functional language with in-place updates;
 //! Ullrich and de Moura, *Counting immutable beans* (IFL 2019), for owned parameters that are inferred
 //! and for updates in place that are decided when the program runs.
 
+mod tables;
+
 use super::plan::SequentialPlan;
 use crate::base::with_stack;
 use crate::ir::{Atom, Block, FunId, Let, Nest, Op, Program, Ty, Var};
 use crate::prim::SeqOp;
 use rustc_hash::{FxHashMap, FxHashSet};
+use tables::Taken;
+
+/// What an operation on a sequence may overwrite.
+#[derive(Clone, Debug, Default)]
+pub struct Update {
+    /// It may overwrite the sequence that it changes.
+    pub in_place: bool,
+    /// Rows of that sequence are read later: none is overwritten, only the descriptors are.
+    pub moves: bool,
+    /// The row that it takes out is changed where it lies.
+    pub takes: bool,
+    /// The sequences of the new row that lie in their places already.
+    pub kept: Vec<bool>,
+}
 
 /// The arrays that one body of code may overwrite, and those that it gives away.
 #[derive(Clone, Debug, Default)]
 pub struct BlockOwnership {
     /// The updates that may overwrite the sequence that they change.
     in_place: FxHashSet<Var>,
+    /// Of these, the ones that may not overwrite its rows.
+    moves: FxHashSet<Var>,
+    /// The rows that are taken out and changed where they lie.
+    takes: FxHashSet<Var>,
+    /// For the updates that put rows back, the sequences of the row that lie in their places.
+    kept: FxHashMap<Var, Vec<bool>>,
     /// For each call, the sequences among its arguments that become the callee's.
     given: FxHashMap<Var, Vec<bool>>,
 }
@@ -68,9 +95,14 @@ pub struct Ownership {
 }
 
 impl BlockOwnership {
-    /// Returns true if an update may overwrite the sequence that it changes.
-    pub fn in_place(&self, update: Var) -> bool {
-        self.in_place.contains(&update)
+    /// Returns what an operation on a sequence may overwrite.
+    pub fn update(&self, var: Var) -> Update {
+        Update {
+            in_place: self.in_place.contains(&var),
+            moves: self.moves.contains(&var),
+            takes: self.takes.contains(&var),
+            kept: self.kept.get(&var).cloned().unwrap_or_default(),
+        }
     }
 
     /// Returns the sequences among the arguments of a call that become the callee's.
@@ -181,8 +213,15 @@ impl Ownership {
             let numbers = flags.iter().enumerate().filter(|(_, flag)| **flag);
             numbers.map(|(at, _)| format!(" {at}")).collect::<String>()
         };
-        let mut all: Vec<(Option<Var>, String)> =
-            block.in_place.iter().map(|var| (Some(*var), format!("in place v{}", var.0))).collect();
+        let mut all: Vec<(Option<Var>, String)> = Vec::new();
+        let sets = [("in place", &block.in_place), ("move", &block.moves), ("take", &block.takes)];
+        for (decision, vars) in sets {
+            all.extend(vars.iter().map(|var| (Some(*var), format!("{decision} v{}", var.0))));
+        }
+        let kept = block.kept.iter();
+        all.extend(
+            kept.map(|(var, kept)| (Some(*var), format!("keep v{}:{}", var.0, numbers(kept)))),
+        );
         all.extend(
             block
                 .given
@@ -239,6 +278,13 @@ struct Origins {
     own: Option<Set>,
     /// The allocations that it may be read from later.
     reads: Set,
+    /// The allocations whose rows it may be read from later.
+    views: Set,
+    /// The sequence of a row, taken out of a table, that it is. It lies where the table does, if that
+    /// is owned.
+    row: Option<u32>,
+    /// It is not in memory, and its elements contain no sequences: it is copied where it is stored.
+    delayed: bool,
 }
 
 /// The part of a variable that is used.
@@ -251,9 +297,12 @@ enum Part {
 }
 
 /// A block that is walked.
-struct Scope {
+struct Scope<'a> {
+    block: &'a Block,
     /// The position of the last use of each variable, in the blocks inside included.
     last_uses: FxHashMap<(Var, Part), usize>,
+    /// The positions of all uses of each variable, likewise.
+    uses: FxHashMap<Var, Vec<usize>>,
     /// The position of the binding at hand.
     position: usize,
 }
@@ -270,7 +319,12 @@ struct Walk<'w, 'a> {
     depths: Vec<usize>,
     /// The variables that read each allocation, each with the number of its sequence that does.
     readers: Vec<Vec<(Var, usize)>>,
-    scopes: Vec<Scope>,
+    /// The variables that read rows of each allocation, likewise.
+    viewers: Vec<Vec<(Var, usize)>>,
+    /// The sequences of rows that are taken out of tables. Each has an allocation of its own, which
+    /// stands for its place in the table.
+    taken: FxHashMap<u32, Taken>,
+    scopes: Vec<Scope<'a>>,
     depth: usize,
     found: BlockOwnership,
 }
@@ -289,6 +343,8 @@ impl<'w, 'a> Walk<'w, 'a> {
             lists: FxHashSet::default(),
             depths: Vec::new(),
             readers: Vec::new(),
+            viewers: Vec::new(),
+            taken: FxHashMap::default(),
             scopes: Vec::new(),
             depth: 0,
             found: BlockOwnership::default(),
@@ -306,15 +362,14 @@ impl<'w, 'a> Walk<'w, 'a> {
         self.block(&function.body, false);
         let result = self.atom(function.body.result, &function.result);
         let apart = |at: usize| {
-            let own = result[at].own.as_ref();
-            let others = result.iter().enumerate().filter(|(other, _)| *other != at);
-            own.is_some_and(|own| {
-                others.into_iter().all(|(_, other)| are_disjoint(own, &other.reads))
-            })
+            let own = result[at].own.as_ref().filter(|_| !self.is_taken(&result[at]));
+            let mut others = result.iter().enumerate().filter(|(other, _)| *other != at);
+            own.is_some_and(|own| others.all(|(_, other)| other.is_apart_from(own)))
         };
         let returned = (0..result.len()).map(apart).collect();
         let aliases = |origins: &Origins| {
-            params.iter().map(|param| origins.reads.binary_search(param).is_ok()).collect()
+            let reads = |param: &u32| !origins.is_apart_from(&[*param]);
+            params.iter().map(reads).collect()
         };
         let summary = Summary { returned, aliases: result.iter().map(aliases).collect() };
         (self.found, summary)
@@ -324,19 +379,25 @@ impl<'w, 'a> Walk<'w, 'a> {
     fn block(&mut self, block: &'a Block, is_body: bool) {
         with_stack(|| {
             let mut last_uses = FxHashMap::default();
+            let mut uses: FxHashMap<Var, Vec<usize>> = FxHashMap::default();
             for (position, binding) in block.lets.iter().enumerate() {
                 each_use(binding, &mut |var, part| {
                     // The length of a sequence in memory stands beside its arrays.
                     if part != Part::Length || self.plan.is_fused(var) {
                         let part = if part == Part::Length { Part::Whole } else { part };
                         last_uses.insert((var, part), position);
+                        let all = uses.entry(var).or_default();
+                        if all.last() != Some(&position) {
+                            all.push(position);
+                        }
                     }
                 });
             }
             if let Some(var) = block.result.variable() {
                 last_uses.insert((var, Part::Whole), block.lets.len());
+                uses.entry(var).or_default().push(block.lets.len());
             }
-            self.scopes.push(Scope { last_uses, position: 0 });
+            self.scopes.push(Scope { block, last_uses, uses, position: 0 });
             self.depth += usize::from(is_body);
             for (position, binding) in block.lets.iter().enumerate() {
                 if let Some(scope) = self.scopes.last_mut() {
@@ -394,7 +455,13 @@ impl<'w, 'a> Walk<'w, 'a> {
             self.plan.is_fused(binding.var) || self.plan.sort_of(binding.var).is_some();
         let mut operands = Vec::new();
         each_use(binding, &mut |var, _| operands.push(var));
-        self.made_of(&binding.ty, is_delayed, &operands)
+        let mut made = self.made_of(&binding.ty, is_delayed, &operands);
+        if let Ty::Sequence(element) = &binding.ty
+            && !element.has_sequence()
+        {
+            made[0].delayed = is_delayed;
+        }
+        made
     }
 
     fn made_of(&mut self, ty: &'a Ty, is_delayed: bool, operands: &[Var]) -> Vec<Origins> {
@@ -406,6 +473,7 @@ impl<'w, 'a> Walk<'w, 'a> {
                 for var in operands {
                     for operand in self.variables.get(var).into_iter().flat_map(|(all, _)| all) {
                         add(&mut origins.reads, &operand.reads);
+                        add(&mut origins.views, &operand.views);
                     }
                 }
             }
@@ -424,28 +492,31 @@ impl<'w, 'a> Walk<'w, 'a> {
     }
 
     fn sequence(&mut self, binding: &'a Let, op: SeqOp, args: &'a [Atom]) -> Vec<Origins> {
-        let element = |ty: &'a Ty| ty.element().is_some_and(|element| !element.has_sequence());
         match op {
             // A view of the same elements.
-            SeqOp::Subseq if element(&binding.ty) => self.atom(args[0], &binding.ty),
+            SeqOp::Subseq => {
+                let origins = self.atom(args[0], &binding.ty);
+                let part = |origins| Origins { row: None, delayed: false, ..origins };
+                origins.into_iter().map(part).collect()
+            }
             // The pool itself, if the segments tile it.
             SeqOp::Flatten => {
                 let operands: Vec<Var> = args.iter().filter_map(|arg| arg.variable()).collect();
                 self.made_of(&binding.ty, true, &operands)
             }
-            // What is taken out of a sequence lies there, or where each iteration makes it.
-            SeqOp::Index => {
-                let mut reads = Set::new();
-                self.atoms_read(args).iter().for_each(|origins| add(&mut reads, &origins.reads));
-                vec![Origins { own: None, reads }; sequences(&binding.ty)]
+            SeqOp::Index => self.index(binding, args),
+            SeqOp::Append
+                if !args[1].variable().is_some_and(|var| self.lists.contains(&var)) =>
+            {
+                self.derived(binding)
             }
             SeqOp::Replace | SeqOp::Scatter | SeqOp::Append => {
-                let fits = op != SeqOp::Append
-                    || args[1].variable().is_some_and(|var| self.lists.contains(&var));
-                if fits && element(&binding.ty) && self.may_overwrite(args[0], &args[1..]) {
-                    self.found.in_place.insert(binding.var);
+                let is_table = binding.ty.element().is_some_and(Ty::has_sequence);
+                if is_table {
+                    self.update_table(binding, op, args)
+                } else {
+                    self.update(binding, op, args)
                 }
-                self.derived(binding)
             }
             _ => self.derived(binding),
         }
@@ -460,23 +531,32 @@ impl<'w, 'a> Walk<'w, 'a> {
             .collect()
     }
 
-    /// Returns true if nobody reads a sequence after the operation at hand, whose other operands are
-    /// given.
-    fn may_overwrite(&self, of: Atom, others: &[Atom]) -> bool {
-        let Some((all, _)) = of.variable().and_then(|var| self.variables.get(&var)) else {
-            return false;
-        };
-        let others = self.atoms_read(others);
-        all.iter().all(|origins| self.is_free(origins, others.iter()))
+    /// Finds out if an update of a sequence whose elements contain none may overwrite it.
+    fn update(&mut self, binding: &'a Let, op: SeqOp, args: &'a [Atom]) -> Vec<Origins> {
+        let known = args[0].variable().and_then(|var| self.variables.get(&var));
+        let of = known.map(|(all, _)| all[0].clone()).unwrap_or_default();
+        let others = self.atoms_read(&args[1..]);
+        let is_row = self.is_taken(&of);
+        let fits = op != SeqOp::Append || !is_row;
+        let mut result = self.derived(binding);
+        if fits && self.is_free(&of, others.iter()) && self.may_change_taken(&of, &others) {
+            self.found.in_place.insert(binding.var);
+            if is_row {
+                self.change_taken(&of, &mut result);
+            }
+        }
+        result
     }
 
     /// Returns true if none of some sequences and no variable that is used later reads an array.
     fn is_free<'o>(&self, of: &Origins, mut others: impl Iterator<Item = &'o Origins>) -> bool {
         let Some(own) = &of.own else { return false };
         own.iter().all(|allocation| {
-            self.depths[*allocation as usize] == self.depth
-                && !self.readers[*allocation as usize].iter().any(|reader| self.is_live(*reader))
-        }) && others.all(|other| are_disjoint(own, &other.reads))
+            let at = *allocation as usize;
+            self.depths[at] == self.depth
+                && !self.readers[at].iter().any(|reader| self.is_live(*reader))
+                && !self.viewers[at].iter().any(|reader| self.is_live(*reader))
+        }) && others.all(|other| other.is_apart_from(own))
     }
 
     /// Returns true if a sequence of a variable is used after the binding at hand.
@@ -486,7 +566,7 @@ impl<'w, 'a> Walk<'w, 'a> {
             Some((_, Ty::Pair(..))) => Part::Second,
             _ => Part::Whole,
         };
-        let later = |scope: &Scope, part: Part| {
+        let later = |scope: &Scope<'_>, part: Part| {
             scope.last_uses.get(&(var, part)).is_some_and(|last| *last > scope.position)
         };
         self.scopes.iter().any(|scope| later(scope, Part::Whole) || later(scope, half))
@@ -494,25 +574,23 @@ impl<'w, 'a> Walk<'w, 'a> {
 
     fn call(&mut self, binding: &'a Let, callee: FunId, args: &'a [Atom]) -> Vec<Origins> {
         let function = &self.program.functions[callee.0 as usize];
-        let mut all: Vec<(Origins, bool)> = Vec::new();
+        let mut all: Vec<Origins> = Vec::new();
         for (arg, (_, ty)) in args.iter().zip(&function.params) {
-            let mut flat = Vec::new();
-            each_sequence(ty, &mut |element| flat.push(!element.has_sequence()));
-            all.extend(self.atom(*arg, ty).into_iter().zip(flat));
+            all.extend(self.atom(*arg, ty));
         }
         let given = |at: usize| {
-            let (origins, flat) = &all[at];
             let others = all.iter().enumerate().filter(|(other, _)| *other != at);
-            *flat && self.is_free(origins, others.map(|(_, (other, _))| other))
+            !self.is_taken(&all[at]) && self.is_free(&all[at], others.map(|(_, other)| other))
         };
         let given: Vec<bool> = (0..all.len()).map(given).collect();
         self.found.given.insert(binding.var, given);
         let summary = self.known.functions.get(callee.0 as usize).map(|(_, summary)| summary);
         let mut results = self.made_of(&binding.ty, false, &[]);
         for (number, result) in results.iter_mut().enumerate() {
-            for (at, (origins, _)) in all.iter().enumerate() {
+            for (at, origins) in all.iter().enumerate() {
                 if summary.is_none_or(|summary| summary.aliases[number][at]) {
                     add(&mut result.reads, &origins.reads);
+                    add(&mut result.views, &origins.views);
                 }
             }
         }
@@ -522,10 +600,8 @@ impl<'w, 'a> Walk<'w, 'a> {
     fn nest(&mut self, binding: &'a Let, nest: &'a Nest) -> Vec<Origins> {
         for (var, ty, of) in &nest.binders {
             // An element lies where the sequence does, or is made by each iteration.
-            let mut reads = Set::new();
-            self.atoms_read(&[*of]).iter().for_each(|origins| add(&mut reads, &origins.reads));
-            let origins = vec![Origins { own: None, reads }; sequences(ty)];
-            self.define(*var, ty, origins);
+            let element = self.made_from(&self.atoms_read(&[*of]));
+            self.define(*var, ty, vec![element; sequences(ty)]);
         }
         let origins = self.derived(binding);
         self.block(&nest.body, true);
@@ -537,7 +613,18 @@ impl<'w, 'a> Walk<'w, 'a> {
         let number = self.depths.len() as u32;
         self.depths.push(self.depth);
         self.readers.push(Vec::new());
-        Origins { own: Some(vec![number]), reads: vec![number] }
+        self.viewers.push(Vec::new());
+        Origins { own: Some(vec![number]), reads: vec![number], ..Origins::default() }
+    }
+
+    /// The origins of what lies where some sequences do, and is never overwritten.
+    fn made_from(&self, all: &[Origins]) -> Origins {
+        let mut made = Origins::default();
+        for origins in all {
+            add(&mut made.reads, &origins.reads);
+            add(&mut made.views, &origins.views);
+        }
+        made
     }
 
     fn define(&mut self, var: Var, ty: &'a Ty, origins: Vec<Origins>) {
@@ -547,6 +634,9 @@ impl<'w, 'a> Walk<'w, 'a> {
         for (number, origins) in origins.iter().enumerate() {
             for allocation in &origins.reads {
                 self.readers[*allocation as usize].push((var, number));
+            }
+            for allocation in &origins.views {
+                self.viewers[*allocation as usize].push((var, number));
             }
         }
         self.variables.insert(var, (origins, ty));
@@ -571,7 +661,18 @@ impl Origins {
             own
         });
         add(&mut self.reads, &other.reads);
+        add(&mut self.views, &other.views);
+        self.row = self.row.filter(|row| other.row == Some(*row));
+        self.delayed = false;
         self
+    }
+
+    /// Returns true if none of some allocations is read, nor a row of one.
+    fn is_apart_from(&self, allocations: &[u32]) -> bool {
+        let reads = |member| {
+            self.reads.binary_search(member).is_ok() || self.views.binary_search(member).is_ok()
+        };
+        !allocations.iter().any(reads)
     }
 }
 
@@ -600,10 +701,6 @@ fn add(to: &mut Set, from: &Set) {
             to.insert(at, *member);
         }
     }
-}
-
-fn are_disjoint(a: &Set, b: &Set) -> bool {
-    a.iter().all(|member| b.binary_search(member).is_err())
 }
 
 #[cfg(test)]

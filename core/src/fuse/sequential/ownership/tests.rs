@@ -204,3 +204,168 @@ fn "made"(v0: [int], v1: int) -> [int] {
         "#]],
     );
 }
+
+/// A row that is taken out, changed and put back is changed where it lies.
+#[test]
+fn rows_are_changed_in_their_places() {
+    check(
+        r#"fn "f"(v0: [[int]], v1: int) -> [[int]] {
+  v2: [int] = index(v0, v1)
+  v3: int = index(v2, 0)
+  v4: [int] = replace(v2, v3, 1)
+  v5: [int] = replace(v4, v1, 0)
+  v6: [[int]] = replace(v0, v5, v1)
+  v6
+}
+
+fn "elsewhere"(v0: [[int]], v1: int) -> [[int]] {
+  v2: [int] = index(v0, v1)
+  v3: [int] = replace(v2, 7, 1)
+  v4: [[int]] = replace(v0, v3, 0)
+  v4
+}
+
+fn "between"(v0: [[int]], v1: int) -> [[int]] {
+  v2: [int] = index(v0, v1)
+  v3: [int] = replace(v2, 7, 1)
+  v4: [int] = index(v0, 0)
+  v5: int = index(v4, 0)
+  v6: [int] = replace(v3, v5, 2)
+  v7: [[int]] = replace(v0, v6, v1)
+  v7
+}
+
+fn "another"(v0: [[int]], v1: int) -> (int, [[int]]) {
+  v2: [int] = index(v0, v1)
+  v3: [int] = index(v0, 0)
+  v4: [int] = replace(v2, 7, 1)
+  v5: [[int]] = replace(v0, v4, v1)
+  v6: int = reduce_sum(v3)
+  v7: (int, [[int]]) = pair(v6, v5)
+  v7
+}
+"#,
+        &expect![[r#"
+            f: take v2, in place v4, in place v5, in place v6, keep v6: 0, return 0
+            elsewhere: in place v4, return 0
+            between: in place v6, in place v7, return 0
+            another: in place v5, move v5, return 0
+        "#]],
+    );
+}
+
+/// The old row, or another one, is in use: only the descriptors are overwritten.
+#[test]
+fn rows_in_use_are_left_where_they_are() {
+    check(
+        r#"fn "swap"(v0: [[int]], v1: int, v2: int) -> [[int]] {
+  v3: [int] = index(v0, v1)
+  v4: [int] = index(v0, v2)
+  v5: [[int]] = replace(v0, v3, v2)
+  v6: [[int]] = replace(v5, v4, v1)
+  v6
+}
+
+fn "old"(v0: [[int]], v1: [int]) -> ([int], [[int]]) {
+  v2: [int] = index(v0, 0)
+  v3: [[int]] = replace(v0, v1, 0)
+  v4: [[int]] = replace(v3, v1, 1)
+  v5: ([int], [[int]]) = pair(v2, v4)
+  v5
+}
+
+fn "whole"(v0: [[int]], v1: [int]) -> ([[int]], [[int]]) {
+  v2: [[int]] = replace(v0, v1, 0)
+  v3: ([[int]], [[int]]) = pair(v0, v2)
+  v3
+}
+
+fn "mapped"(v0: [[int]], v1: int) -> [[int]] {
+  v2: [int] = index(v0, v1)
+  v4: [int] = each v3: int in v2 {
+v5: int = add(v3, v1)
+v5
+  }
+  v6: [[int]] = replace(v0, v4, v1)
+  v6
+}
+"#,
+        &expect![[r#"
+            swap: in place v5, move v5, in place v6, move v6, return 0
+            old: in place v3, move v3, in place v4, move v4
+            whole: 
+            mapped: in place v6, return 0
+        "#]],
+    );
+}
+
+#[test]
+fn rows_of_tuples_are_kept_part_by_part() {
+    check(
+        r#"fn "count"(v0: [([char], int)], v1: int) -> [([char], int)] {
+  v2: ([char], int) = index(v0, v1)
+  v3: [char] = first(v2)
+  v4: int = second(v2)
+  v5: int = add(v4, 1)
+  v6: ([char], int) = pair(v3, v5)
+  v7: [([char], int)] = replace(v0, v6, v1)
+  v7
+}
+
+fn "both"(v0: [([int], [int])], v1: int) -> [([int], [int])] {
+  v2: ([int], [int]) = index(v0, v1)
+  v3: [int] = first(v2)
+  v4: [int] = second(v2)
+  v5: [int] = replace(v3, 7, 0)
+  v6: [int] = replace(v4, 8, 0)
+  v7: ([int], [int]) = pair(v5, v6)
+  v8: [([int], [int])] = replace(v0, v7, v1)
+  v8
+}
+
+fn "crosswise"(v0: [([int], [int])], v1: int) -> [([int], [int])] {
+  v2: ([int], [int]) = index(v0, v1)
+  v3: [int] = first(v2)
+  v4: [int] = second(v2)
+  v7: ([int], [int]) = pair(v4, v3)
+  v8: [([int], [int])] = replace(v0, v7, v1)
+  v8
+}
+"#,
+        &expect![[r#"
+            count: in place v7, keep v7: 0, return 0
+            both: take v2, in place v5, in place v8, keep v8: 0, return 0
+            crosswise: in place v8, move v8, return 0
+        "#]],
+    );
+}
+
+#[test]
+fn rows_are_appended_and_tables_given() {
+    check(
+        r#"fn "f"(v0: [[int]], v1: [int]) -> [[int]] {
+  v2: [[int]] = list(v1)
+  v3: [[int]] = append(v0, v2)
+  v4: [[int]] = call "f"(v3, v1)
+  v4
+}
+
+fn "row"(v0: [[int]], v1: int) -> [int] {
+  v2: [int] = index(v0, v1)
+  v3: [int] = replace(v2, v1, 0)
+  v3
+}
+
+fn "with a row"(v0: [[int]], v1: int) -> [[int]] {
+  v2: [int] = index(v0, v1)
+  v3: [[int]] = call "f"(v0, v2)
+  v3
+}
+"#,
+        &expect![[r#"
+            f: in place v3, give v4: 0 1, return 0
+            row: take v2, in place v3
+            with a row: return 0
+        "#]],
+    );
+}

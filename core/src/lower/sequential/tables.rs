@@ -1,0 +1,371 @@
+//! Updates of sequences of sequences: *tables*.
+//!
+//! A table is owned with its pools: then its segments do not overlap, and nothing else lies in the
+//! pools. An update of an owned table writes what is new and nothing else. A row goes
+//!
+//! * into the place of the old one, if it is no longer than that and nobody else reads that place;
+//! * else behind all other rows, and only its start and its length are overwritten.
+//!
+//! ```text
+//! starts   0 3 5            starts   0 7 5
+//! lengths  3 2 2     →      lengths  3 4 2            rep(table, [w, x, y, z], 1)
+//! pool     a b c d e f g    pool     a b c d e f g w x y z
+//! ```
+//!
+//! What no segment covers any more is garbage. Where a pool is full, or the table is not owned, the
+//! table is *packed*: copied to new arrays, its rows one behind the other. The new pools have room for
+//! as many elements as were copied, so that each element that is written is copied a constant number of
+//! times.
+//!
+//! A row that is taken out of an owned table, changed, and put back ([`Update::kept`]) is changed where
+//! it lies.
+
+use super::super::repr::{Column, Columns, LoweredValue, Room, StoredSequence, ill_typed};
+use super::collect::RowStorage;
+use super::function::FunctionLowering;
+use crate::base::with_stack;
+use crate::fuse::sequential::ownership::Update;
+use crate::ir::{Site, Ty};
+use nesl_runtime::bug::OrBug;
+use nesl_runtime::fault::FaultCode;
+use nesl_runtime::kir::{self, Binary, Combine, Op, Value, ValueTy};
+
+/// The place of one sequence of a row in its pool.
+enum Place {
+    /// The sequence lies there already if the table was owned.
+    Kept,
+    /// In the place of the old one if this flag is true, else behind all others.
+    Fits(Value),
+    /// Behind all others.
+    Behind,
+}
+
+impl<'a> FunctionLowering<'a> {
+    /// Lowers `rep` of a table: stores a row at an index that is in bounds.
+    pub(super) fn replace_row(
+        &mut self,
+        of: &StoredSequence,
+        element: &'a Ty,
+        value: &LoweredValue<'a>,
+        index: Value,
+        update: &Update,
+    ) -> StoredSequence {
+        let (mut places, mut extra) = (Vec::new(), Vec::new());
+        let mut kept = update.kept.iter().copied();
+        self.places(&of.columns, value, index, update, &mut kept, &mut places, &mut extra);
+        let table = self.with_room(of, element, update.in_place, of.length, &extra);
+        let owned = self.owned_before(of, update.in_place);
+        let mut storage = self.storage_of(&table.columns, element);
+        self.put_row(&mut storage, value, index, owned, &mut places.into_iter());
+        StoredSequence { columns: storage.columns(), ..table }
+    }
+
+    /// Lowers `<-` of a table, whose writes are stored: places and rows.
+    pub(super) fn scatter_rows(
+        &mut self,
+        of: &StoredSequence,
+        element: &'a Ty,
+        writes: &StoredSequence,
+        update: &Update,
+        site: Site,
+    ) -> StoredSequence {
+        let (indices, rows) = writes.columns.components();
+        let (indices, rows) = (indices.scalars(), rows.clone());
+        let mut extra = Vec::new();
+        self.pool_sizes(&rows, writes.length, &mut extra);
+        let table = self.with_room(of, element, update.in_place, of.length, &extra);
+        let mut storage = self.storage_of(&table.columns, element);
+        self.storing_loop(writes.length, &mut storage, None, |t, k, storage| {
+            let index = t.load(indices, k);
+            let index = t.index_of(index);
+            t.in_bounds(index, of.length, FaultCode::Scatter, site);
+            let row = t.row(&rows, k);
+            let (mut places, mut extra) = (Vec::new(), Vec::new());
+            let mut kept = std::iter::empty();
+            let columns = storage.columns();
+            t.places(&columns, &row, index, update, &mut kept, &mut places, &mut extra);
+            let owned = t.body.bool(false);
+            t.put_row(storage, &row, index, owned, &mut places.into_iter());
+            None
+        });
+        StoredSequence { columns: storage.columns(), ..table }
+    }
+
+    /// Lowers `++` of a table and a short list of rows.
+    pub(super) fn append_rows(
+        &mut self,
+        of: &StoredSequence,
+        element: &'a Ty,
+        rows: &StoredSequence,
+        in_place: bool,
+    ) -> StoredSequence {
+        let length = self.body.binary(Binary::Add, of.length, rows.length);
+        let mut extra = Vec::new();
+        self.pool_sizes(&rows.columns, rows.length, &mut extra);
+        let table = self.with_room(of, element, in_place, length, &extra);
+        let mut storage = self.storage_of(&table.columns, element);
+        self.storing_loop(rows.length, &mut storage, None, |t, k, storage| {
+            let row = t.row(&rows.columns, k);
+            let index = t.body.binary(Binary::Add, of.length, k);
+            t.store_row(storage, &row, index, false);
+            None
+        });
+        StoredSequence { length, columns: storage.columns(), room: table.room }
+    }
+
+    /// Returns a row that was taken out of a table: its sequences may be overwritten if those of the
+    /// table may.
+    pub(super) fn taken_row(&mut self, row: &LoweredValue<'a>, table: Room) -> LoweredValue<'a> {
+        with_stack(|| match row {
+            LoweredValue::Pair(both) => {
+                let first = self.taken_row(&both.0, table);
+                LoweredValue::pair(first, self.taken_row(&both.1, table))
+            }
+            LoweredValue::Sequence(_) => {
+                let stored = row.stored_sequence();
+                let mut is_flat = true;
+                stored.columns.each_pool(&mut |_, _| is_flat = false);
+                let room = match table.value() {
+                    Some(owned) if is_flat => {
+                        let zero = self.body.i64(0);
+                        let owned = self.body.binary(Binary::Gt, owned, zero);
+                        Room::Maybe(self.body.select(owned, stored.length, zero))
+                    }
+                    _ => Room::None,
+                };
+                LoweredValue::of_stored(StoredSequence { room, ..stored })
+            }
+            LoweredValue::Unit | LoweredValue::Scalar(_) => row.clone(),
+        })
+    }
+
+    /// Returns a flag that says if a table was owned before an update.
+    fn owned_before(&mut self, of: &StoredSequence, in_place: bool) -> Value {
+        match of.room.value() {
+            Some(room) if in_place => {
+                let zero = self.body.i64(0);
+                self.body.binary(Binary::Gt, room, zero)
+            }
+            _ => self.body.bool(false),
+        }
+    }
+
+    /// Finds the places of the sequences of a row that is stored at an index, and the number of
+    /// elements that each pool needs behind all others for it.
+    #[expect(clippy::too_many_arguments, reason = "it goes through three structures at once")]
+    fn places(
+        &mut self,
+        columns: &Columns,
+        value: &LoweredValue<'a>,
+        index: Value,
+        update: &Update,
+        kept: &mut dyn Iterator<Item = bool>,
+        places: &mut Vec<Place>,
+        extra: &mut Vec<Value>,
+    ) {
+        with_stack(|| match (columns, value) {
+            (Columns::Unit | Columns::Scalars(_), _) => {}
+            (Columns::Pair(columns), LoweredValue::Pair(both)) => {
+                self.places(&columns.0, &both.0, index, update, kept, places, extra);
+                self.places(&columns.1, &both.1, index, update, kept, places, extra);
+            }
+            (Columns::Views(views), LoweredValue::Sequence(_)) => {
+                let row = value.stored_sequence();
+                let zero = self.body.i64(0);
+                let mut inner = Vec::new();
+                self.pool_sizes(&row.columns, row.length, &mut inner);
+                let is_flat = inner.is_empty();
+                if kept.next().unwrap_or(false) && is_flat {
+                    places.push(Place::Kept);
+                    extra.push(zero);
+                } else if is_flat && !update.moves {
+                    let old = self.load(views.lengths, index);
+                    let fits = self.body.binary(Binary::Le, row.length, old);
+                    places.push(Place::Fits(fits));
+                    extra.push(self.body.select(fits, zero, row.length));
+                } else {
+                    places.push(Place::Behind);
+                    extra.push(row.length);
+                    extra.extend(inner);
+                }
+            }
+            (Columns::Pair(_) | Columns::Views(_), _) => ill_typed("a value of the element's type"),
+        });
+    }
+
+    /// Stores a row at an index, its sequences at the places that were found for them. `owned` says
+    /// that the table was owned before.
+    fn put_row(
+        &mut self,
+        storage: &mut RowStorage<'a>,
+        value: &LoweredValue<'a>,
+        index: Value,
+        owned: Value,
+        places: &mut dyn Iterator<Item = Place>,
+    ) {
+        with_stack(|| match (storage, value) {
+            (RowStorage::Pair(halves), LoweredValue::Pair(both)) => {
+                self.put_row(&mut halves.0, &both.0, index, owned, places);
+                self.put_row(&mut halves.1, &both.1, index, owned, places);
+            }
+            (RowStorage::Sequences { starts, lengths, pool, .. }, LoweredValue::Sequence(_)) => {
+                let place = places.next().or_bug("each sequence of a row has a place");
+                let row = value.stored_sequence();
+                match place {
+                    Place::Kept => {
+                        let zero = self.body.i64(0);
+                        let start = self.load(*starts, index);
+                        let count = self.body.select(owned, zero, row.length);
+                        self.write_in_pool(pool, &row.columns, start, count);
+                    }
+                    Place::Fits(fits) => {
+                        let old = self.load(*starts, index);
+                        let start = self.body.select(fits, old, pool.used());
+                        self.write_in_pool(pool, &row.columns, start, row.length);
+                        self.body.store(starts.array, index, start);
+                        self.body.store(lengths.array, index, row.length);
+                        let next = self.body.binary(Binary::Add, pool.used(), row.length);
+                        let used = self.body.select(fits, pool.used(), next);
+                        pool.set_used(used);
+                    }
+                    Place::Behind => {
+                        let start = pool.used();
+                        self.write_in_pool(pool, &row.columns, start, row.length);
+                        self.body.store(starts.array, index, start);
+                        self.body.store(lengths.array, index, row.length);
+                        let next = self.body.binary(Binary::Add, start, row.length);
+                        pool.set_used(next);
+                    }
+                }
+            }
+            (storage, value) => self.store_row(storage, value, index, false),
+        });
+    }
+
+    /// Returns a table that may be changed, with room for `need` rows and for `extra` elements more in
+    /// each of its pools: itself, if `in_place` says that nobody else reads it, and it is owned and has
+    /// the room; else a packed copy.
+    fn with_room(
+        &mut self,
+        of: &StoredSequence,
+        element: &'a Ty,
+        in_place: bool,
+        need: Value,
+        extra: &[Value],
+    ) -> StoredSequence {
+        let Some(room) = of.room.value().filter(|_| in_place && of.columns.owns_pools()) else {
+            return self.packed(of, element, need, extra);
+        };
+        let zero = self.body.i64(0);
+        let owned = self.body.binary(Binary::Gt, room, zero);
+        let has_rows = self.body.binary(Binary::Ge, room, need);
+        let mut pools = Vec::new();
+        of.columns.each_pool(&mut |used, capacity| pools.push((used, capacity.unwrap_or(zero))));
+        let mut enough = self.body.binary(Binary::And, owned, has_rows);
+        for ((used, capacity), extra) in pools.into_iter().zip(extra) {
+            let need = self.body.binary(Binary::Add, used, *extra);
+            let fits = self.body.binary(Binary::Le, need, capacity);
+            enough = self.body.binary(Binary::And, enough, fits);
+        }
+        let either = self.join_branches(
+            enough,
+            |_| LoweredValue::of_stored(of.clone()),
+            |t| {
+                // The second copy has room for twice the rows, if these are what there is no room for.
+                let two = t.body.i64(2);
+                let double = t.body.binary(Binary::Mul, need, two);
+                let larger = t.body.select(owned, double, need);
+                let rows = t.body.select(has_rows, room, larger);
+                LoweredValue::of_stored(t.packed(of, element, rows, extra))
+            },
+        );
+        either.stored_sequence()
+    }
+
+    /// Copies a table: its rows lie one behind the other in new pools. There is room for `room` rows
+    /// and for `extra` elements more in each pool; where that is not 0, also for as many elements as
+    /// were copied in all.
+    fn packed(
+        &mut self,
+        of: &StoredSequence,
+        element: &'a Ty,
+        room: Value,
+        extra: &[Value],
+    ) -> StoredSequence {
+        let mut sizes = Vec::new();
+        self.pool_sizes(&of.columns, of.length, &mut sizes);
+        let mut all = of.length;
+        for (size, extra) in sizes.iter_mut().zip(extra) {
+            *size = self.body.binary(Binary::Add, *size, *extra);
+            all = self.body.binary(Binary::Add, all, *size);
+        }
+        let zero = self.body.i64(0);
+        for (size, extra) in sizes.iter_mut().zip(extra) {
+            let none = self.body.binary(Binary::Eq, *extra, zero);
+            let more = self.body.select(none, zero, all);
+            *size = self.body.binary(Binary::Add, *size, more);
+        }
+        let mut sizes = sizes.into_iter();
+        let mut pool = |t: &mut Self, inner| t.reserved_pool(inner, &mut sizes);
+        let mut storage = self.row_storage(element, room, &mut pool);
+        self.storing_loop(of.length, &mut storage, None, |t, index, storage| {
+            let row = t.row(&of.columns, index);
+            t.store_row(storage, &row, index, false);
+            None
+        });
+        StoredSequence { length: of.length, ..self.fresh(room, storage.columns()) }
+    }
+
+    /// Returns the storage of an owned table, to change it: its pools have room for what is stored.
+    fn storage_of(&mut self, columns: &Columns, element: &'a Ty) -> RowStorage<'a> {
+        with_stack(|| match (columns, element) {
+            (Columns::Unit, _) => RowStorage::Unit,
+            (Columns::Scalars(column), _) => {
+                let array = self.array_of(*column);
+                RowStorage::Scalars(Column { array, start: None, ..*column })
+            }
+            (Columns::Pair(both), Ty::Pair(first, second)) => {
+                let first = self.storage_of(&both.0, first);
+                RowStorage::Pair(Box::new((first, self.storage_of(&both.1, second))))
+            }
+            (Columns::Views(views), Ty::Sequence(inner)) => {
+                let [starts, lengths] = [views.starts, views.lengths].map(|column| {
+                    let array = self.array_of(column);
+                    Column { array, start: None, ..column }
+                });
+                let pool = self.pool_of(views, inner);
+                RowStorage::Sequences { starts, lengths, element: inner, pool }
+            }
+            (Columns::Pair(_) | Columns::Views(_), _) => ill_typed("columns of the type"),
+        })
+    }
+
+    /// Adds the number of elements in the segments of the first `count` rows, for each pool in the
+    /// order of [`Columns::each_pool`].
+    fn pool_sizes(&mut self, columns: &Columns, count: Value, sizes: &mut Vec<Value>) {
+        with_stack(|| match columns {
+            Columns::Unit | Columns::Scalars(_) => {}
+            Columns::Pair(both) => {
+                self.pool_sizes(&both.0, count, sizes);
+                self.pool_sizes(&both.1, count, sizes);
+            }
+            Columns::Views(views) => {
+                let index = self.body.value(ValueTy::Scalar(kir::Ty::I64));
+                self.body.begin();
+                let length = self.load(views.lengths, index);
+                let mut inner = vec![length];
+                if !matches!(views.pool, Columns::Unit | Columns::Scalars(_)) {
+                    let start = self.load(views.starts, index);
+                    let row = self.columns_from(&views.pool, start);
+                    self.pool_sizes(&row, length, &mut inner);
+                }
+                let reduce = vec![Combine::Add; inner.len()];
+                let types = vec![ValueTy::Scalar(kir::Ty::I64); inner.len()];
+                let body = self.body.end(inner);
+                let (init, carried) = (Vec::new(), Vec::new());
+                let op = Op::For { count, index, init, carried, reduce, body };
+                sizes.extend(self.body.push(op, &types));
+            }
+        });
+    }
+}
