@@ -287,6 +287,11 @@ impl<'p> Evaluation<'_, 'p> {
                 Some(Value::Times(Rc::new(x.clone()), Rc::new(y.clone())))
             }
             (ir::Op::Scalar(ScalarOp::Eq, _), [x, y]) => self.equal(x, y),
+            (ir::Op::Scalar(ScalarOp::Ge, _), [count, Value::Constant(Atom::Int(0))]) => {
+                let count = self.count(count)?;
+                self.require(Condition::Positive(count));
+                Some(Value::Constant(Atom::Bool(true)))
+            }
             (ir::Op::Seq(SeqOp::Length, _), [sequence]) => {
                 self.length(sequence).map(Value::Count)
             }
@@ -406,8 +411,17 @@ impl<'p> Evaluation<'_, 'p> {
                 matrix @ Value::Outside(_) => Some(Value::Entry(Rc::new(matrix), Rc::new(row))),
                 _ => None,
             },
-            _ => None,
+            _ => self.collected(var),
         }
+    }
+
+    /// Returns the value of each row that is collected to a sequence outside, as its element.
+    fn collected(&self, var: Var) -> Option<Value<'p>> {
+        let all = self.before.values().find(|binding| {
+            matches!(binding.op, Op::Collect { value, from } if value == Atom::Var(var) && from == self.space)
+        })?;
+        let rows = Rc::new(Value::Index(Axis::Rows));
+        Some(Value::Entry(Rc::new(Value::Outside(all.var)), rows))
     }
 
     /// Returns the number of elements of a sequence.
