@@ -10,7 +10,6 @@
 //! | `space` | index spaces: the model, with an example. Read this first |
 //! | `data` | programs and functions |
 //! | `op` | blocks, steps and operations, with their properties |
-//! | `product` | matrix products, as what a value is known to be |
 //! | `walk` | traversals: uses, bindings, the tree of index spaces |
 //! | `print` | the text form, for people ([`print()`]) and exact ([`print_with_sites()`]) |
 //! | `parse` | reads the exact text form back |
@@ -24,17 +23,16 @@ mod op;
 mod parse;
 mod pass;
 mod print;
-mod product;
 mod space;
 mod verify;
 mod walk;
 
+pub use crate::ir::product::{Condition, Count, Factor, MatrixProduct};
 pub use data::*;
 pub use op::{Block, Kernel, Let, Op, Step, Version};
 pub use parse::parse;
 pub use pass::{Fuel, Pass};
 pub use print::{print, print_function, print_located, print_with_sites};
-pub use product::{Condition, Count, Factor, MatrixProduct};
 pub use space::{IndexSpace, SpaceId, SpaceKind};
 pub use verify::verify;
 pub(crate) use walk::{is_within, segments_of};

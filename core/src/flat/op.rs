@@ -4,8 +4,8 @@
 //! [`Op`] and [`Let`] instead of keeping lists of their own. A match over all operations is used
 //! only where their meaning differs: interpretation, printing, fusion, lowering.
 
-use super::product::MatrixProduct;
 use super::space::SpaceId;
+use crate::ir::product::MatrixProduct;
 use crate::ir::{self, Atom, Class, FunId, Site, Ty, Var};
 use crate::prim::{Cost, ReduceOp, SeqOp};
 use nesl_runtime::fault::FaultCode;

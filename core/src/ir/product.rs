@@ -1,7 +1,7 @@
 //! Matrix products, as what a multi-versioned value is known to be.
 //!
 //! Where nested apply-to-each compute the product of two matrices, whatever the spelling,
-//! [`fuse`](mod@crate::fuse) finds that out and says so at the value ([`Op::Versions`](super::Op)): a
+//! [`fuse`](mod@crate::fuse) finds that out and says so at the value ([`flat::Op::Versions`](crate::flat::Op)): a
 //! runtime that multiplies matrices by itself then need not execute either version. What cannot be known
 //! before the program runs stands as conditions: unless all of them hold, one of the versions is executed
 //! as if nothing had been found. Where they hold, no operation of the versions faults.
@@ -12,7 +12,7 @@
 //! }
 //! ```
 
-use crate::ir::{Atom, Var};
+use super::value::{Atom, Var};
 
 /// A product of two matrices of floats: the value at each element of an index space is a row of it.
 #[derive(Clone, Debug, PartialEq)]
