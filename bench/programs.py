@@ -93,6 +93,16 @@ def _sums(which, name, rows, columns):
         lambda p: 8 * p["rows"] * p["columns"], ("003",), peer=f"sum_{which}", least={"rows": 8, "columns": 8})
 
 
+def _multiply(name, form, rows, depth, columns, peer="multiply", **more):
+    """A product of matrices; all sizes grow together."""
+    return Program(
+        f"product-{name}", "product", form, {"rows": rows, "depth": depth, "columns": columns, "times": 100},
+        ("rows", "depth", "columns"),
+        lambda p: 8 * (p["rows"] * p["depth"] + p["depth"] * p["columns"] + p["rows"] * p["columns"]),
+        lambda p: 16 * (p["rows"] * p["depth"] + p["depth"] * p["columns"] + p["rows"] * p["columns"]),
+        peer=peer, least={"rows": 8, "depth": 8, "columns": 8}, **more)
+
+
 SHAPES = [("64k-1k", 65536, 1024), ("8k-8k", 8192, 8192), ("1k-64k", 1024, 65536)]
 
 PROGRAMS = [
@@ -120,6 +130,14 @@ PROGRAMS = [
     _clusters(3),
     _clusters(30),
     *[_sums(which, *shape) for which in ("rows", "columns") for shape in SHAPES],
+    _multiply("512", "multiply(a, b)", 512, 512, 512),
+    _multiply("1024", "multiply(a, b)", 1024, 1024, 1024),
+    _multiply("2048", "multiply(a, b)", 2048, 2048, 2048),
+    _multiply("2048-f32", "multiply(a, b)", 2048, 2048, 2048, tolerance=1e-3, precision=32),
+    _multiply("index-512", "multiply_by_index(a, b)", 512, 512, 512),
+    _multiply("gram-512", "gram(a)", 512, 512, 8, "gram"),
+    _multiply("gram-tall", "gram(a)", 100_000, 32, 8, "gram"),
+    _multiply("powers-64", "powers(a, times)", 64, 64, 64, "powers"),
     Program(
         "primes", "primes", "primes(n)", {"n": 10_000_000}, ("n",),
         lambda p: 2 * p["n"], lambda p: 10 * p["n"]),

@@ -68,6 +68,19 @@ def _matrix(p):
     }
 
 
+def _factors(p):
+    real = np.float32 if p["precision"] == 32 else np.float64
+
+    def numbers(i, k):
+        return ((count(i)[:, None] * 31 + k * 17) % 101).astype(real) / real(101)
+
+    return {
+        "a": numbers(p["rows"], count(p["depth"])),
+        "b": numbers(p["depth"], count(p["columns"]) + 7),
+        "times": p["times"],
+    }
+
+
 def _points(p):
     n, k = p["n"], p["k"]
     points = unit(count(30 * n)).reshape(n, 30)
@@ -126,6 +139,9 @@ INPUTS = {
     "kmeans": _points,
     "sum_rows": _table,
     "sum_columns": _table,
+    "multiply": _factors,
+    "gram": _factors,
+    "powers": _factors,
     "primes": lambda p: {"n": p["n"]},
     "mandelbrot": _plane,
     "bfs": _graph,
@@ -167,6 +183,9 @@ CHECKS = {
     "kmeans": _check_floats,
     "sum_rows": _check_floats,
     "sum_columns": _check_floats,
+    "multiply": _check_floats,
+    "gram": _check_floats,
+    "powers": _check_floats,
     "primes": lambda r: [len(r), r[-1], np.asarray(r).sum()],
     "mandelbrot": lambda r: [np.asarray(r).sum()],
     "bfs": lambda r: [(np.asarray(r) >= 0).sum(), np.asarray(r).sum()],

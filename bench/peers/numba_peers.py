@@ -195,6 +195,17 @@ def kmeans(points, centres):
 
 
 @parallel
+def _multiply(a, b):
+    """Three loops; the middle one goes along the rows of both."""
+    out = np.zeros((a.shape[0], b.shape[1]), a.dtype)
+    for i in prange(a.shape[0]):
+        for k in range(a.shape[1]):
+            for j in range(b.shape[1]):
+                out[i, j] += a[i, k] * b[k, j]
+    return out
+
+
+@parallel
 def _sum_rows(matrix):
     out = np.empty(matrix.shape[0])
     for i in prange(matrix.shape[0]):
@@ -323,6 +334,7 @@ PEERS = {
     "barnes_hut": barnes_hut,
     "spmv": lambda **m: lambda: _spmv(**m),
     "kmeans": kmeans,
+    "multiply": lambda a, b, times: lambda: _multiply(a, b),
     "sum_rows": lambda matrix: lambda: _sum_rows(matrix),
     "sum_columns": lambda matrix: lambda: _sum_columns(matrix),
     "primes": lambda n: lambda: _primes(n),

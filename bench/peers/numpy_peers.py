@@ -96,6 +96,24 @@ def kmeans(points, centres):
     return run
 
 
+def multiply(a, b, times):
+    return lambda: a @ b
+
+
+def gram(a, b, times):
+    return lambda: a.T @ a
+
+
+def powers(a, b, times):
+    def run():
+        power = a
+        for _ in range(times):
+            power = power @ power / len(a)
+        return power
+
+    return run
+
+
 def sum_rows(matrix):
     return lambda: matrix.sum(1)
 
@@ -192,6 +210,9 @@ PEERS = {
     "quickhull": quickhull,
     "spmv": spmv,
     "kmeans": kmeans,
+    "multiply": multiply,
+    "gram": gram,
+    "powers": powers,
     "sum_rows": sum_rows,
     "sum_columns": sum_columns,
     "primes": primes,

@@ -8,6 +8,7 @@ use nesl_runtime::fault::FaultCode;
 use nesl_runtime::kir::{Extern, Ty};
 use nesl_runtime::scalar::Precision;
 use nesl_runtime::services::groups::{Elements, Found, groups};
+use nesl_runtime::services::product::{Factor, Float, Sizes, product};
 use nesl_runtime::services::sort::{Key, Order, Team, Work, rank, sort};
 use nesl_runtime::services::text::{self, Texts};
 use std::mem::MaybeUninit;
@@ -41,6 +42,7 @@ pub fn address(service: Extern, keys: Ty) -> Address {
         Extern::Groups => return Address::Checked(grouping(keys)),
         Extern::TextGroups => return Address::Checked(text_groups as *const u8),
         Extern::RankTexts => return Address::Checked(ranked_texts as *const u8),
+        Extern::Product => return Address::Checked(multiplying(keys)),
         Extern::HashText => hash_text as *const u8,
         Extern::SameText => same_text as *const u8,
         Extern::FloatText => float_text as *const u8,
@@ -76,6 +78,13 @@ fn grouping(keys: Ty) -> *const u8 {
     match keys {
         Ty::I32 => int_groups::<i32> as *const u8,
         Ty::I64 | Ty::F32 | Ty::F64 | Ty::Bool | Ty::U8 => int_groups::<i64> as *const u8,
+    }
+}
+
+fn multiplying(elements: Ty) -> *const u8 {
+    match elements {
+        Ty::F32 => multiplied::<f32> as *const u8,
+        Ty::F64 | Ty::I32 | Ty::I64 | Ty::Bool | Ty::U8 => multiplied::<f64> as *const u8,
     }
 }
 
@@ -211,6 +220,37 @@ where
     unsafe {
         let found = Found { last: room(last, length), count: room(count, length) };
         status(groups(slice(ints, length), found, &Helpers::of(env)))
+    }
+}
+
+/// # Safety
+/// From each of its starts on, a matrix has as many elements as the sizes say for its rows; there are as
+/// many starts as rows; `out` has room for `rows * columns` elements and overlaps nothing; the environment
+/// is that of the code.
+unsafe extern "C" fn multiplied<T: Float>(
+    env: *const Env,
+    left: *const T,
+    left_starts: *const i64,
+    left_turned: i64,
+    right: *const T,
+    right_starts: *const i64,
+    right_turned: i64,
+    rows: i64,
+    columns: i64,
+    depth: i64,
+    out: *mut T,
+) -> i32 {
+    let stored = |own: i64, turned: i64| if turned == 0 { own } else { depth };
+    // SAFETY: the caller passes such arrays, and its environment.
+    unsafe {
+        let starts = slice(left_starts, stored(rows, left_turned));
+        let left = Factor::new(left, starts, left_turned != 0);
+        let starts = slice(right_starts, stored(columns, right_turned));
+        let right = Factor::new(right, starts, right_turned != 0);
+        let [rows, columns, depth] = [rows, columns, depth].map(|count| count.max(0) as usize);
+        let sizes = Sizes { rows, columns, depth };
+        let out = room(out, (rows * columns) as i64);
+        status(product(left, right, sizes, out, &Helpers::of(env)))
     }
 }
 

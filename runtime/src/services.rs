@@ -2,5 +2,6 @@
 //! every runtime of the host, and the direct interpreter, call these.
 
 pub mod groups;
+pub mod product;
 pub mod sort;
 pub mod text;

@@ -5,6 +5,7 @@
 //! only where their meaning differs: interpretation, printing, fusion, lowering.
 
 use super::space::SpaceId;
+use crate::ir::product::MatrixProduct;
 use crate::ir::{self, Atom, Class, FunId, Site, Ty, Var};
 use crate::prim::{Cost, ReduceOp, SeqOp};
 use nesl_runtime::fault::FaultCode;
@@ -171,6 +172,8 @@ pub enum Op {
         sequential: Block,
         /// Flattened steps for all elements at once.
         flattened: Block,
+        /// The matrix product that the value is.
+        product: Option<Box<MatrixProduct>>,
     },
 }
 
@@ -179,6 +182,7 @@ pub enum Op {
 macro_rules! visit_operands {
     ($op:expr, $atom:expr, $var:expr) => {
         match $op {
+            // What a product reads lives outside of the index space: `Op::each_use` visits it.
             Op::Map(_) | Op::Position | Op::Sequential(_) | Op::Versions { .. } => {}
             Op::Element { of: var, .. } | Op::Branch { cond: var, .. } => ($var)(var),
             Op::Gather(from, index) => {
@@ -218,7 +222,7 @@ macro_rules! inner_blocks {
             Op::Branch { then: (_, then), otherwise: (_, otherwise), .. } => {
                 [Some(then), Some(otherwise)]
             }
-            Op::Versions { sequential, flattened } => [Some(sequential), Some(flattened)],
+            Op::Versions { sequential, flattened, .. } => [Some(sequential), Some(flattened)],
             Op::Map(_)
             | Op::Element { .. }
             | Op::Position
@@ -301,6 +305,14 @@ impl Op {
             op => op,
         };
         visit_operands!(op, |atom: &mut Atom| visit(atom), |_: &mut Var| {});
+    }
+
+    /// Returns the matrix product that the values are.
+    pub fn product(&self) -> Option<&MatrixProduct> {
+        match self {
+            Op::Versions { product, .. } => product.as_deref(),
+            _ => None,
+        }
     }
 
     /// Returns the blocks of steps inside.

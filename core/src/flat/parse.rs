@@ -3,7 +3,10 @@
 //! Tests use it, and people who write flat programs by hand. The parser of the core language reads
 //! the operations that each element executes for itself.
 
-use super::{Block, Function, IndexSpace, Kernel, Let, Op, Program, SpaceId, SpaceKind, Step};
+use super::{
+    Block, Condition, Count, Factor, Function, IndexSpace, Kernel, Let, MatrixProduct, Op, Program,
+    SpaceId, SpaceKind, Step,
+};
 use crate::base::with_stack;
 use crate::ir::parse::{Parsed, Parser as Inner, Token, parse_with};
 use crate::ir::{Atom, Site, Var};
@@ -175,6 +178,51 @@ impl<'t> Parser<'_, 't> {
         Ok(Let { var, ty, space, op, site })
     }
 
+    fn product(&mut self) -> Parsed<MatrixProduct> {
+        let left = self.factor()?;
+        self.inner.word("by")?;
+        let right = self.factor()?;
+        self.inner.word("columns")?;
+        let columns = self.count()?;
+        self.inner.word("depth")?;
+        let depth = self.count()?;
+        self.inner.punct('{')?;
+        let mut conditions = Vec::new();
+        while !self.inner.eat(&Token::Punct('}')) {
+            if self.inner.eat(&Token::Word("positive")) {
+                conditions.push(Condition::Positive(self.count()?));
+                continue;
+            }
+            let is_equal = self.inner.eat(&Token::Word("equal"));
+            if !is_equal {
+                self.inner.word("at_most")?;
+            }
+            let first = self.count()?;
+            self.inner.punct(',')?;
+            let second = self.count()?;
+            let condition = if is_equal { Condition::Equal } else { Condition::AtMost };
+            conditions.push(condition(first, second));
+        }
+        Ok(MatrixProduct { left, right, columns, depth, conditions })
+    }
+
+    fn factor(&mut self) -> Parsed<Factor> {
+        let turned = self.inner.eat(&Token::Word("turned"));
+        Ok(Factor { matrix: self.variable()?, turned })
+    }
+
+    fn count(&mut self) -> Parsed<Count> {
+        if self.inner.eat(&Token::Word("rows")) {
+            Ok(Count::Rows)
+        } else if self.inner.eat(&Token::Word("length")) {
+            self.variable().map(Count::Length)
+        } else if self.inner.eat(&Token::Word("row_length")) {
+            self.variable().map(Count::RowLength)
+        } else {
+            self.inner.atom().map(Count::Int)
+        }
+    }
+
     fn op(&mut self, space: SpaceId) -> Parsed<Op> {
         let operand_follows = !matches!(self.inner.peek_at(1), Some(Token::Punct(_)));
         let Some(Token::Word(word)) = self.inner.peek().cloned() else {
@@ -237,7 +285,10 @@ impl<'t> Parser<'_, 't> {
                 self.inner.advance()?;
                 let sequential = self.block()?;
                 self.inner.word("or")?;
-                Ok(Op::Versions { sequential, flattened: self.block()? })
+                let flattened = self.block()?;
+                let product = self.inner.eat(&Token::Word("product"));
+                let product = if product { Some(Box::new(self.product()?)) } else { None };
+                Ok(Op::Versions { sequential, flattened, product })
             }
             // The core language has operations of these names, too; there an operand follows in
             // parentheses.

@@ -28,7 +28,9 @@
 //! comes first, and each function begins with the index spaces that no step makes
 //! (`unused s3 = elements v1 of s0`); [`parse`](super::parse()) reads it back exactly.
 
-use super::{Block, Function, Kernel, Let, Op, Program, SpaceId, SpaceKind, Step};
+use super::{
+    Block, Count, Factor, Function, Kernel, Let, MatrixProduct, Op, Program, SpaceId, SpaceKind, Step,
+};
 use crate::base::with_stack;
 use crate::ir::Site;
 use crate::ir::mnemonic::Mnemonic;
@@ -278,12 +280,50 @@ impl Printer<'_> {
                 write!(self.inner.out, "sequential ")?;
                 self.inner.block(block)
             }
-            Op::Versions { sequential, flattened } => {
+            Op::Versions { sequential, flattened, product } => {
                 write!(self.inner.out, "versions ")?;
                 self.block(sequential)?;
                 write!(self.inner.out, " or ")?;
-                self.block(flattened)
+                self.block(flattened)?;
+                product.as_deref().map_or(Ok(()), |product| self.product(product))
             }
+        }
+    }
+}
+
+impl Printer<'_> {
+    fn product(&mut self, product: &MatrixProduct) -> fmt::Result {
+        let MatrixProduct { left, right, columns, depth, conditions } = product;
+        write!(self.inner.out, " product {left} by {right} columns {columns} depth {depth} {{")?;
+        self.inner.indent += 1;
+        for condition in conditions {
+            writeln!(self.inner.out)?;
+            self.inner.margin()?;
+            write!(self.inner.out, "{}", condition.mnemonic())?;
+            for (at, count) in condition.counts().enumerate() {
+                write!(self.inner.out, "{} {count}", if at == 0 { "" } else { "," })?;
+            }
+        }
+        if !conditions.is_empty() {
+            writeln!(self.inner.out)?;
+        }
+        self.close()
+    }
+}
+
+impl Display for Factor {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "{}v{}", if self.turned { "turned " } else { "" }, self.matrix.0)
+    }
+}
+
+impl Display for Count {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Count::Rows => write!(out, "rows"),
+            Count::Int(atom) => write!(out, "{}", Operand(*atom)),
+            Count::Length(var) => write!(out, "length v{}", var.0),
+            Count::RowLength(var) => write!(out, "row_length v{}", var.0),
         }
     }
 }

@@ -233,7 +233,13 @@ impl Checker<'_, '_> {
                     self.made_spaces = known;
                 }
             }
-            Op::Versions { sequential, flattened } => {
+            Op::Versions { sequential, flattened, product } => {
+                if let Some(product) = product {
+                    let around = segments_of(self.spaces(), space).unwrap_or(SpaceId::CALLER);
+                    for var in product.variables() {
+                        self.reads(&what, Atom::Var(var), around);
+                    }
+                }
                 self.block(sequential, space);
                 self.block(flattened, space);
             }

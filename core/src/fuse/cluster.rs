@@ -1,4 +1,4 @@
-//! The second sub-pass: steps over one index space become kernels.
+//! The third sub-pass: steps over one index space become kernels.
 //!
 //! One forward walk over a block. A step joins the last kernel over its index space, or over one of
 //! that kernel's masks, that comes after everything the step needs; if there is none, it begins a
@@ -107,7 +107,9 @@ impl Clustering<'_, '_> {
                 self.store_read(Some(cond));
                 return self.add_step(binding);
             }
-            Op::Versions { sequential, flattened } => {
+            Op::Versions { sequential, flattened, product } => {
+                let read: Vec<Var> = product.iter().flat_map(|p| p.variables()).collect();
+                read.into_iter().for_each(|var| self.store_read(Some(var)));
                 for side in [sequential, flattened] {
                     *side = inner_block(side, self.spaces, self.state, &self.reads);
                 }

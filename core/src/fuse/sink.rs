@@ -1,4 +1,4 @@
-//! The first sub-pass: sinks the consumers of a multi-versioned value into both versions.
+//! The second sub-pass: sinks the consumers of a multi-versioned value into both versions.
 //!
 //! A value with two versions ([`Op::Versions`]) ends a kernel, since which kernel computes it is known
 //! only when the elements have been counted. Histograms and scatters of such a value, and other
@@ -82,7 +82,7 @@ impl Sinking<'_, '_> {
     /// Returns the consumers of a multi-versioned value that can be moved into its versions, if there
     /// is a histogram or a scatter among them.
     fn consumers(&self, steps: &[Step], at: usize, result: Atom) -> Option<Consumers> {
-        let Step::Let(Let { var: head, space, op: Op::Versions { sequential, .. }, .. }) =
+        let Step::Let(Let { var: head, space, op: Op::Versions { sequential, product: None, .. }, .. }) =
             &steps[at]
         else {
             return None;
@@ -187,7 +187,7 @@ impl Sinking<'_, '_> {
     /// Returns the value with its consumers in both versions, and steps that bind the variables that
     /// these bound before.
     fn joined(&mut self, head: &Let, consumers: &Consumers) -> Vec<Let> {
-        let Op::Versions { sequential, flattened } = &head.op else {
+        let Op::Versions { sequential, flattened, .. } = &head.op else {
             bug!("a value with consumers has two versions")
         };
         let (site, inner) = (head.site, head.space);
@@ -234,7 +234,7 @@ impl Sinking<'_, '_> {
         let ((sequential, ty), (flattened, _)) = (side(sequential), side(flattened));
         let var = self.fresh();
         let mut lets =
-            vec![Let { var, ty, space: home, op: Op::Versions { sequential, flattened }, site }];
+            vec![Let { var, ty, space: home, op: Op::Versions { sequential, flattened, product: None }, site }];
         self.parts_of(var, &parts, home, &mut lets);
         if consumers.kept {
             let op = Op::Element { of: values, checked: None };

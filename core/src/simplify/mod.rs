@@ -20,6 +20,7 @@
 //! | `dead` | dead code |
 //! | `nests` | vertical fusion of maps |
 //! | `sides` | conditionals between maps of one sequence |
+//! | `products` | recognition of matrix products, which are not fused with what makes or uses their rows |
 //! | `reduce_by_key` | groups of which only sums are used, as histograms |
 //! | `calls` | the call graph |
 //!
@@ -32,6 +33,7 @@
 mod calls;
 mod dead;
 mod nests;
+pub(crate) mod products;
 mod reduce_by_key;
 mod rewrite;
 mod sides;

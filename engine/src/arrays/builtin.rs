@@ -79,6 +79,8 @@ pub(super) enum Builtin {
         /// The types of the elements of the other arrays.
         others: Vec<Ty>,
     },
+    /// The product of two matrices with elements of a type ([`product`]).
+    Product(Ty),
 }
 
 impl Builtin {
@@ -102,6 +104,7 @@ impl Builtin {
             Builtin::Intrinsic { name, service, keys, others } => {
                 intrinsic(name, *service, *keys, others)
             }
+            Builtin::Product(elements) => product(*elements),
         }
     }
 }
@@ -341,6 +344,17 @@ fn intrinsic(name: &str, service: Extern, keys: Ty, others: &[Ty]) -> Kernel {
     args.extend(others.iter().map(|ty| kernel.param(ValueTy::Array(*ty))));
     kernel.over(Space::Flat { count });
     kernel.body.service(service, args);
+    kernel.finish()
+}
+
+/// One thread, `count`, then the operands of [`Extern::Product`]: multiplies two matrices.
+fn product(elements: Ty) -> Kernel {
+    let mut kernel = KernelBuilder::new("matrix product");
+    let count = kernel.param(INT);
+    let params = Extern::Product.params(elements).into_iter();
+    let args = params.map(|ty| kernel.param(ty)).collect();
+    kernel.over(Space::Flat { count });
+    kernel.body.service(Extern::Product, args);
     kernel.finish()
 }
 

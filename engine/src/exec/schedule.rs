@@ -2,6 +2,7 @@
 
 use super::facts::{RecursionLog, facts};
 use super::host_steps::run_host_steps;
+use super::products::multiplied;
 use super::spaces::{collect, enter};
 use crate::arrays::{FlatValue, Memory, Rows, Side, append_rows, flatten_rows, merge_sides};
 use crate::frame::{CallFrame, Extent, FlatProgram, RunError, RunResult};
@@ -235,7 +236,12 @@ impl<'p> Schedule<'p> {
                 Ok(Outcome::Value(Rc::new(value)))
             }
             Op::Call(callee, args) => self.call_step(frame, binding, *callee, args, tail),
-            Op::Versions { sequential, flattened } => {
+            Op::Versions { sequential, flattened, product } => {
+                if let (Some(product), Strategy::Auto) = (product, self.strategy)
+                    && let Some(value) = multiplied(&self.launcher, frame, space, product)?
+                {
+                    return Ok(Outcome::Value(Rc::new(value)));
+                }
                 let (limits, work_items) =
                     (self.launcher.memory.limits, self.launcher.work_items());
                 let versions = (binding, sequential, flattened);

@@ -138,7 +138,8 @@ impl ServiceKind {
             | Extern::FloatText32
             | Extern::ExpText
             | Extern::ParseFloat
-            | Extern::ParseFloat32 => return None,
+            | Extern::ParseFloat32
+            | Extern::Product => return None,
         })
     }
 }

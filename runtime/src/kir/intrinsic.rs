@@ -3,7 +3,7 @@
 //! A row gives the documentation, the name in the text form, and the types of operands and results:
 //!
 //! ```text
-//! keys           [t], with the key type t of the intrinsic
+//! keys           [t], with the type t of the keys, or elements, of the intrinsic
 //! ints, chars    [i64], [u8]
 //! int, float     i64, f64
 //! bool           bool
@@ -39,6 +39,8 @@ impl Form {
 const SORTED: &[Ty] = &[Ty::I32, Ty::I64, Ty::F32, Ty::F64, Ty::U8];
 /// The types of keys that can be grouped.
 const GROUPED: &[Ty] = &[Ty::I32, Ty::I64];
+/// The types of the elements of matrices that can be multiplied.
+const MULTIPLIED: &[Ty] = &[Ty::F32, Ty::F64];
 
 macro_rules! form {
     (keys) => {
@@ -151,4 +153,10 @@ intrinsics! {
     ParseFloat = "parse_float": (chars, int) -> (float, bool);
     /// The same, rounded once, to single precision, and given exactly as a double.
     ParseFloat32 = "parse_float_32": (chars, int) -> (float, bool);
+    /// `(left, starts, turned, right, starts, turned, rows, columns, depth, out)`: the product of two
+    /// matrices of `depth` places for each of `rows` rows and `columns` columns, row by row
+    /// ([`crate::services::product`]). The rows of the left one, and of the transpose of the right one,
+    /// begin at these offsets; if `turned` is not 0, those of the transpose do.
+    Product = "product": (keys, ints, int, keys, ints, int, int, int, int, keys) -> (),
+        keys in MULTIPLIED;
 }

@@ -176,6 +176,7 @@ fn outputs(intrinsic: Extern) -> &'static [usize] {
         Extern::HashText | Extern::SameText | Extern::ParseFloat | Extern::ParseFloat32 => &[],
         Extern::FloatText | Extern::FloatText32 => &[1],
         Extern::ExpText => &[2],
+        Extern::Product => &[9],
     }
 }
 

@@ -371,7 +371,7 @@ impl<'p> Interpreter<'p, '_> {
                 let args = args.iter().map(|arg| frame.all(*arg, space)).collect();
                 self.call(*callee, args, count, watch_callee)
             }
-            Op::Versions { sequential, flattened } => {
+            Op::Versions { sequential, flattened, .. } => {
                 let version = match self.version {
                     Version::Sequential => sequential,
                     Version::Flattened => flattened,

@@ -315,7 +315,7 @@ impl<'p> Walk<'p, '_> {
                 let extent = AbstractExtent { regular: None, ..call.extent(space) };
                 self.call(*callee, extent, args, call.version)?
             }
-            Op::Versions { sequential, flattened } => {
+            Op::Versions { sequential, flattened, .. } => {
                 self.versions(call, binding, [sequential, flattened])?
             }
             Op::Branch { then, otherwise, .. } => {

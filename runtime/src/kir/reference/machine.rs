@@ -440,7 +440,44 @@ impl<'m, 'r> Machine<'m, 'r> {
             },
             Extern::ParseFloat => self.parse_float(args, Precision::Bits64)?,
             Extern::ParseFloat32 => self.parse_float(args, Precision::Bits32)?,
+            Extern::Product => self.product(args)?,
         })
+    }
+
+    /// The product of two matrices, element by element.
+    fn product(&mut self, args: &[Value]) -> Outcome<Vec<Datum>> {
+        let [rows, columns, depth] = [args[6], args[7], args[8]].map(|count| self.i64(count));
+        let factors = [(args[0], args[1], args[2]), (args[3], args[4], args[5])];
+        for at in 0..rows * columns {
+            let own = [at / columns, at % columns];
+            let mut sum = 0.0;
+            for place in 0..depth {
+                let mut both = [0.0; 2];
+                for ((pool, starts, turned), (own, value)) in
+                    factors.into_iter().zip(own.into_iter().zip(&mut both))
+                {
+                    let (row, column) =
+                        if self.i64(turned) == 0 { (own, place) } else { (place, own) };
+                    let Literal::I64(start) = self.memory.load(self.array(starts), row)? else {
+                        bug!("the verifier sees that starts are ints")
+                    };
+                    *value = match self.memory.load(self.array(pool), start + column)? {
+                        Literal::F32(bits) => f64::from(f32::from_bits(bits)),
+                        Literal::F64(bits) => f64::from_bits(bits),
+                        other => bug!("{other:?} is an element of a matrix"),
+                    };
+                }
+                sum += both[0] * both[1];
+            }
+            let out = self.array(args[9]);
+            let value = match self.element(args[9]) {
+                Ty::F32 => Literal::F32((sum as f32).to_bits()),
+                _ => Literal::F64(f64::to_bits(sum)),
+            };
+            self.memory.store(out, at, value)?;
+            self.worked(depth);
+        }
+        Ok(Vec::new())
     }
 
     /// The keys with the places that they had, in order.
