@@ -35,6 +35,7 @@ pub fn handle() {
         let running = RUNNING.load(Ordering::SeqCst) > 0;
         let again = running && PRESSED.swap(true, Ordering::SeqCst);
         if !interactive && (again || !running) {
+            nesl_engine::end_between_writes();
             std::process::exit(i32::from(crate::exit::INTERRUPTED));
         }
         if again {

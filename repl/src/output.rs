@@ -98,6 +98,15 @@ impl Output {
         }
     }
 
+    /// Shows a picture, in bytes that the terminal draws; on a line of its own, whole, and not among the last lines.
+    pub fn picture(&self, bytes: &[u8]) {
+        self.settle();
+        let mut inner = self.lock();
+        give_up_on(inner.writer.write_all(bytes));
+        give_up_on(inner.writer.write_all(b"\n"));
+        give_up_on(inner.writer.flush());
+    }
+
     /// Keeps what is written from now on, until [`Output::release`] returns it.
     pub fn hold(&self) {
         self.settle();
@@ -237,6 +246,7 @@ fn write_pieces(
 /// (`nesl run f | head`) is no error to speak of; a full disk is.
 fn give_up_on(result: io::Result<()>) {
     if let Err(error) = result {
+        nesl_engine::end_between_writes();
         if error.kind() == io::ErrorKind::BrokenPipe {
             std::process::exit(128 + 13);
         }

@@ -1,5 +1,9 @@
 //! Whole files, and what to say when they cannot be had.
 
+mod ending;
+
+pub use ending::{end_between_writes, handle_ends};
+
 use std::borrow::Cow;
 use std::fs::{File, Permissions};
 use std::io::{self, Read, Write};
@@ -54,8 +58,8 @@ pub(super) fn write(name: &[u8], bytes: &[u8]) -> Result<(), String> {
 /// Makes a file of some bytes, or fails and leaves what is there.
 ///
 /// A file of that name keeps its contents until all bytes are written. They go to a file beside it, which
-/// has no name where the system allows that, so that nothing is left of it if the process is ended. Then
-/// it takes the name of the other, and has its permissions.
+/// has no name where the system allows that, so that nothing is left of it if the process is ended
+/// (by signals, if [`handle_ends`] was called). Then it takes the name of the other, and has its permissions.
 pub fn write_whole(path: &Path, bytes: &[u8]) -> io::Result<()> {
     // What a link points to is replaced, not the link.
     let target = std::fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
@@ -114,6 +118,7 @@ fn fill(mut file: &File, bytes: &[u8], permissions: Option<Permissions>) -> io::
 #[cfg(target_os = "linux")]
 mod nameless {
     use super::BESIDE;
+    use super::ending::undisturbed;
     use nix::errno::Errno;
     use nix::fcntl::{AT_FDCWD, AtFlags, OFlag, open};
     use nix::sys::stat::Mode;
@@ -140,13 +145,16 @@ mod nameless {
             Err(Errno::EEXIST) => {
                 let number = RENAMED.fetch_add(1, Ordering::Relaxed);
                 let beside = folder.join(format!("{BESIDE}{}-{number}", std::process::id()));
-                if link(file, &beside).is_err() {
-                    return Ok(false);
-                }
-                std::fs::rename(&beside, target).inspect_err(|_| {
-                    let _ = std::fs::remove_file(&beside);
-                })?;
-                Ok(true)
+                // Whoever ends the process meanwhile waits: nothing would remove the name.
+                undisturbed(|| {
+                    if link(file, &beside).is_err() {
+                        return Ok(false);
+                    }
+                    std::fs::rename(&beside, target).inspect_err(|_| {
+                        let _ = std::fs::remove_file(&beside);
+                    })?;
+                    Ok(true)
+                })
             }
             Err(_) => Ok(false),
         }

@@ -84,11 +84,9 @@ impl Completer for Helper {
         let is_part = |c: char| c.is_ascii_alphanumeric() || c == '_';
         let word = before.rfind(|c| !is_part(c)).map_or(0, |at| at + 1);
         let in_name = before[word..].starts_with(|c: char| !c.is_ascii_digit());
-        if let Some(found) = self.commands.complete(line, pos) {
-            let all = found.all.into_iter().map(|completion| self.pair(completion));
-            return Ok((found.range.start, all.collect()));
-        }
-        if let Some(found) = self.commands.complete_file(line, pos) {
+        // These need no session, which may not have begun.
+        let without = self.commands.complete(line, pos);
+        if let Some(found) = without.or_else(|| self.commands.complete_file(line, pos)) {
             let all = found.all.into_iter().map(|completion| self.pair(completion));
             return Ok((found.range.start, all.collect()));
         }

@@ -5,36 +5,26 @@
 //! first one appears above the line that is being typed.
 
 use super::definitions::{Files, Shown};
-use super::front::{Editing, PromptFront, Shared};
+use super::canvas::Canvas;
+use super::front::{Editing, Shared};
 use super::helper::Sight;
 use super::highlight::{DIM, PLAIN};
 use super::setup;
 use crate::cli::{Global, Measures};
-use crate::exit::OK;
 use crate::folders;
 use crate::interrupt;
 use crate::output::Output;
-use crate::report::{Reporter, Screen};
 use crate::source;
 use nesl_core::syntax::{RawKind, split};
 use nesl_engine::Progress;
-use nesl_engine::data::DataLimits;
 use nesl_interactive::entry::close;
 use nesl_interactive::output::Outcome;
 use nesl_interactive::state::State;
 use rustyline::ExternalPrinter;
-use std::cell::{Cell, RefCell};
 use std::path::PathBuf;
 use std::rc::Rc;
 use std::sync::mpsc::{Receiver, Sender};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
-
-/// The parts of values that are read to be shown on a screen.
-const SHOWN: DataLimits =
-    DataLimits { whole_bytes: 64 << 10, head_elements: 40, tail_elements: 20 };
-
-/// The rows that a value takes up on the screen, at most.
-pub const MAX_ROWS: usize = 10;
 
 /// The number of names of an entry whose types are told after an error of types.
 const MAX_PARTS: usize = 8;
@@ -91,6 +81,8 @@ pub struct Link {
     pub progress: OnceLock<Progress>,
     /// True once a line is being typed.
     pub typing: Mutex<bool>,
+    /// The screen, for plots.
+    pub canvas: Arc<Canvas>,
 }
 
 /// Begins a session, and runs the entries of the queue until it ends.
@@ -115,8 +107,9 @@ pub fn serve<P: ExternalPrinter>(
     let _ = link.sight.set(state.session.outlook());
     let _ = link.progress.set(state.session.progress());
     interrupt::attach(&state.session);
-    let shared = share(global, measures, files, link, &mut state);
-    state.set_front(Box::new(PromptFront(shared.clone())));
+    let canvas = Some(link.canvas.clone());
+    let shared =
+        Shared::connected(global, measures, files, link.output.clone(), canvas, &mut state);
     let shown = if global.quiet { Shown::Nothing } else { Shown::Names };
     shared.files.enter(&mut shared.reporter.borrow_mut(), &mut state.session, shown);
     if let Some(path) = rc_file() {
@@ -142,46 +135,6 @@ pub fn serve<P: ExternalPrinter>(
     }
     shared.reporter.borrow().stats(&state.session);
     let _ = replies.send(Reply::Left);
-}
-
-fn share(
-    global: &Global,
-    measures: Measures,
-    files: Files,
-    link: &Arc<Link>,
-    state: &mut State,
-) -> Rc<Shared> {
-    let mut reporter = Reporter::without_session(global);
-    reporter.output = link.output.clone();
-    reporter.measure(&mut state.session, measures);
-    if !measures.json {
-        let usual = global.print_length.is_none();
-        reporter.screen =
-            Some(Screen { rows: usual.then_some(MAX_ROWS), width: columns, result: String::new() });
-        state.session.settings_mut().data = Some(SHOWN);
-    }
-    if let Some(profile) = reporter.profile() {
-        state.time_all_kernels(profile);
-    }
-    Rc::new(Shared {
-        reporter: RefCell::new(reporter),
-        files,
-        lines: Cell::new(0),
-        code: Cell::new(OK),
-        json: measures.json,
-        colors: (global.colors(&std::io::stdout()), global.colors(&std::io::stderr())),
-        has_result: Cell::new(false),
-        launches: Cell::new(0),
-        editing: Cell::new(Editing::Emacs),
-        plots: Cell::new(false),
-        last: RefCell::new(String::new()),
-        on_screen: true,
-    })
-}
-
-/// Returns the width of the screen in characters.
-fn columns() -> usize {
-    crate::output::screen().0
 }
 
 /// Returns the file with the user's own definitions: `NESL_RC`, or `rc.nesl` in the folder of the user's

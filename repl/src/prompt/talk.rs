@@ -71,6 +71,7 @@ pub fn talk(global: &Global, measures: Measures, files: Files, first: Option<&st
         sight: Arc::default(),
         progress: OnceLock::new(),
         typing: Mutex::new(false),
+        canvas: Arc::default(),
     });
     let (jobs, queue) = channel();
     let (sender, replies) = channel();
@@ -164,9 +165,7 @@ impl Talk {
 
     fn run(&mut self, first: Option<&str>) -> Result<u8, Failure> {
         if let Some(first) = first {
-            let further = format!("\n{}", self.dimmed(MARK));
-            let shown = first.trim_end().replace('\n', &further);
-            println!("{}{shown}", self.colored(PROMPT_STYLE, PROMPT));
+            self.echo(first);
             if self.enter(first)? == Flow::Leave {
                 self.leave();
                 return Ok(OK);
@@ -178,7 +177,15 @@ impl Talk {
                 set_screen(usize::from(columns), usize::from(rows));
             }
             self.walk.end();
-            let line = match self.editor.readline(PROMPT) {
+            let (submitted, begun) = keys::played(&self.link.canvas.take_typed());
+            for text in submitted {
+                self.echo(&plain(&text));
+                if self.enter(&plain(&text))? == Flow::Leave {
+                    self.leave();
+                    return Ok(OK);
+                }
+            }
+            let line = match self.editor.readline_with_initial(PROMPT, (&begun, "")) {
                 Ok(line) => line,
                 Err(ReadlineError::Interrupted) => {
                     asked = false;
@@ -202,6 +209,13 @@ impl Talk {
         }
         self.leave();
         Ok(OK)
+    }
+
+    /// Shows an entry that was not typed here as if it were.
+    fn echo(&self, text: &str) {
+        let further = format!("\n{}", self.dimmed(MARK));
+        let shown = text.trim_end().replace('\n', &further);
+        println!("{}{shown}", self.colored(PROMPT_STYLE, PROMPT));
     }
 
     /// Returns what is to be said before the session is left, if something would be lost.

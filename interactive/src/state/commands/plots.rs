@@ -82,7 +82,7 @@ mod tests {
     static RUNTIMES: [RuntimeRow; 1] = [RuntimeRow {
         name: "reference",
         about: "The direct interpreter",
-        device: || "direct interpreter".to_owned(),
+        device: |_| "direct interpreter".to_owned(),
         interpret_first: false,
         stages: nesl_engine::Stages::with_backend(&[]),
         make: |_| Ok(None),
