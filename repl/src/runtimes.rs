@@ -74,7 +74,7 @@ fn gpu_device(_options: &Options) -> String {
 /// The CPU, as it is called where devices are listed: with the threads that programs compute on.
 pub fn cpu_device(options: &Options) -> String {
     let there = std::thread::available_parallelism().map_or(1, usize::from);
-    
+
     match options.threads {
         used if used < there => format!("CPU, {used} of {there} threads"),
         1 => "CPU, 1 thread".to_owned(),

@@ -149,7 +149,9 @@ impl Backend {
         let params = StatusParams {
             version: env!("CARGO_PKG_VERSION").to_owned(),
             runtime: options.runtime.map_or_else(String::new, |it| it.name.to_owned()),
-            device: options.runtime.map_or_else(String::new, |it| (it.device)(&runtime::Options::default())),
+            device: options
+                .runtime
+                .map_or_else(String::new, |it| (it.device)(&runtime::Options::default())),
             precision: options.precision.bits(),
         };
         self.client.send_notification::<StatusNotification>(params).await;

@@ -1,11 +1,13 @@
 //! Whole files, and what to say when they cannot be had.
 
 mod ending;
+mod reading;
 
 pub use ending::{end_between_writes, handle_ends};
+pub(super) use reading::{Waiting, open};
 
 use std::borrow::Cow;
-use std::fs::{File, Permissions};
+use std::fs::{File, Metadata, Permissions};
 use std::io::{self, Read, Write};
 use std::path::Path;
 
@@ -18,11 +20,18 @@ const BLOCK_BYTES: u64 = 16 << 20;
 
 /// The bytes of a file, at most `most` of them; `stop` says whether the user asked to stop.
 pub(super) fn read(name: &[u8], most: u64, stop: &dyn Fn() -> bool) -> Result<Vec<u8>, String> {
-    let opened = File::open(path(name)).and_then(|file| {
-        let metadata = file.metadata()?;
-        Ok((file, metadata))
-    });
-    let (file, metadata) = opened.map_err(|e| complaint("open", name, &e))?;
+    let (file, metadata) = open(&path(name)).map_err(|e| complaint("open", name, &e))?;
+    read_open(name, file, &metadata, most, stop)
+}
+
+/// The bytes of a file that [`open`] has opened.
+pub(super) fn read_open(
+    name: &[u8],
+    file: File,
+    metadata: &Metadata,
+    most: u64,
+    stop: &dyn Fn() -> bool,
+) -> Result<Vec<u8>, String> {
     // The files of `/proc` have no size, and contents all the same.
     let most = if metadata.is_file() && metadata.len() > 0 {
         most
@@ -36,11 +45,17 @@ pub(super) fn read(name: &[u8], most: u64, stop: &dyn Fn() -> bool) -> Result<Ve
     // One byte more is asked for where a file ends, so that its end is seen without growing.
     let expected = usize::try_from(metadata.len() + 1).unwrap_or(0);
     bytes.try_reserve_exact(expected).map_err(|e| complaint("read", name, &io::Error::other(e)))?;
+    let is_file = metadata.is_file();
+    let mut waiting = Waiting::new(file, stop);
     loop {
         if stop() {
             return Err(complaint("read", name, &io::Error::other("stopped")));
         }
-        let read = (&file).take(BLOCK_BYTES).read_to_end(&mut bytes);
+        // A regular file gives what it has at once.
+        let read = match is_file {
+            true => waiting.file().take(BLOCK_BYTES).read_to_end(&mut bytes),
+            false => (&mut waiting).take(BLOCK_BYTES).read_to_end(&mut bytes),
+        };
         if read.map_err(|e| complaint("read", name, &e))? == 0 {
             return Ok(bytes);
         }

@@ -77,7 +77,9 @@ impl Ink {
         let part = |low: f64, high: f64, middle: f64| {
             (high.min(middle + 0.5) - low.max(middle - 0.5)).clamp(0.0, 1.0)
         };
-        self.paint(window, colour, opacity, &|x, y| part(left, right, x) * part(top, bottom, y) - 0.5);
+        self.paint(window, colour, opacity, &|x, y| {
+            part(left, right, x) * part(top, bottom, y) - 0.5
+        });
     }
 
     /// Fills a circle.
@@ -135,7 +137,8 @@ impl Ink {
             let pieces: &[Place] = if line.len() == 1 { &single } else { line };
             for ends in pieces.windows(2) {
                 let (from, to) = (ends[0], ends[1]);
-                let corners = [from.0.min(to.0), from.1.min(to.1), from.0.max(to.0), from.1.max(to.1)];
+                let corners =
+                    [from.0.min(to.0), from.1.min(to.1), from.0.max(to.0), from.1.max(to.1)];
                 let own = self.window(corners, half + 1.0);
                 for row in own.rows[0]..own.rows[1] {
                     for column in own.columns[0]..own.columns[1] {
@@ -170,7 +173,9 @@ impl Ink {
                     continue;
                 }
                 let (x, y) = (across * *width as f64, down * *height as f64);
-                if let Some([red, green, blue, opacity]) = pixels.get(y as usize * width + x as usize) {
+                if let Some([red, green, blue, opacity]) =
+                    pixels.get(y as usize * width + x as usize)
+                {
                     let cover = f64::from(*opacity) / 255.0;
                     self.blend(column, row, [*red, *green, *blue], cover);
                 }

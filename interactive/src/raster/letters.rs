@@ -27,14 +27,10 @@ pub(super) enum Anchor {
 }
 
 /// Returns the lines of a text at a place; one that is upright runs from the bottom to the top.
-pub(super) fn lines(
-    text: &str,
-    place: Place,
-    anchor: Anchor,
-    is_upright: bool,
-) -> Vec<Vec<Place>> {
+pub(super) fn lines(text: &str, place: Place, anchor: Anchor, is_upright: bool) -> Vec<Vec<Place>> {
     let count = text.chars().count() as f64;
-    let width = (count * ADVANCE_COLUMNS - (ADVANCE_COLUMNS - LETTER_COLUMNS)).max(0.0) * COLUMN_PIXELS;
+    let width =
+        (count * ADVANCE_COLUMNS - (ADVANCE_COLUMNS - LETTER_COLUMNS)).max(0.0) * COLUMN_PIXELS;
     let begin = match anchor {
         Anchor::Start => 0.0,
         Anchor::Middle => -width / 2.0,
@@ -180,7 +176,9 @@ mod tests {
             for line in strokes.split_whitespace() {
                 assert!(line.len() >= 4 && line.len() % 2 == 0, "{c}: {line}");
                 let (pairs, _) = line.as_bytes().as_chunks::<2>();
-                let on_grid = |[column, row]: &[u8; 2]| (b'0'..=b'4').contains(column) && (b'0'..=b'8').contains(row);
+                let on_grid = |[column, row]: &[u8; 2]| {
+                    (b'0'..=b'4').contains(column) && (b'0'..=b'8').contains(row)
+                };
                 assert!(pairs.iter().all(on_grid), "{c}: {line}");
             }
         }

@@ -188,7 +188,8 @@ fn lines(path: &str) -> Vec<Vec<Place>> {
     let mut rest = path.trim_start();
     while let Some(letter) = rest.chars().next() {
         let end = rest[letter.len_utf8()..].find(|c: char| c.is_ascii_alphabetic());
-        let (own, after) = rest[letter.len_utf8()..].split_at(end.unwrap_or(rest.len() - letter.len_utf8()));
+        let (own, after) =
+            rest[letter.len_utf8()..].split_at(end.unwrap_or(rest.len() - letter.len_utf8()));
         rest = after;
         let words = own.split([' ', ',']).filter(|word| !word.is_empty());
         let numbers: Vec<f64> = words.map_while(|word| word.parse().ok()).collect();
@@ -254,7 +255,9 @@ mod tests {
             panic!("a text")
         };
         assert_eq!((text.as_str(), picture.items[1].style.fill), ("a < b", Some([0x33; 3])));
-        for wrong in ["", "<svg", "<svg>", "<svg width=\"0\" height=\"1\"></svg>", "</g></g>", "<p>"] {
+        for wrong in
+            ["", "<svg", "<svg>", "<svg width=\"0\" height=\"1\"></svg>", "</g></g>", "<p>"]
+        {
             assert!(read(wrong).is_none(), "{wrong}");
         }
     }

@@ -69,6 +69,11 @@ fn the_size_is_limited_and_the_png_is_whole() {
     let raster = draw(&svg, 0.5).expect("it is read");
     let (width, height, pixels) = decoded(&raster.png().expect("it is encoded")).expect("a PNG");
     assert_eq!((width, height), (raster.width, raster.height));
-    assert!(pixels.iter().zip(&raster.pixels).all(|([r, g, b, a], rgb)| [*r, *g, *b] == *rgb && *a == 255));
+    assert!(
+        pixels
+            .iter()
+            .zip(&raster.pixels)
+            .all(|([r, g, b, a], rgb)| [*r, *g, *b] == *rgb && *a == 255)
+    );
     assert_eq!(draw("no picture", 1.0), None);
 }

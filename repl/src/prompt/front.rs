@@ -1,10 +1,10 @@
 //! The prompt as the front end of a session: forms run, and what they give is shown, through the
 //! [`Reporter`]; what commands answer goes to standard output, what is wrong to standard error.
 
+use super::canvas::{Canvas, Plots};
 use super::definitions::{Files, Shown};
 use super::highlight::{DIM, PLAIN};
 use super::meta::{EDIT, QUIT, RELOAD};
-use super::canvas::{Canvas, Plots};
 use super::{edit, pager};
 use crate::cli::{Global, Measures};
 use crate::exit::{FAILED, INTERRUPTED, OK, worse};
@@ -315,7 +315,9 @@ impl Shared {
                 let _ = output.write_all(&bytes);
             }
             shown::Output::Printed(_, bytes) => output.message(&String::from_utf8_lossy(&bytes)),
-            shown::Output::Value(bundle) | shown::Output::Defined(bundle) | shown::Output::Answer(bundle) => {
+            shown::Output::Value(bundle)
+            | shown::Output::Defined(bundle)
+            | shown::Output::Answer(bundle) => {
                 if json {
                     output.message(&format!("{}\n", bundle.plain));
                 } else {

@@ -4,8 +4,8 @@
 //! The prompt gives it entries one by one, and waits for each. What is printed before the prompt gives it the
 //! first one appears above the line that is being typed.
 
-use super::definitions::{Files, Shown};
 use super::canvas::Canvas;
+use super::definitions::{Files, Shown};
 use super::front::{Editing, Shared};
 use super::helper::Sight;
 use super::highlight::{DIM, PLAIN};
@@ -15,12 +15,14 @@ use crate::folders;
 use crate::interrupt;
 use crate::output::Output;
 use crate::source;
+use nesl_core::base::Diagnostic;
 use nesl_core::syntax::{RawKind, split};
-use nesl_engine::Progress;
+use nesl_engine::{FileRange, Progress};
 use nesl_interactive::entry::close;
 use nesl_interactive::output::Outcome;
 use nesl_interactive::state::State;
 use rustyline::ExternalPrinter;
+use std::ops::Range;
 use std::path::PathBuf;
 use std::rc::Rc;
 use std::sync::mpsc::{Receiver, Sender};
@@ -186,8 +188,9 @@ fn enter(shared: &Shared, state: &mut State, text: &str, number: usize) -> Done 
             }
         }
     }));
-    if shared.reporter.borrow().has_type_error() {
-        parts(shared, state, text);
+    let told = shared.reporter.borrow().type_error().map(|error| parts(state, text, error));
+    if let Some(told) = told.filter(|told| !told.is_empty()) {
+        shared.dim(&told.join(";  "));
     }
     if !text.trim_start().starts_with(':') {
         shared.last.replace(text.to_owned());
@@ -208,23 +211,38 @@ fn enter(shared: &Shared, state: &mut State, text: &str, number: usize) -> Done 
     Done { flow, launches, unsaved: reporter.unsaved_pictures(), editing }
 }
 
-/// Tells the types of the user's own names in an entry, after an error of types.
-fn parts(shared: &Shared, state: &State, text: &str) {
+/// Returns the types of the user's own names in an entry with an error of types, but for those that the message
+/// has told.
+fn parts(state: &State, text: &str, error: &Diagnostic<FileRange>) -> Vec<String> {
     let names: Vec<(String, String)> =
         state.session.names().into_iter().filter(|n| !n.library).map(|n| (n.name, n.ty)).collect();
+    let sources = state.session.sources();
+    let labels = std::iter::once(&error.primary).chain(&error.labels);
+    // A label tells the type of what it stands at, unless it is about another name.
+    let of_types = labels.filter(|label| !label.text.is_empty() && !label.text.contains('`'));
+    let labelled: Vec<String> = of_types
+        .filter(|label| label.text != "here")
+        .filter_map(|label| {
+            let (_, source) = sources.get(label.at.file);
+            // An argument may stand in parentheses.
+            let source = source.get(label.at.range.clone())?;
+            Some(source.trim_matches(['(', ')', ' ']).to_owned())
+        })
+        .collect();
     let mut told: Vec<String> = Vec::new();
     for token in nesl_core::syntax::lex(text) {
-        let word = &text[std::ops::Range::<usize>::from(token.range)];
+        let word = &text[Range::<usize>::from(token.range)];
         let Some((name, ty)) = names.iter().find(|(name, _)| name.eq_ignore_ascii_case(word))
         else {
             continue;
         };
+        let noted = format!("`{name}` : {ty}");
+        let is_told = labelled.iter().any(|label| label.eq_ignore_ascii_case(name))
+            || error.notes.iter().any(|note| note.trim_end_matches('.') == noted);
         let part = format!("{name} : {ty}");
-        if !told.contains(&part) && told.len() < MAX_PARTS {
+        if !is_told && !told.contains(&part) && told.len() < MAX_PARTS {
             told.push(part);
         }
     }
-    if !told.is_empty() {
-        shared.dim(&told.join(";  "));
-    }
+    told
 }

@@ -57,7 +57,8 @@ pub fn known(named: &dyn Fn(&str) -> Option<String>) -> Known {
         return Known::Nothing;
     }
     // Within a multiplexer, what the terminal around it can show says nothing.
-    let is_inside = set("TMUX") || set("STY") || term.starts_with("screen") || term.starts_with("tmux");
+    let is_inside =
+        set("TMUX") || set("STY") || term.starts_with("screen") || term.starts_with("tmux");
     let program = named("TERM_PROGRAM").unwrap_or_default().to_lowercase();
     let is_kitty = set("KITTY_WINDOW_ID")
         || term == "xterm-kitty"

@@ -145,3 +145,18 @@ class Terminal:
 
     def __exit__(self, *_):
         self.process.close(force=True)
+
+
+def opened(session, pipe):
+    """Opens a pipe with a name for writing, once the session reads it."""
+    found = []
+
+    def is_read():
+        try:
+            found.append(os.open(pipe, os.O_WRONLY | os.O_NONBLOCK))
+        except OSError:
+            return False
+        return True
+
+    session.wait("reader of " + str(pipe), is_read)
+    return found[0]

@@ -63,7 +63,8 @@ fn the_language_server_knows_which_commands_take_forms() {
     for command in COMMANDS {
         let name = command.name;
         let counted = command.operand == Operand::CountedForms;
-        let has_forms = counted || matches!(command.operand, Operand::Forms | Operand::OptionalForms);
+        let has_forms =
+            counted || matches!(command.operand, Operand::Forms | Operand::OptionalForms);
         assert_eq!(FORM_COMMANDS.contains(&name), has_forms && !others.contains(&name), "{name}");
         assert_eq!(COUNTED_COMMANDS.contains(&name), counted, "{name}");
     }
