@@ -201,6 +201,9 @@ impl Reporter {
         let sources = session.sources();
         self.problems = 0;
         self.last_error = None;
+        if let Some(screen) = &self.screen {
+            self.renderer.fit((screen.width)());
+        }
         let summary = interrupt::during(|| {
             session.enter(name, text, &mut |event| match event {
                 Event::Bound(binding) => {

@@ -3,7 +3,7 @@
 //! A letter stands on a grid of five columns and nine rows: capitals and digits take rows 0 to 6, small letters
 //! begin in row 2, and tails end in row 8. A line is written as the column and the row of each of its places.
 
-use super::reader::Place;
+use super::reader::{Anchor, Place};
 
 /// The width of the lines of letters, in units of the picture.
 pub(super) const STROKE_PIXELS: f64 = 1.1;
@@ -17,14 +17,6 @@ const BASE_ROW: f64 = 6.0;
 const ADVANCE_COLUMNS: f64 = 5.6;
 /// The columns of a letter itself.
 const LETTER_COLUMNS: f64 = 4.0;
-
-/// The part of a text that stands at its place.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Anchor {
-    Start,
-    Middle,
-    End,
-}
 
 /// Returns the lines of a text at a place; one that is upright runs from the bottom to the top.
 pub(super) fn lines(text: &str, place: Place, anchor: Anchor, is_upright: bool) -> Vec<Vec<Place>> {

@@ -1,6 +1,5 @@
 //! Reads the SVG that this program draws.
 
-use super::letters::Anchor;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 
@@ -31,6 +30,14 @@ pub(super) enum Shape {
     Circle { x: f64, y: f64, radius: f64 },
     Text { x: f64, y: f64, is_upright: bool, anchor: Anchor, text: String },
     Image { x: f64, y: f64, width: f64, height: f64, png: Vec<u8> },
+}
+
+/// The part of a text that stands at its place.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Anchor {
+    Start,
+    Middle,
+    End,
 }
 
 /// How a shape is drawn; inherited from the elements around it.

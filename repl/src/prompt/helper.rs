@@ -40,12 +40,14 @@ pub struct Helper {
 impl Helper {
     /// A helper for a session with these commands.
     pub fn new(sight: Sight, commands: Commands, colors: bool) -> Helper {
-        let painter = Painter::new(colors);
+        let painter = Painter::new(colors, commands);
         Helper { sight, commands, painter, matches: Cell::new(true), assist: OnceCell::new() }
     }
 
     fn pair(&self, Completion { text, kind, ty }: Completion) -> Pair {
-        let colon = if kind == "command" || ty.is_empty() { "  " } else { " : " };
+        // Behind some stands what they do instead of a type.
+        let is_told = matches!(kind, "command" | "setting" | "stage");
+        let colon = if is_told || ty.is_empty() { "  " } else { " : " };
         let display = format!("{text}{colon}{ty}").trim_end().to_owned();
         let takes_more =
             kind == "command" && self.commands.expand(&text).is_some_and(|c| !c.usage.is_empty());

@@ -110,7 +110,11 @@ pub fn ask() -> Option<Asked> {
         }
         write(stdout.as_fd(), QUESTION).ok()?;
         let (asked, mut bytes) = (Instant::now(), Vec::new());
-        while asked.elapsed() < MAX_ANSWER && !interrupt::is_pressed() {
+        while asked.elapsed() < MAX_ANSWER {
+            // The terminal has forgotten what was typed. It is asked again for the next plot.
+            if interrupt::is_pressed() {
+                return None;
+            }
             if !has_keys(LOOK_MS) {
                 continue;
             }

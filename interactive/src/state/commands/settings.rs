@@ -222,11 +222,11 @@ pub(super) static DEVICES: Command = Command {
     doc: "A runtime that this machine does not have says what was looked for. `:set runtime NAME` chooses \
           one; the one that programs run on is marked.",
     run: |state, _| {
-        let mut table = Table::new(&["", "runtime", "device", "about"]);
+        let mut table = Table::new(&["", "runtime", "about", "device"]);
         for row in state.setup.runtimes {
             let mark = if row.name == state.setup.runtime.name { "→" } else { "" };
             let device = (row.device)(&state.setup.options);
-            table.row([mark.to_owned(), row.name.to_owned(), device, row.about.to_owned()]);
+            table.row([mark.to_owned(), row.name.to_owned(), row.about.to_owned(), device]);
         }
         state.show(Output::Answer(table.bundle()));
         Outcome::Done
@@ -290,12 +290,13 @@ pub(super) fn complete(runtimes: Runtimes, text: &str, start: usize, cursor: usi
         Some(name) => SETTINGS
             .iter()
             .filter(|setting| setting.name == name)
-            .flat_map(|setting| setting.values.split('|').map(|value| (value, setting.about)))
-            .filter(|(value, _)| {
+            .flat_map(|setting| setting.values.split('|'))
+            .filter(|value| {
                 value.starts_with(prefix) && !value.starts_with(|c: char| c.is_ascii_uppercase())
             })
-            .map(|(value, about)| (value.to_owned(), about))
-            .collect::<Vec<_>>(),
+            // All would say the same of themselves.
+            .map(|value| (value.to_owned(), ""))
+            .collect(),
     };
     let all = all.into_iter();
     let all = all.map(|(text, about)| Completion { text, kind: "setting", ty: about.to_owned() });
