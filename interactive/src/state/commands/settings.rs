@@ -222,11 +222,11 @@ pub(super) static DEVICES: Command = Command {
     doc: "A runtime that this machine does not have says what was looked for. `:set runtime NAME` chooses \
           one; the one that programs run on is marked.",
     run: |state, _| {
-        let mut table = Table::new(&["", "runtime", "about", "device"]);
+        let mut table = Table::new(&["", "runtime", "device", "about"]);
         for row in state.setup.runtimes {
             let mark = if row.name == state.setup.runtime.name { "→" } else { "" };
             let device = (row.device)(&state.setup.options);
-            table.row([mark.to_owned(), row.name.to_owned(), row.about.to_owned(), device]);
+            table.row([mark.to_owned(), row.name.to_owned(), device, row.about.to_owned()]);
         }
         state.show(Output::Answer(table.bundle()));
         Outcome::Done

@@ -652,10 +652,10 @@ fn settings_keep_values() {
         &mut state,
         ":devices",
         expect![[r#"
-           runtime    about                       device
-        →  kir        The interpreter of kernels  interpreter of kernels
-           reference  The direct interpreter      direct interpreter
-           gpu        A device that is not there  no driver was found
+           runtime    device                  about
+        →  kir        interpreter of kernels  The interpreter of kernels
+           reference  direct interpreter      The direct interpreter
+           gpu        no driver was found     A device that is not there
     "#]],
     );
     check(
