@@ -27,7 +27,7 @@ mod trace;
 mod unsupported;
 
 pub use host::LineInput;
-pub use host::file::write_whole;
+pub use host::file::{end_between_writes, handle_ends, write_whole};
 pub use host::picture::Picture;
 pub use host::text::decode;
 pub use nesl_core::pipeline::{Stage, Stages};

@@ -53,7 +53,7 @@ const ENTRIES: &[&str] = &[
 static RUNTIMES: [RuntimeRow; 1] = [RuntimeRow {
     name: "reference",
     about: "The direct interpreter",
-    device: || "direct interpreter".to_owned(),
+    device: |_| "direct interpreter".to_owned(),
     interpret_first: false,
     stages: Stages::with_backend(&[]),
     make: |_| Ok(None),

@@ -33,6 +33,9 @@ impl Assist {
         if let Some(found) = self.commands.complete(text, cursor) {
             return found;
         }
+        if let Some(found) = self.commands.complete_file(text, cursor) {
+            return found;
+        }
         let (db, file) = self.view.with(&self.commands.as_program(text));
         let all = ide::completions(db, file, size(cursor));
         // What stands there is what the first of them replaces; all replace the same word.

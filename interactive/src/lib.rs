@@ -9,6 +9,7 @@
 //! | [`assist`] | completion and inspection at a cursor, while the session runs |
 //! | [`state::commands`] | the commands that begin with a colon: one table |
 //! | [`display`] | values and pictures → text, HTML, SVG and plots |
+//! | [`raster`] | pictures in pixels, for terminals that show images |
 //! | [`message`] | diagnostics → text, with or without colours, and HTML |
 //! | [`serve`] | the worker for another program, through pipes: JSON, and arrays as columns |
 //! | [`completion`] | the texts that may stand at a cursor, as data |
@@ -30,6 +31,7 @@ pub mod json;
 pub mod measure;
 pub mod message;
 pub mod output;
+pub mod raster;
 pub mod runtimes;
 pub mod serve;
 pub mod state;

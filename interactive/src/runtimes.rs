@@ -10,8 +10,8 @@ pub struct RuntimeRow {
     pub name: &'static str,
     /// One line for help.
     pub about: &'static str,
-    /// Names the device that it runs on.
-    pub device: fn() -> String,
+    /// Names the device that it runs on, with the part of it that these options let it use.
+    pub device: fn(&Options) -> String,
     /// True if small programs are interpreted first. Someone who asks for the interpreter of kernels wants
     /// to see kernels run.
     pub interpret_first: bool,

@@ -47,7 +47,7 @@ pub fn run(arguments: &Cli) -> Result<u8> {
         Some(Command::Lsp { .. }) => lsp::run(),
         Some(Command::Serve) => serve::run(global),
         Some(Command::Kernel(asked)) => kernel::run(global, asked),
-        Some(Command::Devices { json }) => Ok(devices::run(*json)),
+        Some(Command::Devices { json }) => Ok(devices::run(global, *json)),
         Some(Command::Doc { names }) => doc::run(global, names),
     }
 }

@@ -11,6 +11,8 @@ use std::sync::{Arc, OnceLock};
 static RUNNING: AtomicUsize = AtomicUsize::new(0);
 /// True once Ctrl-C was pressed during the computation under way.
 static PRESSED: AtomicBool = AtomicBool::new(false);
+/// The number of presses during computations.
+static PRESSES: AtomicUsize = AtomicUsize::new(0);
 /// The flag that the session polls.
 static WISHED: OnceLock<Arc<AtomicBool>> = OnceLock::new();
 /// True in an interactive session, which Ctrl-C never ends.
@@ -33,8 +35,12 @@ pub fn handle() {
     let result = ctrlc::set_handler(move || {
         let interactive = INTERACTIVE.load(Ordering::SeqCst);
         let running = RUNNING.load(Ordering::SeqCst) > 0;
+        if running {
+            PRESSES.fetch_add(1, Ordering::SeqCst);
+        }
         let again = running && PRESSED.swap(true, Ordering::SeqCst);
         if !interactive && (again || !running) {
+            nesl_engine::end_between_writes();
             std::process::exit(i32::from(crate::exit::INTERRUPTED));
         }
         if again {
@@ -58,6 +64,20 @@ pub fn keep_session() {
 /// value is not wanted.
 pub fn is_pressed() -> bool {
     PRESSED.load(Ordering::Relaxed)
+}
+
+/// Stops what the session runs, if it runs anything: for a Ctrl-C that came as a key.
+pub fn stop() {
+    if RUNNING.load(Ordering::SeqCst) > 0
+        && let Some(wished) = WISHED.get()
+    {
+        wished.store(true, Ordering::SeqCst);
+    }
+}
+
+/// Returns how often Ctrl-C was pressed during computations.
+pub fn presses() -> usize {
+    PRESSES.load(Ordering::SeqCst)
 }
 
 /// Runs a computation that Ctrl-C stops.

@@ -42,6 +42,7 @@ fn main() -> ExitCode {
     allocator::keep_large_blocks_apart();
     bug_report::install();
     parent::follow();
+    nesl_engine::handle_ends();
     let arguments = cli::parse();
     match bug_report::catch(|| commands::run(&arguments)) {
         Ok(code) => ExitCode::from(code),

@@ -26,6 +26,8 @@ struct Inner {
     line_begun: bool,
     /// True while the line at the cursor says how far a computation is.
     status: bool,
+    /// The number of presses of Ctrl-C whose `^C` on the screen was looked at.
+    presses: usize,
     /// The last lines, for who asks whether a text is one of them.
     recent: Option<Vec<u8>>,
 }
@@ -58,7 +60,8 @@ impl Output {
         let stdout = io::stdout();
         let terminal = stdout.is_terminal();
         let writer = Target { stdout: BufWriter::with_capacity(64 * 1024, stdout), held: None };
-        let inner = Inner { writer, terminal, line_begun: false, status: false, recent: None };
+        let inner =
+            Inner { writer, terminal, line_begun: false, status: false, presses: 0, recent: None };
         Output { inner: Arc::new(Mutex::new(inner)) }
     }
 
@@ -66,6 +69,10 @@ impl Output {
     pub fn line(&self, text: &str) {
         let mut inner = self.lock();
         inner.clear_status();
+        // Nobody wants it any more.
+        if inner.terminal && inner.writer.held.is_none() && interrupt::is_pressed() {
+            return;
+        }
         let start = if inner.line_begun { "\n" } else { "" };
         let end = if text.ends_with('\n') { "" } else { "\n" };
         inner.line_begun = false;
@@ -96,6 +103,15 @@ impl Output {
             Some(held) => held.extend_from_slice(text.as_bytes()),
             None => eprint!("{text}"),
         }
+    }
+
+    /// Shows a picture, in bytes that the terminal draws; on a line of its own, whole, and not among the last lines.
+    pub fn picture(&self, bytes: &[u8]) {
+        self.settle();
+        let mut inner = self.lock();
+        give_up_on(inner.writer.write_all(bytes));
+        give_up_on(inner.writer.write_all(b"\n"));
+        give_up_on(inner.writer.flush());
     }
 
     /// Keeps what is written from now on, until [`Output::release`] returns it.
@@ -143,9 +159,13 @@ impl Output {
 }
 
 impl Inner {
-    /// Takes away the line that says how far a computation is.
+    /// Takes away the line that says how far a computation is, and the `^C` with which a terminal shows that
+    /// Ctrl-C was pressed: what is said of it begins a line.
     fn clear_status(&mut self) {
-        if std::mem::take(&mut self.status) {
+        let presses = interrupt::presses();
+        let is_new = std::mem::replace(&mut self.presses, presses) < presses;
+        let shows_key = is_new && self.terminal && self.writer.held.is_none() && !self.line_begun;
+        if std::mem::take(&mut self.status) || shows_key {
             give_up_on(self.writer.write_all(b"\r\x1b[K"));
         }
     }
@@ -237,6 +257,7 @@ fn write_pieces(
 /// (`nesl run f | head`) is no error to speak of; a full disk is.
 fn give_up_on(result: io::Result<()>) {
     if let Err(error) = result {
+        nesl_engine::end_between_writes();
         if error.kind() == io::ErrorKind::BrokenPipe {
             std::process::exit(128 + 13);
         }

@@ -21,6 +21,7 @@ pub fn follow() {
         while parent_id() == parent {
             std::thread::sleep(LOOK_INTERVAL);
         }
+        nesl_engine::end_between_writes();
         std::process::exit(i32::from(crate::exit::USAGE));
     });
 }

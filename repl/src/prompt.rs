@@ -7,10 +7,12 @@
 //! | `front` | what comes of entries, shown |
 //! | `keys`, `helper`, `highlight`, `history` | what the line editor asks: keys, completions, colours, entries before |
 //! | `lines` | the text in the editor ↔ the text of an entry; transcripts |
+//! | `canvas`, `sixel`, `terminal` | plots as pictures on the screen: which, how, and what the terminal can show |
 //! | `meta`, `edit`, `pager` | the prompt's own commands; the user's own editor and pager |
 //! | `definitions` | the files that a session begins with |
 //! | `piped` | entries from a pipe |
 
+mod canvas;
 mod definitions;
 mod edit;
 mod front;
@@ -23,24 +25,23 @@ mod meta;
 mod pager;
 mod piped;
 mod session;
+mod sixel;
 mod talk;
+mod terminal;
 
 use crate::cli::{Global, Measures};
-use crate::exit::OK;
 use crate::interrupt;
-use crate::report::Reporter;
+use crate::output::Output;
 use crate::runtimes::RUNTIMES;
 use anyhow::Result;
 use definitions::{Files, Shown};
-use front::{Editing, PromptFront, Shared};
+use front::Shared;
 use nesl_engine::Settings;
 use nesl_interactive::display::Style;
 use nesl_interactive::output::Outcome;
 use nesl_interactive::state::{Setup, State};
-use std::cell::{Cell, RefCell};
 use std::io::IsTerminal;
 use std::path::PathBuf;
-use std::rc::Rc;
 
 /// Reads forms and runs them until there are no more. What the files define is known from the start; `first` is
 /// entered before anything is read.
@@ -56,26 +57,8 @@ pub fn run(
     }
     let mut state = State::new(setup(global)).map_err(|missing| global.missing(&missing))?;
     interrupt::install(&state.session);
-    let mut reporter = Reporter::without_session(global);
-    reporter.measure(&mut state.session, measures);
-    if let Some(profile) = reporter.profile() {
-        state.time_all_kernels(profile);
-    }
-    let shared = Rc::new(Shared {
-        reporter: RefCell::new(reporter),
-        files,
-        lines: Cell::new(0),
-        code: Cell::new(OK),
-        json: measures.json,
-        colors: (global.colors(&std::io::stdout()), global.colors(&std::io::stderr())),
-        has_result: Cell::new(false),
-        launches: Cell::new(0),
-        editing: Cell::new(Editing::Emacs),
-        plots: Cell::new(false),
-        last: RefCell::default(),
-        on_screen: false,
-    });
-    state.set_front(Box::new(PromptFront(shared.clone())));
+    let output = Output::stdout();
+    let shared = Shared::connected(global, measures, files, output, None, &mut state);
     let code = {
         let mut reporter = shared.reporter.borrow_mut();
         shared.files.enter(&mut reporter, &mut state.session, Shown::Nothing)

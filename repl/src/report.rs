@@ -44,8 +44,8 @@ pub struct Reporter {
     problems: usize,
     /// The way in which a session with a person shows things; `None` for programs.
     pub screen: Option<Screen>,
-    /// The kind of the last error of the text at hand.
-    last_error: Option<DiagnosticKind>,
+    /// The last error of the text at hand.
+    last_error: Option<Diagnostic<FileRange>>,
 }
 
 /// The way in which a session with a person shows things.
@@ -201,6 +201,9 @@ impl Reporter {
         let sources = session.sources();
         self.problems = 0;
         self.last_error = None;
+        if let Some(screen) = &self.screen {
+            self.renderer.fit((screen.width)());
+        }
         let summary = interrupt::during(|| {
             session.enter(name, text, &mut |event| match event {
                 Event::Bound(binding) => {
@@ -221,7 +224,7 @@ impl Reporter {
                     if self.screen.is_some() && is_redefinition(&diagnostic) => {}
                 Event::Diagnostic(diagnostic) => {
                     if diagnostic.severity == Severity::Error {
-                        self.last_error = Some(diagnostic.kind);
+                        self.last_error = Some(diagnostic.clone());
                     }
                     for label in std::iter::once(&diagnostic.primary).chain(&diagnostic.labels) {
                         if *sources.get(label.at.file).0 == *name {
@@ -235,16 +238,18 @@ impl Reporter {
         let pictures = session.pictures().iter().enumerate();
         self.drawn.extend(pictures.filter(|(_, picture)| picture.changed()).map(|(at, _)| at));
         self.more();
-        if summary.interrupted {
+        // An error that says where the text was interrupted says that it was.
+        let is_told = |error: &Diagnostic<FileRange>| error.message.starts_with("Interrupted");
+        if summary.interrupted && !self.last_error.as_ref().is_some_and(is_told) {
             self.output.message("Interrupted.\n");
         }
         self.output.show();
         summary
     }
 
-    /// Returns true if a text ended with an error of types.
-    pub fn has_type_error(&self) -> bool {
-        self.last_error == Some(DiagnosticKind::Type)
+    /// Returns the last error of a text if it is one of types.
+    pub fn type_error(&self) -> Option<&Diagnostic<FileRange>> {
+        self.last_error.as_ref().filter(|error| error.kind == DiagnosticKind::Type)
     }
 
     /// Returns the number of pictures that were drawn on and could not be written.

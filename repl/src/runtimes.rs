@@ -31,7 +31,7 @@ pub static RUNTIMES: [RuntimeRow; 4] = [
     },
     RuntimeRow {
         name: "reference",
-        device: || "direct interpreter".to_owned(),
+        device: |_| "direct interpreter".to_owned(),
         about: "The direct interpreter",
         interpret_first: false,
         stages: STAGES,
@@ -39,7 +39,7 @@ pub static RUNTIMES: [RuntimeRow; 4] = [
     },
     RuntimeRow {
         name: "kir",
-        device: || "interpreter of kernels".to_owned(),
+        device: |_| "interpreter of kernels".to_owned(),
         about: "The interpreter of kernels",
         interpret_first: false,
         stages: STAGES,
@@ -64,17 +64,20 @@ fn gpu(options: Options) -> Made {
     Ok(Some(boxed(Composite::new(device, boxed(host), memory).reopened_by(open))))
 }
 
-fn gpu_device() -> String {
+fn gpu_device(_options: &Options) -> String {
     match device::describe(GPU) {
         Ok(device) => device.name,
         Err(missing) => missing.to_string(),
     }
 }
 
-/// The CPU, as it is called where devices are listed.
-pub fn cpu_device() -> String {
-    match std::thread::available_parallelism().map_or(1, usize::from) {
+/// The CPU, as it is called where devices are listed: with the threads that programs compute on.
+pub fn cpu_device(options: &Options) -> String {
+    let there = std::thread::available_parallelism().map_or(1, usize::from);
+
+    match options.threads {
+        used if used < there => format!("CPU, {used} of {there} threads"),
         1 => "CPU, 1 thread".to_owned(),
-        threads => format!("CPU, {threads} threads"),
+        used => format!("CPU, {used} threads"),
     }
 }

@@ -17,7 +17,7 @@ use std::time::{Duration, Instant};
 static RUNTIMES: [RuntimeRow; 1] = [RuntimeRow {
     name: "simulated",
     about: "A simulated GPU",
-    device: || "a simulated GPU".to_owned(),
+    device: |_| "a simulated GPU".to_owned(),
     interpret_first: false,
     stages: Stages::with_backend(&[]),
     make: |options| Ok(Some(gpu(options))),

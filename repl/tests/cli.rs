@@ -440,6 +440,25 @@ fn a_missing_gpu_is_told_with_a_way_out() {
 }
 
 #[test]
+fn devices_name_the_threads_that_are_used() {
+    let folder = Folder::new(&[]);
+    let there = std::thread::available_parallelism().map_or(1, usize::from);
+    let (alone, all) = match there {
+        1 => ("CPU, 1 thread".to_owned(), "CPU, 1 thread".to_owned()),
+        there => (format!("CPU, 1 of {there} threads"), format!("CPU, {there} threads")),
+    };
+    for (arguments, wanted) in [
+        (&["--threads", "1", "devices"][..], format!("--runtime cpu  {alone}\n")),
+        (&["--threads", "1", "devices", "--json"], format!("\"name\":\"{alone}\"")),
+        (&["devices"], format!("--runtime cpu  {all}\n")),
+        (&["--threads", "64", "devices"], "--runtime cpu  CPU, 64 threads\n".to_owned()),
+    ] {
+        let ran = folder.nesl(arguments).code(0);
+        assert!(ran.out.contains(&wanted), "{arguments:?}: {}", ran.out);
+    }
+}
+
+#[test]
 fn cost_measures_forms() {
     let folder = Folder::new(&[(
         "a.nesl",

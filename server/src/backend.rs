@@ -27,6 +27,7 @@ use nesl_core::base::TextRange;
 use nesl_core::db::FileId;
 use nesl_core::ide;
 use nesl_core::pipeline::Stages;
+use nesl_runtime::runtime;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 use std::path::PathBuf;
@@ -148,7 +149,9 @@ impl Backend {
         let params = StatusParams {
             version: env!("CARGO_PKG_VERSION").to_owned(),
             runtime: options.runtime.map_or_else(String::new, |it| it.name.to_owned()),
-            device: options.runtime.map_or_else(String::new, |it| (it.device)()),
+            device: options
+                .runtime
+                .map_or_else(String::new, |it| (it.device)(&runtime::Options::default())),
             precision: options.precision.bits(),
         };
         self.client.send_notification::<StatusNotification>(params).await;

@@ -1,6 +1,7 @@
 //! The options that a client may choose (`docs/book/src/protocol.md`).
 
 use nesl_core::ide;
+use nesl_runtime::runtime;
 use serde::{Deserialize, Deserializer};
 use serde_json::Value;
 
@@ -89,7 +90,7 @@ pub struct RuntimeChoice {
     /// Its name in `nesl run --runtime`.
     pub name: &'static str,
     /// The device that it runs on, for a status bar.
-    pub device: fn() -> String,
+    pub device: fn(&runtime::Options) -> String,
 }
 
 /// The way in which values of runs come back.
@@ -196,7 +197,7 @@ mod tests {
             "hints": { "types": false }, "unheard": 1,
         });
         let runtimes = ["cpu", "reference"]
-            .map(|name| RuntimeChoice { name, device: || "a device".to_owned() });
+            .map(|name| RuntimeChoice { name, device: |_| "a device".to_owned() });
         let read = |value| Options::read(value, &runtimes);
         let runtime = |value| read(value).runtime.map(|runtime| runtime.name);
         let options = read(Some(given.clone()));

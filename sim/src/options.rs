@@ -45,6 +45,8 @@ pub struct Options {
     pub plant: Option<Plant>,
     /// The path of a real `ptxas` that must accept each module as well.
     pub ptxas: Option<String>,
+    /// The path of a file without which the driver is not ready: its first call waits until the file is there.
+    pub gate: Option<String>,
 }
 
 /// A bug that is put in on purpose. As text:
@@ -119,12 +121,13 @@ impl Default for Options {
             log: false,
             plant: None,
             ptxas: None,
+            gate: None,
         }
     }
 }
 
 /// The names of all options.
-pub const NAMES: [&str; 13] = [
+pub const NAMES: [&str; 14] = [
     "check",
     "order",
     "seed",
@@ -138,6 +141,7 @@ pub const NAMES: [&str; 13] = [
     "log",
     "plant",
     "ptxas",
+    "gate",
 ];
 
 impl Options {
@@ -193,6 +197,7 @@ impl Options {
             "plant" if value.is_empty() => self.plant = None,
             "plant" => self.plant = Some(Plant::parse(value).ok_or_else(bad)?),
             "ptxas" => self.ptxas = (!value.is_empty()).then(|| value.to_owned()),
+            "gate" => self.gate = (!value.is_empty()).then(|| value.to_owned()),
             _ => return Err(format!("there is no option `{name}`")),
         }
         Ok(())
@@ -222,7 +227,8 @@ impl Options {
                     "memory" => self.memory.to_string(),
                     "log" => switch(self.log),
                     "plant" => self.plant.as_ref().map(Plant::text).unwrap_or_default(),
-                    _ => self.ptxas.clone().unwrap_or_default(),
+                    "ptxas" => self.ptxas.clone().unwrap_or_default(),
+                    _ => self.gate.clone().unwrap_or_default(),
                 };
                 (name, value)
             })

@@ -6,7 +6,8 @@ use anyhow::Result;
 
 /// Runs the tests in `repl/tests/prompt`; options are pytest's. Their pictures are under `target/prompt/tour`.
 pub fn test(options: &[&str]) -> Result<()> {
-    run("cargo build --package nesl", &[])?;
+    // The simulated GPU is for the tests of typing while one is opened.
+    run("cargo build --package nesl --package nesl-sim", &[])?;
     let python = python::environment("prompt", "-r repl/tests/prompt/requirements.txt")?;
     let binary = root().join("target/debug/nesl");
     let command =

@@ -6,8 +6,8 @@ use crate::base::Severity;
 
 /// The commands of front ends whose operand is forms of NESL and nothing else. What stands behind
 /// others is no program.
-pub const FORM_COMMANDS: [&str; 7] =
-    [":type", ":time", ":flatten", ":plot", ":scatter", ":histogram", ":heatmap"];
+pub const FORM_COMMANDS: [&str; 8] =
+    [":type", ":full", ":time", ":flatten", ":plot", ":scatter", ":histogram", ":heatmap"];
 
 /// The commands whose operand may begin with a number, the times that the forms behind it run.
 pub const COUNTED_COMMANDS: [&str; 1] = [":time"];
@@ -247,6 +247,8 @@ mod tests {
             (":time 10 sum(x)", "         sum(x);"),
             (":time 10 + x", "      10 + x;"),
             (":type 10 x", "      10 x;"),
+            (":full sum(x)", "      sum(x);"),
+            (":full", "     "),
             (":load f", "       "),
             (":", " "),
         ] {

@@ -1,7 +1,13 @@
 //! Whole files, and what to say when they cannot be had.
 
+mod ending;
+mod reading;
+
+pub use ending::{end_between_writes, handle_ends};
+pub(super) use reading::{Waiting, open};
+
 use std::borrow::Cow;
-use std::fs::{File, Permissions};
+use std::fs::{File, Metadata, Permissions};
 use std::io::{self, Read, Write};
 use std::path::Path;
 
@@ -14,11 +20,18 @@ const BLOCK_BYTES: u64 = 16 << 20;
 
 /// The bytes of a file, at most `most` of them; `stop` says whether the user asked to stop.
 pub(super) fn read(name: &[u8], most: u64, stop: &dyn Fn() -> bool) -> Result<Vec<u8>, String> {
-    let opened = File::open(path(name)).and_then(|file| {
-        let metadata = file.metadata()?;
-        Ok((file, metadata))
-    });
-    let (file, metadata) = opened.map_err(|e| complaint("open", name, &e))?;
+    let (file, metadata) = open(&path(name)).map_err(|e| complaint("open", name, &e))?;
+    read_open(name, file, &metadata, most, stop)
+}
+
+/// The bytes of a file that [`open`] has opened.
+pub(super) fn read_open(
+    name: &[u8],
+    file: File,
+    metadata: &Metadata,
+    most: u64,
+    stop: &dyn Fn() -> bool,
+) -> Result<Vec<u8>, String> {
     // The files of `/proc` have no size, and contents all the same.
     let most = if metadata.is_file() && metadata.len() > 0 {
         most
@@ -32,11 +45,17 @@ pub(super) fn read(name: &[u8], most: u64, stop: &dyn Fn() -> bool) -> Result<Ve
     // One byte more is asked for where a file ends, so that its end is seen without growing.
     let expected = usize::try_from(metadata.len() + 1).unwrap_or(0);
     bytes.try_reserve_exact(expected).map_err(|e| complaint("read", name, &io::Error::other(e)))?;
+    let is_file = metadata.is_file();
+    let mut waiting = Waiting::new(file, stop);
     loop {
         if stop() {
             return Err(complaint("read", name, &io::Error::other("stopped")));
         }
-        let read = (&file).take(BLOCK_BYTES).read_to_end(&mut bytes);
+        // A regular file gives what it has at once.
+        let read = match is_file {
+            true => waiting.file().take(BLOCK_BYTES).read_to_end(&mut bytes),
+            false => (&mut waiting).take(BLOCK_BYTES).read_to_end(&mut bytes),
+        };
         if read.map_err(|e| complaint("read", name, &e))? == 0 {
             return Ok(bytes);
         }
@@ -54,8 +73,8 @@ pub(super) fn write(name: &[u8], bytes: &[u8]) -> Result<(), String> {
 /// Makes a file of some bytes, or fails and leaves what is there.
 ///
 /// A file of that name keeps its contents until all bytes are written. They go to a file beside it, which
-/// has no name where the system allows that, so that nothing is left of it if the process is ended. Then
-/// it takes the name of the other, and has its permissions.
+/// has no name where the system allows that, so that nothing is left of it if the process is ended
+/// (by signals, if [`handle_ends`] was called). Then it takes the name of the other, and has its permissions.
 pub fn write_whole(path: &Path, bytes: &[u8]) -> io::Result<()> {
     // What a link points to is replaced, not the link.
     let target = std::fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
@@ -114,6 +133,7 @@ fn fill(mut file: &File, bytes: &[u8], permissions: Option<Permissions>) -> io::
 #[cfg(target_os = "linux")]
 mod nameless {
     use super::BESIDE;
+    use super::ending::undisturbed;
     use nix::errno::Errno;
     use nix::fcntl::{AT_FDCWD, AtFlags, OFlag, open};
     use nix::sys::stat::Mode;
@@ -140,13 +160,16 @@ mod nameless {
             Err(Errno::EEXIST) => {
                 let number = RENAMED.fetch_add(1, Ordering::Relaxed);
                 let beside = folder.join(format!("{BESIDE}{}-{number}", std::process::id()));
-                if link(file, &beside).is_err() {
-                    return Ok(false);
-                }
-                std::fs::rename(&beside, target).inspect_err(|_| {
-                    let _ = std::fs::remove_file(&beside);
-                })?;
-                Ok(true)
+                // Whoever ends the process meanwhile waits: nothing would remove the name.
+                undisturbed(|| {
+                    if link(file, &beside).is_err() {
+                        return Ok(false);
+                    }
+                    std::fs::rename(&beside, target).inspect_err(|_| {
+                        let _ = std::fs::remove_file(&beside);
+                    })?;
+                    Ok(true)
+                })
             }
             Err(_) => Ok(false),
         }

@@ -16,19 +16,14 @@ pub(super) enum Source {
 impl Source {
     /// Opens a file. What is not a regular file is read to its end, as [`file::read`] does.
     pub(super) fn open(name: &[u8], most: u64, stop: &dyn Fn() -> bool) -> Result<Source, String> {
+        let opened = file::open(&file::path(name));
+        let (file, metadata) = opened.map_err(|e| file::complaint("open", name, &e))?;
+        // The files of `/proc` have no size, and contents all the same.
         #[cfg(unix)]
-        {
-            let opened = File::open(file::path(name)).and_then(|file| {
-                let metadata = file.metadata()?;
-                Ok((file, metadata))
-            });
-            let (file, metadata) = opened.map_err(|e| file::complaint("open", name, &e))?;
-            // The files of `/proc` have no size, and contents all the same.
-            if metadata.is_file() && metadata.len() > 0 {
-                return Ok(Source::File(file, metadata.len()));
-            }
+        if metadata.is_file() && metadata.len() > 0 {
+            return Ok(Source::File(file, metadata.len()));
         }
-        file::read(name, most, stop).map(Source::Bytes)
+        file::read_open(name, file, &metadata, most, stop).map(Source::Bytes)
     }
 
     /// Returns the number of bytes.

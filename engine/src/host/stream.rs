@@ -3,7 +3,7 @@
 //! stream that was closed cannot be taken for another.
 
 use super::LineInput;
-use super::file::{MAX_STREAM_BYTES, complaint, path, reason, too_large};
+use super::file::{MAX_STREAM_BYTES, Waiting, complaint, path, reason, too_large};
 use super::process;
 use super::wait::{Interrupt, Pump};
 use nesl_core::interp::Value;
@@ -86,8 +86,14 @@ impl Streams {
     }
 
     pub(super) fn open_in(&mut self, name: &[u8]) -> Result<i64, String> {
-        let file = File::open(path(name)).map_err(|e| complaint("open", name, &e))?;
-        Ok(self.add(Stream::Input(Box::new(BufReader::new(file)))))
+        let (file, metadata) =
+            super::file::open(&path(name)).map_err(|e| complaint("open", name, &e))?;
+        if metadata.is_file() {
+            return Ok(self.add(Stream::Input(Box::new(BufReader::new(file)))));
+        }
+        let interrupt = self.interrupt.clone();
+        let waiting = Waiting::new(file, move || interrupt.wished());
+        Ok(self.add(Stream::Input(Box::new(BufReader::new(waiting)))))
     }
 
     pub(super) fn open_out(&mut self, name: &[u8], append: bool) -> Result<i64, String> {

@@ -64,15 +64,16 @@ impl Session {
         let forms = self.db.outline(file).forms.clone();
         self.progress.more_forms(forms.len());
         for (position, form) in forms.iter().enumerate() {
-            if summary.interrupted || summary.exit {
+            // The first form that computes something says where it was interrupted.
+            let is_stopped = position > 0 && self.interrupt.load(Ordering::Relaxed);
+            if summary.interrupted || summary.exit || is_stopped {
                 break;
             }
             self.run_form(file, position as u32, form, quiet, sink, summary);
             self.progress.form_done();
             self.forget_unreachable(Before { file, position: position as u32 + 1 });
         }
-        // The interrupt may have cut the last value short while it was shown. After another form, the
-        // next one that computes something reports it.
+        // The interrupt may have cut the last value short while it was shown, or come between two forms.
         summary.interrupted |= self.interrupt.load(Ordering::Relaxed);
         self.running.pop();
     }
@@ -94,6 +95,8 @@ impl Session {
             let forms = self.db.outline(file).forms.clone();
             let broken: Vec<_> = forms
                 .iter()
+                // Who does not want them to run does not wait until they are checked.
+                .take_while(|_| !self.interrupt.load(Ordering::Relaxed))
                 .filter(|form| !self.db.is_disabled(form.id()) && defines(form))
                 .map(|form| (form.id(), self.db.diagnostics(form.id())))
                 .filter(|(_, diagnostics)| diagnostics.iter().any(is_error))

@@ -29,6 +29,25 @@ fn names_of_all_kinds_are_completed() {
 }
 
 #[test]
+fn files_are_completed_within_strings() {
+    let folder = tempfile::tempdir().expect("a folder");
+    for name in ["values.npy", "valley.csv", "other.csv"] {
+        std::fs::write(folder.path().join(name), "").expect("written");
+    }
+    std::fs::create_dir(folder.path().join("vault")).expect("made");
+    let path = folder.path().to_str().expect("a name of letters");
+    let mut assist = assist("value = 3;");
+    let text = format!("read_npy([0], \"{path}/va");
+    let found = assist.complete(&text, text.len());
+    assert_eq!(found.range, text.len() - path.len() - 3..text.len());
+    let names: Vec<&str> =
+        found.all.iter().filter_map(|found| found.text.strip_prefix(path)).collect();
+    assert_eq!(names, ["/valley.csv", "/values.npy", "/vault/"]);
+    // Behind the string, names are meant again.
+    assert_eq!(labels(&mut assist, &format!("f(\"{path}/va\", val")), ["value"]);
+}
+
+#[test]
 fn names_are_inspected() {
     let mut assist = assist("function zig(x) = x + 1;");
     let zig = assist.inspect("zig(3)", 1).expect("it is known");

@@ -7,7 +7,7 @@
 
 mod excerpt;
 
-use crate::text::{Lines, visible};
+use crate::text::{Lines, visible, wrapped};
 use ariadne::{Color, Config, IndexType, Label, LabelAttach, Report, ReportKind, Source};
 use nesl_core::base::{Diagnostic, DiagnosticKind, Severity};
 use nesl_engine::{FileId, FileRange};
@@ -18,6 +18,11 @@ use std::sync::Arc;
 
 /// The length in bytes up to which a line is shown whole.
 const MAX_WHOLE_LINE_BYTES: usize = 400;
+
+/// The characters before the text of a note: the numbers of lines, a bar, and its title.
+const MARGIN_CHARS: usize = 14;
+/// The characters of a line of a note that are there on the narrowest screen.
+const MIN_NOTE_CHARS: usize = 20;
 
 /// The source of the texts of files.
 pub trait Sources {
@@ -34,6 +39,8 @@ impl Sources for nesl_engine::Sources {
 /// Renders diagnostics, remembering the texts it has met.
 pub struct Renderer {
     colors: bool,
+    /// The characters of a line of the screen; none where lines may be as long as they like.
+    width: Option<usize>,
     files: HashMap<FileId, File>,
     first_lines: HashMap<FileId, usize>,
 }
@@ -49,7 +56,24 @@ pub struct File {
 impl Renderer {
     /// A renderer, with or without colours.
     pub fn new(colors: bool) -> Renderer {
-        Renderer { colors, files: HashMap::new(), first_lines: HashMap::new() }
+        Renderer { colors, width: None, files: HashMap::new(), first_lines: HashMap::new() }
+    }
+
+    /// Makes notes and suggestions fit into lines of a number of characters from now on.
+    pub fn fit(&mut self, width: usize) {
+        self.width = Some(width);
+    }
+
+    /// Returns a note or a suggestion in as many lines as it needs.
+    fn fitted(&self, text: &str) -> String {
+        let text = visible(text);
+        let Some(width) = self.width else { return text };
+        let width = width.saturating_sub(MARGIN_CHARS).max(MIN_NOTE_CHARS);
+        // What fits keeps its blanks.
+        let line = |line: &str| {
+            if line.chars().count() > width { wrapped(line, width) } else { line.to_owned() }
+        };
+        text.lines().map(line).collect::<Vec<_>>().join("\n")
     }
 
     /// Says that a file's text stands below `line` other lines in what people think of as the
@@ -112,10 +136,10 @@ impl Renderer {
             .with_config(config)
             .with_labels(labels.into_iter().map(|(label, _)| label));
         for note in &diagnostic.notes {
-            report = report.with_note(visible(note));
+            report = report.with_note(self.fitted(note));
         }
         for hint in &diagnostic.hints {
-            report = report.with_help(visible(&hint.text));
+            report = report.with_help(self.fitted(&hint.text));
         }
         let mut text = Vec::new();
         if report.finish().write(Shown(&self.files), &mut text).is_err() {

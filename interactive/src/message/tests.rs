@@ -252,3 +252,20 @@ fn neighbours_of_one_color_are_colored_together() {
         assert_eq!(merged(plain), plain);
     }
 }
+
+#[test]
+fn suggestions_fit_into_the_screen() {
+    let sources = Texts(vec![("file.nesl", "f(3);\n".to_string())]);
+    let diagnostic = Diagnostic::error(DiagnosticKind::Type, at("f(3)", "3"), "no")
+        .note("one note that is long enough for two lines\n  and  a short one")
+        .hint("write `float(…)`, `round(…)` or `trunc(…)`, whichever of these is meant");
+    let mut renderer = Renderer::new(false);
+    renderer.fit(50);
+    let shown = renderer.render(&sources, &diagnostic);
+    assert!(shown.lines().all(|line| line.chars().count() <= 50), "{shown}");
+    // Words and what fits stay as they are.
+    assert!(shown.contains("`trunc(…)`, which") && shown.contains("  and  a short one\n"), "{shown}");
+    // Elsewhere nothing is changed.
+    let shown = Renderer::new(false).render(&sources, &diagnostic);
+    assert!(shown.contains("`round(…)` or `trunc(…)`, whichever of these is meant\n"), "{shown}");
+}

@@ -1,15 +1,17 @@
 //! `nesl devices`, with or without `--json`.
 
+use crate::cli::Global;
 use crate::exit::OK;
 use crate::runtimes::cpu_device;
 use nesl_runtime_ptx::driver::device::{self, Description};
 use serde_json::{Value, json};
 
 /// Prints the devices that programs can run on, and what was looked for in vain.
-pub fn run(as_json: bool) -> u8 {
+pub fn run(global: &Global, as_json: bool) -> u8 {
+    let cpu = cpu_device(&global.options());
     let gpus = device::devices();
     if as_json {
-        println!("{}", json!({ "runtime": "cpu", "name": cpu_device() }));
+        println!("{}", json!({ "runtime": "cpu", "name": cpu }));
         for line in gpus.as_ref().map(|all| objects(all)).unwrap_or_default() {
             println!("{line}");
         }
@@ -18,7 +20,7 @@ pub fn run(as_json: bool) -> u8 {
         }
         return OK;
     }
-    println!("--runtime cpu  {}", cpu_device());
+    println!("--runtime cpu  {cpu}");
     match &gpus {
         Err(missing) => println!("--runtime ptx  not on this machine: {missing}"),
         Ok(all) => {

@@ -1,24 +1,35 @@
 //! The prompt as the front end of a session: forms run, and what they give is shown, through the
 //! [`Reporter`]; what commands answer goes to standard output, what is wrong to standard error.
 
+use super::canvas::{Canvas, Plots};
 use super::definitions::{Files, Shown};
 use super::highlight::{DIM, PLAIN};
 use super::meta::{EDIT, QUIT, RELOAD};
 use super::{edit, pager};
-use crate::exit::{FAILED, INTERRUPTED, worse};
+use crate::cli::{Global, Measures};
+use crate::exit::{FAILED, INTERRUPTED, OK, worse};
 use crate::interrupt;
-use crate::report::Reporter;
+use crate::output::{Output, screen};
+use crate::report::{Reporter, Screen};
 use nesl_engine::Session;
+use nesl_engine::data::DataLimits;
 use nesl_engine::session::Earlier;
 use nesl_interactive::bundle::Bundle;
 use nesl_interactive::entry::close;
-use nesl_interactive::output::{Outcome, Output, Problem, Stream};
+use nesl_interactive::output::{self as shown, Outcome, Problem, Stream};
 use nesl_interactive::state::commands::Call;
 use nesl_interactive::state::{Entered, FormRun, Front, Sink, State};
 use std::cell::{Cell, RefCell};
-use std::fs::OpenOptions;
-use std::io::{ErrorKind, Write};
+use std::io::Write;
 use std::rc::Rc;
+use std::sync::Arc;
+
+/// The parts of values that are read to be shown on a screen.
+const SHOWN: DataLimits =
+    DataLimits { whole_bytes: 64 << 10, head_elements: 40, tail_elements: 20 };
+
+/// The rows that a value takes up on the screen, at most.
+const MAX_ROWS: usize = 10;
 
 /// The setting for the rows that a value may take.
 const ROWS: &str = "rows";
@@ -45,12 +56,10 @@ pub struct Shared {
     pub launches: Cell<u64>,
     /// The keys of the line editor.
     pub editing: Cell<Editing>,
-    /// True if plots are written to files.
-    pub plots: Cell<bool>,
     /// The text of the last entry that had forms.
     pub last: RefCell<String>,
-    /// True if a person looks at a screen.
-    pub on_screen: bool,
+    /// The screen that a person looks at; `None` for a pipe.
+    pub canvas: Option<Arc<Canvas>>,
 }
 
 /// The keys of the line editor.
@@ -92,20 +101,20 @@ impl Front for PromptFront {
         if forms.last().is_some_and(|form: &FormRun| form.name == "it") {
             self.0.has_result.set(true);
         }
-        if self.0.on_screen {
+        if self.0.canvas.is_some() {
             self.0.redefined(session, &forms);
         }
         Entered { summary, forms }
     }
 
     fn setting(&self, name: &str) -> Option<String> {
-        self.0.on_screen.then(|| match name {
+        self.0.canvas.as_ref().map(|canvas| match name {
             ROWS => {
                 let reporter = self.0.reporter.borrow();
                 let rows = reporter.screen.as_ref().and_then(|screen| screen.rows);
                 rows.map_or_else(|| "all".to_owned(), |rows| rows.to_string())
             }
-            PLOTS => if self.0.plots.get() { "svg" } else { "text" }.to_owned(),
+            PLOTS => canvas.plots().name().to_owned(),
             _ => match self.0.editing.get() {
                 Editing::Emacs => "emacs".to_owned(),
                 Editing::Vi => "vi".to_owned(),
@@ -114,9 +123,9 @@ impl Front for PromptFront {
     }
 
     fn set(&mut self, name: &str, value: &str) -> Result<(), String> {
-        if !self.0.on_screen {
+        let Some(canvas) = &self.0.canvas else {
             return Err("nobody looks at a screen".to_owned());
-        }
+        };
         if name == ROWS {
             let rows = match value {
                 "all" => None,
@@ -128,11 +137,7 @@ impl Front for PromptFront {
             return Ok(());
         }
         if name == PLOTS {
-            self.0.plots.set(match value {
-                "text" => false,
-                "svg" => true,
-                _ => return Err("plots are shown as `text`, or written as `svg`".to_owned()),
-            });
+            canvas.set_plots(Plots::of(value)?);
             return Ok(());
         }
         self.0.editing.set(match value {
@@ -167,13 +172,53 @@ impl Front for PromptFront {
     }
 }
 
+impl Shared {
+    /// Makes what the session of `state` and its front end share, and lets that front end run the entries. What is
+    /// printed goes to `output`; `canvas` is the screen of a person, if one looks at it.
+    pub fn connected(
+        global: &Global,
+        measures: Measures,
+        files: Files,
+        output: Output,
+        canvas: Option<Arc<Canvas>>,
+        state: &mut State,
+    ) -> Rc<Shared> {
+        let mut reporter = Reporter::without_session(global);
+        reporter.output = output;
+        reporter.measure(&mut state.session, measures);
+        if canvas.is_some() && !measures.json {
+            let rows = global.print_length.is_none().then_some(MAX_ROWS);
+            reporter.screen = Some(Screen { rows, width: columns, result: String::new() });
+            state.session.settings_mut().data = Some(SHOWN);
+        }
+        if let Some(profile) = reporter.profile() {
+            state.time_all_kernels(profile);
+        }
+        let shared = Rc::new(Shared {
+            reporter: RefCell::new(reporter),
+            files,
+            lines: Cell::new(0),
+            code: Cell::new(OK),
+            json: measures.json,
+            colors: (global.colors(&std::io::stdout()), global.colors(&std::io::stderr())),
+            has_result: Cell::new(false),
+            launches: Cell::new(0),
+            editing: Cell::new(Editing::Emacs),
+            last: RefCell::default(),
+            canvas,
+        });
+        state.set_front(Box::new(PromptFront(shared.clone())));
+        shared
+    }
+}
+
 impl PromptFront {
     /// Lets the user edit the last entry, a definition or a file, and runs what they leave.
     fn edit(&mut self, state: &mut State, call: &Call<'_>) -> Outcome {
         let last = self.0.last.borrow().clone();
         match edit::edited(state, call.operand, &last) {
             Ok(None) => {
-                self.0.sink()(Output::Answer(Bundle::text(
+                self.0.sink()(shown::Output::Answer(Bundle::text(
                     "Nothing was changed, and nothing run.",
                 )));
                 Outcome::Done
@@ -226,7 +271,7 @@ impl Shared {
     pub fn enter(&self, state: &mut State, name: &str, text: &str) -> Outcome {
         let first = text.split_whitespace().next().unwrap_or("");
         let is_full = state.commands().expand(first).is_some_and(|c| c.name == ":full");
-        let sink = if is_full && self.on_screen { self.pager() } else { self.sink() };
+        let sink = if is_full && self.canvas.is_some() { self.pager() } else { self.sink() };
         let outcome = interrupt::during(|| state.enter(name, text, sink));
         self.code.set(match outcome {
             Outcome::Done | Outcome::Exit => self.code.get(),
@@ -238,7 +283,7 @@ impl Shared {
 
     fn fail(&self, message: &str) -> Outcome {
         let problem = Problem::of_command(message);
-        self.sink()(Output::Error(problem.clone()));
+        self.sink()(shown::Output::Error(problem.clone()));
         Outcome::Failed(problem)
     }
 
@@ -247,10 +292,10 @@ impl Shared {
         let mut sink = self.sink();
         let output = self.reporter.borrow().output.clone();
         Box::new(move |shown| match shown {
-            Output::Answer(bundle) if pager::is_long(&bundle.plain) => {
+            shown::Output::Answer(bundle) if pager::is_long(&bundle.plain) => {
                 output.settle();
                 if !pager::page(&bundle.plain) {
-                    sink(Output::Answer(bundle));
+                    sink(shown::Output::Answer(bundle));
                 }
             }
             shown => sink(shown),
@@ -261,16 +306,18 @@ impl Shared {
     fn sink(&self) -> Sink {
         let (json, (colors, error_colors)) = (self.json, self.colors);
         let mut output = self.reporter.borrow().output.clone();
-        let plots = self.plots.get();
+        let canvas = self.canvas.clone().filter(|_| !json);
         Box::new(move |shown| match shown {
-            Output::Answer(Bundle { svg: Some(svg), .. }) if plots => {
-                output.message(&written(&svg));
-            }
-            Output::Printed(Stream::Output, bytes) if !json => {
+            // Only of plots the picture says all that the text does.
+            shown::Output::Answer(Bundle { svg: Some(svg), plot: Some(_), .. })
+                if canvas.as_ref().is_some_and(|canvas| canvas.draws(&svg, &output, colors)) => {}
+            shown::Output::Printed(Stream::Output, bytes) if !json => {
                 let _ = output.write_all(&bytes);
             }
-            Output::Printed(_, bytes) => output.message(&String::from_utf8_lossy(&bytes)),
-            Output::Value(bundle) | Output::Defined(bundle) | Output::Answer(bundle) => {
+            shown::Output::Printed(_, bytes) => output.message(&String::from_utf8_lossy(&bytes)),
+            shown::Output::Value(bundle)
+            | shown::Output::Defined(bundle)
+            | shown::Output::Answer(bundle) => {
                 if json {
                     output.message(&format!("{}\n", bundle.plain));
                 } else {
@@ -278,27 +325,17 @@ impl Shared {
                     output.show();
                 }
             }
-            Output::Picture(_, _) => {}
-            Output::Warning(shown) | Output::Error(Problem { shown, .. }) => {
+            shown::Output::Picture(_, _) => {}
+            shown::Output::Warning(shown) | shown::Output::Error(Problem { shown, .. }) => {
                 output.message(&format!("{}\n", message(&shown, error_colors)));
             }
         })
     }
 }
 
-/// Writes a plot to a file of the current folder that is not there yet; returns what to say of it.
-fn written(svg: &str) -> String {
-    let mut count = 0;
-    loop {
-        count += 1;
-        let name = format!("plot-{count}.svg");
-        let file = OpenOptions::new().write(true).create_new(true).open(&name);
-        match file.and_then(|mut file| file.write_all(svg.as_bytes())) {
-            Ok(()) => return format!("Drew {name}.\n"),
-            Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
-            Err(error) => return format!("nesl: cannot write {name}: {error}\n"),
-        }
-    }
+/// Returns the width of the screen in characters.
+fn columns() -> usize {
+    screen().0
 }
 
 /// Returns a message; below one that has a place there is an empty line.

@@ -40,12 +40,14 @@ pub struct Helper {
 impl Helper {
     /// A helper for a session with these commands.
     pub fn new(sight: Sight, commands: Commands, colors: bool) -> Helper {
-        let painter = Painter::new(colors);
+        let painter = Painter::new(colors, commands);
         Helper { sight, commands, painter, matches: Cell::new(true), assist: OnceCell::new() }
     }
 
     fn pair(&self, Completion { text, kind, ty }: Completion) -> Pair {
-        let colon = if kind == "command" || ty.is_empty() { "  " } else { " : " };
+        // Behind some stands what they do instead of a type.
+        let is_told = matches!(kind, "command" | "setting" | "stage");
+        let colon = if is_told || ty.is_empty() { "  " } else { " : " };
         let display = format!("{text}{colon}{ty}").trim_end().to_owned();
         let takes_more =
             kind == "command" && self.commands.expand(&text).is_some_and(|c| !c.usage.is_empty());
@@ -84,11 +86,9 @@ impl Completer for Helper {
         let is_part = |c: char| c.is_ascii_alphanumeric() || c == '_';
         let word = before.rfind(|c| !is_part(c)).map_or(0, |at| at + 1);
         let in_name = before[word..].starts_with(|c: char| !c.is_ascii_digit());
-        if let Some(found) = self.commands.complete(line, pos) {
-            let all = found.all.into_iter().map(|completion| self.pair(completion));
-            return Ok((found.range.start, all.collect()));
-        }
-        if let Some(found) = self.commands.complete_file(line, pos) {
+        // These need no session, which may not have begun.
+        let without = self.commands.complete(line, pos);
+        if let Some(found) = without.or_else(|| self.commands.complete_file(line, pos)) {
             let all = found.all.into_iter().map(|completion| self.pair(completion));
             return Ok((found.range.start, all.collect()));
         }

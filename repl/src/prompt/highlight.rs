@@ -3,9 +3,11 @@
 //! The line editor writes a character by itself where that gives what a repaint would: the [`Painter`] remembers
 //! what is on the screen, and asks for a repaint only if more than that character changes.
 
-use super::lines::{MARK, PAD, blanked};
+use super::lines::{MARK, PAD, blanked, plain, question};
 use nesl_core::syntax::{Kind, Token, lex};
+use nesl_interactive::state::commands::{Commands, Operand};
 use std::cell::RefCell;
+use std::ops::Range;
 
 /// The colour of keywords.
 const KEYWORD: &str = "\x1b[35m";
@@ -27,19 +29,20 @@ pub const PLAIN: &str = "\x1b[0m";
 /// Paints entries, and knows what of them is on the screen.
 pub struct Painter {
     colors: bool,
+    commands: Commands,
     /// The last text that was painted, and how it was shown.
     shown: RefCell<(String, String)>,
 }
 
 impl Painter {
-    /// A painter that uses colours, or none.
-    pub fn new(colors: bool) -> Painter {
-        Painter { colors, shown: RefCell::default() }
+    /// A painter that uses colours, or none, for entries that may begin with these commands.
+    pub fn new(colors: bool, commands: Commands) -> Painter {
+        Painter { colors, commands, shown: RefCell::default() }
     }
 
     /// Returns the text of the editor as it is shown while the cursor is at `cursor`.
     pub fn paint(&self, text: &str, cursor: Option<usize>) -> String {
-        let shown = painted(text, cursor, self.colors);
+        let shown = self.painted(text, cursor);
         *self.shown.borrow_mut() = (text.to_owned(), shown.clone());
         shown
     }
@@ -47,7 +50,7 @@ impl Painter {
     /// Returns true if the screen must be repainted to show a text after a character was typed, or deleted, at
     /// its end; false if writing or deleting the character does.
     pub fn must_repaint(&self, text: &str, cursor: Option<usize>) -> bool {
-        let now = painted(text, cursor, self.colors);
+        let now = self.painted(text, cursor);
         let mut shown = self.shown.borrow_mut();
         let (old_text, old) = &*shown;
         let typed = text.strip_prefix(old_text.as_str());
@@ -75,39 +78,69 @@ impl Painter {
     }
 }
 
-/// Returns the text of the editor with colours and marks.
-fn painted(text: &str, cursor: Option<usize>, colors: bool) -> String {
-    let mark = if colors { format!("\n{DIM}{MARK}{PLAIN}") } else { format!("\n{MARK}") };
-    let padding = format!("\n{PAD}");
-    if !colors {
-        return text.replace(&padding, &mark);
-    }
-    let own = blanked(text);
-    let tokens = lex(&own);
-    let matched = cursor.and_then(|cursor| brackets(&tokens, cursor));
-    // A command is the first word of a line above all NESL.
-    let command = own.trim_start().starts_with(':').then(|| {
-        let start = own.len() - own.trim_start().len();
-        start..own[start..].find(char::is_whitespace).map_or(own.len(), |end| start + end)
-    });
-    let mut out = String::with_capacity(text.len() * 2);
-    for token in &tokens {
-        let range = std::ops::Range::<usize>::from(token.range);
-        let color = match &command {
-            Some(command) if range.start < command.end => COMMAND,
-            _ if matched.is_some_and(|(a, b)| range.start == a || range.start == b) => BRACKETS,
-            _ => color(token.kind),
-        };
-        let piece = text[range].replace(&padding, &mark);
-        if color.is_empty() {
-            out.push_str(&piece);
-        } else {
-            // The mark ends the colour of what it stands in.
-            let piece = piece.replace(&*mark, &format!("{mark}{color}"));
-            out.extend([color, &piece, PLAIN]);
+/// The parts of an entry that are for the prompt, in bytes.
+struct Own {
+    /// The command, or the mark of a question.
+    word: Range<usize>,
+    /// What the command is given, if that is no NESL.
+    operand: Range<usize>,
+}
+
+impl Painter {
+    /// Returns the text of the editor with colours and marks.
+    fn painted(&self, text: &str, cursor: Option<usize>) -> String {
+        let mark = if self.colors { format!("\n{DIM}{MARK}{PLAIN}") } else { format!("\n{MARK}") };
+        let padding = format!("\n{PAD}");
+        if !self.colors {
+            return text.replace(&padding, &mark);
         }
+        let blank = blanked(text);
+        let tokens = lex(&blank);
+        let matched = cursor.and_then(|cursor| brackets(&tokens, cursor));
+        let own = self.own(text, &blank);
+        let mut out = String::with_capacity(text.len() * 2);
+        for token in &tokens {
+            let range = Range::<usize>::from(token.range);
+            let color = match &own {
+                Some(Own { word, .. }) if word.contains(&range.start) => COMMAND,
+                Some(Own { operand, .. }) if operand.contains(&range.start) => "",
+                _ if matched.is_some_and(|(a, b)| range.start == a || range.start == b) => BRACKETS,
+                _ => color(token.kind),
+            };
+            let piece = text[range].replace(&padding, &mark);
+            if color.is_empty() {
+                out.push_str(&piece);
+            } else {
+                // The mark ends the colour of what it stands in.
+                let piece = piece.replace(&*mark, &format!("{mark}{color}"));
+                out.extend([color, &piece, PLAIN]);
+            }
+        }
+        out
     }
-    out
+
+    /// Returns the parts of an entry that are for the prompt; `blank` is the text without padding. A command is
+    /// the first word of a line above all NESL, and a question is one word with its mark.
+    fn own(&self, text: &str, blank: &str) -> Option<Own> {
+        let start = blank.len() - blank.trim_start().len();
+        if blank[start..].starts_with(':') {
+            let end = |from: usize, ends: fn(char) -> bool| {
+                blank[from..].find(ends).map_or(blank.len(), |end| from + end)
+            };
+            let word = start..end(start, char::is_whitespace);
+            let takes = self.commands.expand(&blank[word.clone()]).map(|command| command.operand);
+            let is_program = !matches!(
+                takes,
+                Some(Operand::File | Operand::Folder | Operand::Setting | Operand::Command)
+            );
+            let line_end = end(word.end, |c| c == '\n');
+            let operand = if is_program { 0..0 } else { word.end..line_end };
+            return Some(Own { word, operand });
+        }
+        question(&plain(text))?;
+        let at = if blank[start..].starts_with('?') { start } else { blank.trim_end().len() - 1 };
+        Some(Own { word: at..at + 1, operand: 0..0 })
+    }
 }
 
 fn color(kind: Kind) -> &'static str {
@@ -172,9 +205,13 @@ mod tests {
     use super::*;
     use crate::prompt::lines::padded;
 
+    fn painter(colors: bool) -> Painter {
+        Painter::new(colors, Commands::default())
+    }
+
     /// Returns a painted text with a letter for each colour.
     fn shown(text: &str, cursor: Option<usize>) -> String {
-        let mut out = painted(text, cursor, true);
+        let mut out = painter(true).painted(text, cursor);
         for (color, letter) in [
             (KEYWORD, "<k "),
             (NUMBER, "<n "),
@@ -195,6 +232,13 @@ mod tests {
         assert_eq!(shown("if t then \"a\" % b", None), "<k if> <n t> <k then> <t \"a\"> <d % b>");
         assert_eq!(shown(":type 1 + x", None), "<c :><c type> <n 1> + x");
         assert_eq!(shown("x ~ 1.5", None), "x <w ~> <n 1.5>");
+        // What stands behind some commands is no NESL; below them is.
+        assert_eq!(shown(":load f/in.nesl\nt", None), "<c :><c load> f/in.nesl\n<n t>");
+        assert_eq!(shown(":set precision 32", None), "<c :><c set> precision 32");
+        // A question is no mistake, but a question mark elsewhere is.
+        assert_eq!(shown("?sum", None), "<c ?>sum");
+        assert_eq!(shown("sum?", None), "sum<c ?>");
+        assert_eq!(shown("a ? b", None), "a <w ?> b");
     }
 
     #[test]
@@ -209,12 +253,12 @@ mod tests {
     fn further_lines_have_a_mark() {
         assert_eq!(shown(&padded("{a\nb"), None), "{a\n<d   ... >b");
         assert_eq!(shown(&padded("\"a\nb\""), None), "<t \"a\n<d   ... ><t b\">");
-        assert_eq!(painted(&padded("a\nb"), None, false), "a\n  ... b");
+        assert_eq!(painter(false).painted(&padded("a\nb"), None), "a\n  ... b");
     }
 
     #[test]
     fn a_plain_character_needs_no_repaint() {
-        let painter = Painter::new(true);
+        let painter = painter(true);
         painter.paint("x", Some(1));
         for (text, repaint) in [("xs", false), ("xs ", false), ("xs 1", true)] {
             assert_eq!(painter.must_repaint(text, Some(text.len())), repaint, "{text}");

@@ -107,8 +107,32 @@ impl ConditionalEventHandler for Key {
 
 /// Returns the command that begins a further line.
 fn line(text: &str, cursor: usize) -> Cmd {
-    let indented = next_line(&plain(&text[..cursor]));
-    Cmd::Insert(1, format!("\n{PAD}{indented}"))
+    Cmd::Insert(1, begun_line(&text[..cursor]))
+}
+
+/// Returns what begins a further line behind a text of the editor.
+fn begun_line(before: &str) -> String {
+    format!("\n{PAD}{}", next_line(&plain(before)))
+}
+
+/// Plays keys that were pressed while nobody read them: returns the texts that were submitted, and the one that
+/// is still in the editor. Of the keys that are no characters, those that delete and Enter are known.
+pub fn played(keys: &[u8]) -> (Vec<String>, String) {
+    let (mut submitted, mut text) = (Vec::new(), String::new());
+    for key in String::from_utf8_lossy(keys).chars() {
+        match key {
+            '\r' | '\n' if is_submitted(&text) => submitted.push(std::mem::take(&mut text)),
+            '\r' | '\n' => {
+                let line = begun_line(&text);
+                text += &line;
+            }
+            '\x08' | '\x7f' => drop(text.pop()),
+            '\x15' => text.clear(),
+            key if key.is_control() => {}
+            key => text.push(key),
+        }
+    }
+    (submitted, text)
 }
 
 /// Returns true if Enter runs a text of the editor.
@@ -144,6 +168,14 @@ mod tests {
         for text in ["(1 +", "function f1(x) =", "function f1(x) =\n", "let x = 1 in\n  \n"] {
             assert!(!is_submitted(&padded(text)), "{text:?}");
         }
+    }
+
+    #[test]
+    fn keys_are_played_as_they_were_pressed() {
+        let (submitted, text) = played(b"1 + 2\rf(\r3)\rwronx\x7fg\r\x1b2 +");
+        assert_eq!(submitted, ["1 + 2".to_owned(), format!("f(\n{PAD}  3)"), "wrong".to_owned()]);
+        assert_eq!(text, "2 +");
+        assert_eq!(played(b""), (Vec::new(), String::new()));
     }
 
     #[test]

@@ -30,6 +30,9 @@ pub fn run(shared: &Shared, mut state: State) -> Result<u8> {
         }
         if !text.trim().is_empty() {
             let outcome = shared.enter(&mut state, "<stdin>", &text);
+            if !text.trim_start().starts_with(':') {
+                shared.last.replace(text.trim().to_owned());
+            }
             if matches!(outcome, Outcome::Exit | Outcome::Interrupted) {
                 break;
             }

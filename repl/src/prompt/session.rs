@@ -4,37 +4,29 @@
 //! The prompt gives it entries one by one, and waits for each. What is printed before the prompt gives it the
 //! first one appears above the line that is being typed.
 
+use super::canvas::Canvas;
 use super::definitions::{Files, Shown};
-use super::front::{Editing, PromptFront, Shared};
+use super::front::{Editing, Shared};
 use super::helper::Sight;
 use super::highlight::{DIM, PLAIN};
 use super::setup;
 use crate::cli::{Global, Measures};
-use crate::exit::OK;
 use crate::folders;
 use crate::interrupt;
 use crate::output::Output;
-use crate::report::{Reporter, Screen};
 use crate::source;
+use nesl_core::base::Diagnostic;
 use nesl_core::syntax::{RawKind, split};
-use nesl_engine::Progress;
-use nesl_engine::data::DataLimits;
+use nesl_engine::{FileRange, Progress};
 use nesl_interactive::entry::close;
 use nesl_interactive::output::Outcome;
 use nesl_interactive::state::State;
 use rustyline::ExternalPrinter;
-use std::cell::{Cell, RefCell};
+use std::ops::Range;
 use std::path::PathBuf;
 use std::rc::Rc;
 use std::sync::mpsc::{Receiver, Sender};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
-
-/// The parts of values that are read to be shown on a screen.
-const SHOWN: DataLimits =
-    DataLimits { whole_bytes: 64 << 10, head_elements: 40, tail_elements: 20 };
-
-/// The rows that a value takes up on the screen, at most.
-pub const MAX_ROWS: usize = 10;
 
 /// The number of names of an entry whose types are told after an error of types.
 const MAX_PARTS: usize = 8;
@@ -91,6 +83,8 @@ pub struct Link {
     pub progress: OnceLock<Progress>,
     /// True once a line is being typed.
     pub typing: Mutex<bool>,
+    /// The screen, for plots.
+    pub canvas: Arc<Canvas>,
 }
 
 /// Begins a session, and runs the entries of the queue until it ends.
@@ -115,8 +109,9 @@ pub fn serve<P: ExternalPrinter>(
     let _ = link.sight.set(state.session.outlook());
     let _ = link.progress.set(state.session.progress());
     interrupt::attach(&state.session);
-    let shared = share(global, measures, files, link, &mut state);
-    state.set_front(Box::new(PromptFront(shared.clone())));
+    let canvas = Some(link.canvas.clone());
+    let shared =
+        Shared::connected(global, measures, files, link.output.clone(), canvas, &mut state);
     let shown = if global.quiet { Shown::Nothing } else { Shown::Names };
     shared.files.enter(&mut shared.reporter.borrow_mut(), &mut state.session, shown);
     if let Some(path) = rc_file() {
@@ -142,46 +137,6 @@ pub fn serve<P: ExternalPrinter>(
     }
     shared.reporter.borrow().stats(&state.session);
     let _ = replies.send(Reply::Left);
-}
-
-fn share(
-    global: &Global,
-    measures: Measures,
-    files: Files,
-    link: &Arc<Link>,
-    state: &mut State,
-) -> Rc<Shared> {
-    let mut reporter = Reporter::without_session(global);
-    reporter.output = link.output.clone();
-    reporter.measure(&mut state.session, measures);
-    if !measures.json {
-        let usual = global.print_length.is_none();
-        reporter.screen =
-            Some(Screen { rows: usual.then_some(MAX_ROWS), width: columns, result: String::new() });
-        state.session.settings_mut().data = Some(SHOWN);
-    }
-    if let Some(profile) = reporter.profile() {
-        state.time_all_kernels(profile);
-    }
-    Rc::new(Shared {
-        reporter: RefCell::new(reporter),
-        files,
-        lines: Cell::new(0),
-        code: Cell::new(OK),
-        json: measures.json,
-        colors: (global.colors(&std::io::stdout()), global.colors(&std::io::stderr())),
-        has_result: Cell::new(false),
-        launches: Cell::new(0),
-        editing: Cell::new(Editing::Emacs),
-        plots: Cell::new(false),
-        last: RefCell::new(String::new()),
-        on_screen: true,
-    })
-}
-
-/// Returns the width of the screen in characters.
-fn columns() -> usize {
-    crate::output::screen().0
 }
 
 /// Returns the file with the user's own definitions: `NESL_RC`, or `rc.nesl` in the folder of the user's
@@ -233,8 +188,9 @@ fn enter(shared: &Shared, state: &mut State, text: &str, number: usize) -> Done 
             }
         }
     }));
-    if shared.reporter.borrow().has_type_error() {
-        parts(shared, state, text);
+    let told = shared.reporter.borrow().type_error().map(|error| parts(state, text, error));
+    if let Some(told) = told.filter(|told| !told.is_empty()) {
+        shared.dim(&told.join(";  "));
     }
     if !text.trim_start().starts_with(':') {
         shared.last.replace(text.to_owned());
@@ -255,23 +211,38 @@ fn enter(shared: &Shared, state: &mut State, text: &str, number: usize) -> Done 
     Done { flow, launches, unsaved: reporter.unsaved_pictures(), editing }
 }
 
-/// Tells the types of the user's own names in an entry, after an error of types.
-fn parts(shared: &Shared, state: &State, text: &str) {
+/// Returns the types of the user's own names in an entry with an error of types, but for those that the message
+/// has told.
+fn parts(state: &State, text: &str, error: &Diagnostic<FileRange>) -> Vec<String> {
     let names: Vec<(String, String)> =
         state.session.names().into_iter().filter(|n| !n.library).map(|n| (n.name, n.ty)).collect();
+    let sources = state.session.sources();
+    let labels = std::iter::once(&error.primary).chain(&error.labels);
+    // A label tells the type of what it stands at, unless it is about another name.
+    let of_types = labels.filter(|label| !label.text.is_empty() && !label.text.contains('`'));
+    let labelled: Vec<String> = of_types
+        .filter(|label| label.text != "here")
+        .filter_map(|label| {
+            let (_, source) = sources.get(label.at.file);
+            // An argument may stand in parentheses.
+            let source = source.get(label.at.range.clone())?;
+            Some(source.trim_matches(['(', ')', ' ']).to_owned())
+        })
+        .collect();
     let mut told: Vec<String> = Vec::new();
     for token in nesl_core::syntax::lex(text) {
-        let word = &text[std::ops::Range::<usize>::from(token.range)];
+        let word = &text[Range::<usize>::from(token.range)];
         let Some((name, ty)) = names.iter().find(|(name, _)| name.eq_ignore_ascii_case(word))
         else {
             continue;
         };
+        let noted = format!("`{name}` : {ty}");
+        let is_told = labelled.iter().any(|label| label.eq_ignore_ascii_case(name))
+            || error.notes.iter().any(|note| note.trim_end_matches('.') == noted);
         let part = format!("{name} : {ty}");
-        if !told.contains(&part) && told.len() < MAX_PARTS {
+        if !is_told && !told.contains(&part) && told.len() < MAX_PARTS {
             told.push(part);
         }
     }
-    if !told.is_empty() {
-        shared.dim(&told.join(";  "));
-    }
+    told
 }

@@ -18,6 +18,7 @@ use crate::output::{Output, set_screen};
 use anyhow::{Result, anyhow};
 use nesl_engine::Report;
 use nesl_interactive::measure::duration;
+use nesl_interactive::state::commands::Commands;
 use nesl_interactive::table::grouped;
 use rustyline::config::Configurer;
 use rustyline::error::ReadlineError;
@@ -51,6 +52,7 @@ struct Talk {
     begun: bool,
     /// The number of pictures that could not be written.
     unsaved: usize,
+    commands: Commands,
     /// True if the last entry was copied from a session.
     in_transcript: bool,
     colors: bool,
@@ -71,15 +73,14 @@ pub fn talk(global: &Global, measures: Measures, files: Files, first: Option<&st
         sight: Arc::default(),
         progress: OnceLock::new(),
         typing: Mutex::new(false),
+        canvas: Arc::default(),
     });
     let (jobs, queue) = channel();
     let (sender, replies) = channel();
     let walk = Walk::default();
     let colors = global.colors(&std::io::stdout());
-    let mut editor = editor(&walk)?;
     let commands = setup(global).commands();
-    editor.set_helper(Some(Helper::new(link.sight.clone(), commands, colors)));
-    keys::bind(&mut editor, &walk);
+    let mut editor = editor(&walk, Helper::new(link.sight.clone(), commands, colors))?;
     let printer = editor.create_external_printer().ok();
     let awaited = printer.is_none();
     let (own, own_global) = (link.clone(), global.clone());
@@ -100,6 +101,7 @@ pub fn talk(global: &Global, measures: Measures, files: Files, first: Option<&st
         entries: 0,
         begun: false,
         unsaved: 0,
+        commands,
         in_transcript: false,
         colors,
     };
@@ -120,7 +122,7 @@ enum Failure {
     Other(anyhow::Error),
 }
 
-fn editor(walk: &Walk) -> Result<Editor<Helper, Past>> {
+fn editor(walk: &Walk, helper: Helper) -> Result<Editor<Helper, Past>> {
     let config = Config::builder()
         .auto_add_history(false)
         .history_ignore_dups(true)?
@@ -132,7 +134,10 @@ fn editor(walk: &Walk) -> Result<Editor<Helper, Past>> {
         .color_mode(ColorMode::Enabled)
         .build();
     let past = Past::new(&config, walk.clone());
-    Ok(Editor::with_history(config, past)?)
+    let mut editor = Editor::with_history(config, past)?;
+    editor.set_helper(Some(helper));
+    keys::bind(&mut editor, walk);
+    Ok(editor)
 }
 
 impl Talk {
@@ -164,9 +169,7 @@ impl Talk {
 
     fn run(&mut self, first: Option<&str>) -> Result<u8, Failure> {
         if let Some(first) = first {
-            let further = format!("\n{}", self.dimmed(MARK));
-            let shown = first.trim_end().replace('\n', &further);
-            println!("{}{shown}", self.colored(PROMPT_STYLE, PROMPT));
+            self.echo(first);
             if self.enter(first)? == Flow::Leave {
                 self.leave();
                 return Ok(OK);
@@ -178,10 +181,22 @@ impl Talk {
                 set_screen(usize::from(columns), usize::from(rows));
             }
             self.walk.end();
-            let line = match self.editor.readline(PROMPT) {
+            let (submitted, begun) = keys::played(&self.link.canvas.take_typed());
+            for text in submitted {
+                self.echo(&plain(&text));
+                if self.enter(&plain(&text))? == Flow::Leave {
+                    self.leave();
+                    return Ok(OK);
+                }
+            }
+            let line = match self.editor.readline_with_initial(PROMPT, (&begun, "")) {
                 Ok(line) => line,
                 Err(ReadlineError::Interrupted) => {
                     asked = false;
+                    // It is the session that begins: what the files and the user's own definitions compute.
+                    if !self.begun {
+                        interrupt::stop();
+                    }
                     continue;
                 }
                 Err(ReadlineError::Eof) => {
@@ -202,6 +217,13 @@ impl Talk {
         }
         self.leave();
         Ok(OK)
+    }
+
+    /// Shows an entry that was not typed here as if it were.
+    fn echo(&self, text: &str) {
+        let further = format!("\n{}", self.dimmed(MARK));
+        let shown = text.trim_end().replace('\n', &further);
+        println!("{}{shown}", self.colored(PROMPT_STYLE, PROMPT));
     }
 
     /// Returns what is to be said before the session is left, if something would be lost.
@@ -268,7 +290,7 @@ impl Talk {
         let _ = self.editor.history_mut().keep(text, self.path.as_deref());
         self.entries += 1;
         let text = question(text).unwrap_or_else(|| text.to_owned());
-        let began = Instant::now();
+        let (began, presses) = (Instant::now(), interrupt::presses());
         let job = Job::Enter(self.entries, text);
         let done = interrupt::during(|| {
             self.jobs.send(job).map_err(|_| Failure::Other(anyhow!("the session has ended")))?;
@@ -279,11 +301,24 @@ impl Talk {
             self.dim(&told(took, done.launches));
         }
         self.unsaved = done.unsaved;
+        if interrupt::presses() > presses && self.begun {
+            self.forget_typed().map_err(Failure::Other)?;
+        }
         self.editor.set_edit_mode(match done.editing {
             Editing::Emacs => EditMode::Emacs,
             Editing::Vi => EditMode::Vi,
         });
         Ok(done.flow)
+    }
+
+    /// Forgets what was read before Ctrl-C was pressed and not yet played: the rest of a paste without brackets.
+    /// (What nobody had read then, the terminal has forgotten.) It is in the editor, so there is another one.
+    fn forget_typed(&mut self) -> Result<()> {
+        let helper = Helper::new(self.link.sight.clone(), self.commands, self.colors);
+        let mut editor = editor(&self.walk, helper)?;
+        std::mem::swap(editor.history_mut(), self.editor.history_mut());
+        self.editor = editor;
+        Ok(())
     }
 
     /// Waits for the end of an entry; says meanwhile how far it is, but not while it waits for something itself:

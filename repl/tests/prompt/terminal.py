@@ -1,5 +1,6 @@
 """A real `nesl` in a real terminal: pexpect gives it a pseudo-terminal, pyte keeps the screen."""
 
+import base64
 import os
 import re
 import tempfile
@@ -14,6 +15,9 @@ BINARY = os.environ.get("NESL_BINARY", str(ROOT / "target/debug/nesl"))
 
 # The time limit for anything that is waited for, in seconds: a hundred times what it takes.
 MAX_WAIT = float(os.environ.get("NESL_MAX_WAIT", "100"))
+
+# The size of a character, in pixels.
+COLUMN_PIXELS, ROW_PIXELS = 8, 16
 
 UP, DOWN, RIGHT, LEFT, HOME = "\x1b[A", "\x1b[B", "\x1b[C", "\x1b[D", "\x1b[H"
 PASTE_BEGIN, PASTE_END = "\x1b[200~", "\x1b[201~"
@@ -47,6 +51,9 @@ class Terminal:
         self.stream = pyte.ByteStream(self.screen)
         # Everything that the session has written.
         self.output = b""
+        # The commands of kitty's protocol that were sent, and the lines at which images stand.
+        self.graphics, self.images = b"", []
+        self.unfinished = b""
 
     def read(self, seconds=0.05):
         """Takes in what the session has written; returns false at its end."""
@@ -57,8 +64,30 @@ class Terminal:
         except pexpect.EOF:
             return False
         self.output += piece
-        self.stream.feed(piece)
+        self.feed(piece)
         return True
+
+    def feed(self, piece):
+        """Shows a piece of what was written. Pictures are put aside, as the screen holds characters: a terminal
+        would draw them over the lines that they take up."""
+        *pieces, self.unfinished = re.split(rb"(\x1b[_P][^\x1b]*\x1b\\)", self.unfinished + piece)
+        for piece in pieces:
+            if not piece.startswith((b"\x1b_G", b"\x1bP")):
+                self.stream.feed(piece)
+                continue
+            self.graphics += piece if piece.startswith(b"\x1b_G") else b""
+            if b"m=0;" in piece[:40]:
+                text = b"".join(re.findall(rb"\x1b_G[^;]*;([^\x1b]*)", self.graphics))
+                self.graphics = b""
+                png = base64.b64decode(text)
+                # A PNG begins with its size.
+                height = int.from_bytes(png[20:24], "big")
+                self.images.append((len(self.screen.history.top) + self.screen.cursor.y, png))
+                self.stream.feed(b"\r\n" * (-(-height // ROW_PIXELS) - 1))
+        begun = re.search(rb"\x1b(?:[_P][^\x1b]*(?:\x1b)?)?$", self.unfinished)
+        end = begun.start() if begun else len(self.unfinished)
+        self.stream.feed(self.unfinished[:end])
+        self.unfinished = self.unfinished[end:]
 
     def wait(self, what, condition):
         """Waits until a condition holds."""
@@ -145,3 +174,18 @@ class Terminal:
 
     def __exit__(self, *_):
         self.process.close(force=True)
+
+
+def opened(session, pipe):
+    """Opens a pipe with a name for writing, once the session reads it."""
+    found = []
+
+    def is_read():
+        try:
+            found.append(os.open(pipe, os.O_WRONLY | os.O_NONBLOCK))
+        except OSError:
+            return False
+        return True
+
+    session.wait("reader of " + str(pipe), is_read)
+    return found[0]

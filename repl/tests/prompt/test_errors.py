@@ -18,8 +18,19 @@ def test_lines_are_counted_within_the_entry(terminal):
 def test_a_type_error_tells_the_types_of_the_parts(terminal):
     terminal.say("xs = [1, 2]")
     terminal.say("y = 2.5")
+    # The message says at `y` that it is a float.
     shown = terminal.say("{x + y : x in xs}")
-    assert shown[-1] == "y : float;  xs : [int]", shown
-    assert {cell.fg for cell in terminal.style("y : float;")} == {"brightblack"}
+    assert shown[-1] == "xs : [int]", shown
+    assert {cell.fg for cell in terminal.style("xs : [int]")} == {"brightblack"}
+    assert terminal.say("y + 1 + #xs")[-1] == "xs : [int]"
     # Other errors have no types to tell.
     assert "xs : [int]" not in "\n".join(terminal.say("xs[9]"))
+
+
+def test_what_the_message_has_said_is_not_said_again(terminal):
+    terminal.say("function area(r) = 3.14 * r * r")
+    terminal.say("xs = [1, 2, 3]")
+    shown = terminal.say("area(xs)")
+    assert any("Note: `area` : float -> float" in line for line in shown), shown
+    assert any("a sequence [int]" in line for line in shown) and "╯" in shown[-2], shown
+    assert terminal.say("area(sum(xs))")[-1] == "xs : [int]"

@@ -4,11 +4,12 @@ The pictures of the README and the book are in `docs/book/src/images`; `NESL_TOU
 anew.
 """
 
+import io
 import os
 from pathlib import Path
 
 import pytest
-from terminal import ROOT
+from terminal import COLUMN_PIXELS, ROOT, ROW_PIXELS
 
 FONTS = [
     "/usr/share/fonts/truetype/dejavu/DejaVuSansMono{}.ttf",
@@ -78,7 +79,12 @@ def frame(terminal, path):
             if cell.data == "\u2800":
                 continue
             draw.text(at, cell.data, fill=color, font=bold if cell.bold and bold else plain)
-    image = image.quantize(32)
+    for line, png in terminal.images:
+        picture = Image.open(io.BytesIO(png)).convert("RGB")
+        size = (round(picture.width * width / COLUMN_PIXELS), round(picture.height * height / ROW_PIXELS))
+        y = line - len(screen.history.top) - first
+        image.paste(picture.resize(size), (MARGIN, MARGIN + y * height))
+    image = image.quantize(64 if terminal.images else 32)
     path.parent.mkdir(parents=True, exist_ok=True)
     image.save(path, optimize=True)
 
@@ -92,12 +98,14 @@ SCENES = [
     ),
     ("errors", ["xs = [1, 2, 3]", "y = 2.5", "{x + y : x in xs}"], ""),
     ("plot", [":plot {sin(float(i) / 5.0) : i in [0:64]}"], ""),
+    ("picture", [":plot {{sin(float(i * j) / 40.0) : i in [0:256]} : j in [1:4]}"], ""),
 ]
 
 
 @pytest.mark.parametrize("name, entries, typed", SCENES)
 def test_a_scene(start, name, entries, typed):
-    session = start(rows=34, columns=84).ready()
+    environment = {"KITTY_WINDOW_ID": "1"} if name == "picture" else {}
+    session = start(rows=34, columns=84, environment=environment).ready()
     for entry in entries:
         session.say(entry)
     session.send(typed)

@@ -14,7 +14,8 @@ pub(super) static PLOT: Command = Command {
           pairs `(x, y)` is plotted as points in that order, and of a sequence of such sequences each is \
           a line of its own. A line through points that turns back, such as a polygon, has the same \
           scale on both axes unless it is more than four times as long as wide; the graph of a function \
-          fills the picture. At most 5,000 points are drawn. The value is `it` afterwards.",
+          fills the picture. At most 5,000 points are drawn. The value is `it` afterwards. At the prompt, \
+          `:set plots` chooses between pictures in the terminal, text, and files.",
     run: |state, call| run(state, call, Kind::Line),
 };
 
@@ -82,7 +83,7 @@ mod tests {
     static RUNTIMES: [RuntimeRow; 1] = [RuntimeRow {
         name: "reference",
         about: "The direct interpreter",
-        device: || "direct interpreter".to_owned(),
+        device: |_| "direct interpreter".to_owned(),
         interpret_first: false,
         stages: nesl_engine::Stages::with_backend(&[]),
         make: |_| Ok(None),

@@ -157,8 +157,8 @@ static SETTINGS: &[Setting] = &[
     },
     Setting {
         name: "plots",
-        values: "text|svg",
-        about: "plots at the prompt: as text, or in files of the current folder",
+        values: "auto|text|kitty|sixel|svg",
+        about: "plots at the prompt: as pictures or text, or in files of the current folder",
         change: |state, value| state.set_front_setting("plots", value),
         current: |state| state.front_setting("plots").unwrap_or_else(|| NONE.to_owned()),
     },
@@ -225,7 +225,7 @@ pub(super) static DEVICES: Command = Command {
         let mut table = Table::new(&["", "runtime", "device", "about"]);
         for row in state.setup.runtimes {
             let mark = if row.name == state.setup.runtime.name { "→" } else { "" };
-            let device = (row.device)();
+            let device = (row.device)(&state.setup.options);
             table.row([mark.to_owned(), row.name.to_owned(), device, row.about.to_owned()]);
         }
         state.show(Output::Answer(table.bundle()));
@@ -290,12 +290,13 @@ pub(super) fn complete(runtimes: Runtimes, text: &str, start: usize, cursor: usi
         Some(name) => SETTINGS
             .iter()
             .filter(|setting| setting.name == name)
-            .flat_map(|setting| setting.values.split('|').map(|value| (value, setting.about)))
-            .filter(|(value, _)| {
+            .flat_map(|setting| setting.values.split('|'))
+            .filter(|value| {
                 value.starts_with(prefix) && !value.starts_with(|c: char| c.is_ascii_uppercase())
             })
-            .map(|(value, about)| (value.to_owned(), about))
-            .collect::<Vec<_>>(),
+            // All would say the same of themselves.
+            .map(|value| (value.to_owned(), ""))
+            .collect(),
     };
     let all = all.into_iter();
     let all = all.map(|(text, about)| Completion { text, kind: "setting", ty: about.to_owned() });

@@ -5,9 +5,14 @@ use crate::driver::state::{current, set_current};
 use crate::driver::status::Status;
 use crate::driver::work::Handle;
 use std::ffi::{CStr, c_char, c_int, c_uint};
+use std::path::Path;
+use std::time::Duration;
 
 /// The version that the driver reports: CUDA 12.9.
 const DRIVER_VERSION: c_int = 12_090;
+
+/// The time between two looks for the file that a driver waits for.
+const GATE_POLL: Duration = Duration::from_millis(5);
 
 /// The handle of the only pool.
 pub const DEFAULT_POOL: Handle = 0x900;
@@ -15,6 +20,9 @@ pub const DEFAULT_POOL: Handle = 0x900;
 #[unsafe(no_mangle)]
 unsafe extern "C" fn cuInit(_flags: c_uint) -> Status {
     call(|driver| {
+        while driver.options.gate.as_ref().is_some_and(|path| !Path::new(path).exists()) {
+            std::thread::sleep(GATE_POLL);
+        }
         driver.device()?;
         driver.initialised = true;
         Ok(())

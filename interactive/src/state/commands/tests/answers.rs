@@ -14,7 +14,7 @@ static RUNTIMES: [RuntimeRow; 3] = [
     RuntimeRow {
         name: "kir",
         about: "The interpreter of kernels",
-        device: || "interpreter of kernels".to_owned(),
+        device: |_| "interpreter of kernels".to_owned(),
         interpret_first: false,
         stages: Stages::with_backend(&[]),
         make: |options| Ok(Some(Box::new(Reference::new(options)))),
@@ -22,7 +22,7 @@ static RUNTIMES: [RuntimeRow; 3] = [
     RuntimeRow {
         name: "reference",
         about: "The direct interpreter",
-        device: || "direct interpreter".to_owned(),
+        device: |_| "direct interpreter".to_owned(),
         interpret_first: false,
         stages: Stages::with_backend(&[]),
         make: |_| Ok(None),
@@ -30,7 +30,7 @@ static RUNTIMES: [RuntimeRow; 3] = [
     RuntimeRow {
         name: "gpu",
         about: "A device that is not there",
-        device: || "no driver was found".to_owned(),
+        device: |_| "no driver was found".to_owned(),
         interpret_first: true,
         stages: Stages::with_backend(&[]),
         make: |_| Err("no driver was found".to_owned()),
