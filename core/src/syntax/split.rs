@@ -89,6 +89,8 @@ fn end_of_form(tokens: &[Token], start: usize, text: &str, by_lines: bool) -> En
     let mut open: Vec<Kind> = Vec::new();
     let mut context = false;
     let mut seen = false;
+    // The number of `if`s without their `else`.
+    let mut without_else = 0usize;
     // The end of the form if lines decided.
     let mut line_end = None;
     for (i, token) in tokens.iter().enumerate().skip(start) {
@@ -103,6 +105,13 @@ fn end_of_form(tokens: &[Token], start: usize, text: &str, by_lines: bool) -> En
             Kind::InKw if open.last() == Some(&Kind::LetKw) => {
                 open.pop();
             }
+            Kind::IfKw => without_else += 1,
+            Kind::ElseKw => without_else = without_else.saturating_sub(1),
+            // `if c then 1; else 2`: the parser reports the `;`, and the `else` is no form of its own.
+            Kind::Semi
+                if open.is_empty()
+                    && without_else > 0
+                    && significant(tokens, i + 1).is_some_and(|t| t.kind == Kind::ElseKw) => {}
             Kind::Colons if open.is_empty() => {
                 context = significant(tokens, i + 1).is_none_or(|t| t.kind != Kind::LParen);
             }
