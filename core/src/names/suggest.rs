@@ -259,6 +259,16 @@ mod tests {
     }
 
     #[test]
+    fn a_slip_may_be_one_in_a_name_of_another_language() {
+        let known = || ["user", "uppercase", "sum"].into_iter().map(Name::new);
+        let ask =
+            |n: &str| closest(&Name::new(n), known().chain(foreign_names())).map(|n| n.to_string());
+        assert_eq!(ask("uper").as_deref(), Some("upper"));
+        assert_eq!(ask("usr").as_deref(), Some("user"));
+        assert_eq!(ask("smu").as_deref(), Some("sum"));
+    }
+
+    #[test]
     fn point_13_what_is_not_similar_is_not_suggested() {
         let known = || {
             let words = ["and", "or", "it", "cos", "sin", "rand", "round", "far", "float"];

@@ -326,6 +326,14 @@ mod tests {
     }
 
     #[test]
+    fn an_else_after_a_semicolon_belongs_to_its_if() {
+        assert_eq!(forms("if a then 1; else 2; 3;").len(), 2);
+        assert_eq!(forms("if a then 1;\nelse if b then 2;\nelse 3; 4;").len(), 2);
+        assert_eq!(forms("if a then 1 else 2; else 3;").len(), 2);
+        assert_eq!(forms("x = 1; else 3;").len(), 2);
+    }
+
+    #[test]
     fn one_open_bracket_damages_one_form() {
         let text = "function g(x) = (x + 1;\nh(2);\n{3 : x in [1];\n4;\n";
         let all = forms(text);
