@@ -19,6 +19,7 @@ mod shown;
 mod stored;
 mod undo;
 mod watch;
+mod way_out;
 
 use crate::Sources;
 use crate::data::{DataLimits, Shown};

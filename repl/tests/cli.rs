@@ -125,6 +125,8 @@ fn run_goes_on_after_an_error() {
          3 │ [1, 2][9];
            │ ┬────────
            │ ╰────────── here
+           │
+           │ Help: the indices of a sequence of length 2 are 0 to 1
         ───╯
 
     "#]]);

@@ -145,3 +145,55 @@ fn n22_the_memory_of_a_run_can_be_limited() {
     let said = String::from_utf8_lossy(&output.stderr);
     assert!(said.contains("Out of memory") && said.contains("the limit is 5."), "{said}");
 }
+
+/// An afternoon's task with data, on a few rows: a table with dates, categories and missing values is read,
+/// filtered, grouped, joined with another, and written.
+#[test]
+fn a_table_is_read_grouped_joined_and_written() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let write = |name: &str, text: &str| {
+        std::fs::write(folder.path().join(name), text).expect("written");
+    };
+    write(
+        "sales.csv",
+        "date,region,product,units,price\n2021-03-13,centre,P1,42,36.5\n2021-03-14,north,P2,2,\n\
+         2019-02-14,,P1,7,5.25\n2019-02-20,north,P1,3,1.5\n2019-02-21,north,P9,1,0.125\n",
+    );
+    write("products.csv", "product,name\nP1,\"Item, one\"\nP2,Item two\n");
+    write(
+        "p.nesl",
+        "sales = read_csv((\"\", \"\", \"\", 0, 0.0), \"sales.csv\");\n\
+         good = {(d, r, p, n, x) in sales | x == x and #r > 0};\n\
+         (#sales, #good);\n\
+         months = collect({(take(d, 7), float(n) * x) : (d, r, p, n, x) in good});\n\
+         {(month, sum(v)) : (month, v) in permute(months, string_rank({m : (m, v) in months}))};\n\
+         names = create_table(read_csv((\"\", \"\"), \"products.csv\"));\n\
+         found = search_table({p : (d, r, p, n, x) in good}, names);\n\
+         joined = {(name, n) : (d, r, p, n, x) in good; (name, known) in found | known};\n\
+         write_csv(joined, \"name,units\", \"joined.csv\");\n\
+         write_csv(sales, \"\", \"sales2.csv\");\n\
+         eql(@read_csv((\"\", \"\", \"\", 0, 0.0), \"sales2.csv\"), @sales);\n",
+    );
+    let output =
+        nesl().args(["run", "p.nesl"]).current_dir(folder.path()).output().expect("it starts");
+    let said = String::from_utf8_lossy(&output.stdout);
+    let its: Vec<&str> = said.lines().filter(|line| line.starts_with("it = ")).collect();
+    assert_eq!(
+        its,
+        [
+            "it = (5, 3) : int, int",
+            "it = [(\"2019-02\", 4.625), (\"2021-03\", 1533.0)] : [([char], float)]",
+            "it = T : bool",
+            "it = T : bool",
+            "it = T : bool",
+        ],
+        "{output:?}"
+    );
+    let read = |name: &str| std::fs::read_to_string(folder.path().join(name)).expect("read");
+    assert_eq!(read("joined.csv"), "name,units\n\"Item, one\",42\n\"Item, one\",3\n");
+    assert_eq!(
+        read("sales2.csv").lines().nth(1),
+        Some("2021-03-14,north,P2,2,nan"),
+        "a missing number is written as NaN"
+    );
+}

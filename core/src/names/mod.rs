@@ -5,15 +5,16 @@
 
 mod suggest;
 
-use crate::base::{Diagnostic, DiagnosticKind, ItemId, Loc, Name, Span, with_stack};
+use crate::base::{Diagnostic, DiagnosticKind, Hint, ItemId, Loc, Name, Span, with_stack};
 use crate::prim::Prim;
 use crate::syntax::ast::{
-    ArenaMap, Expr, ExprId, Ident, Item, ItemKind, Pat, PatId, TypeExpr, TypeExprKind,
+    ArenaMap, BinaryOp, Expr, ExprId, Ident, Item, ItemKind, Pat, PatId, TypeExpr, TypeExprKind,
+    UnaryOp,
 };
 use rustc_hash::{FxHashMap, FxHashSet};
 
 pub use suggest::closest;
-use suggest::{foreign, instead, is_syntax};
+use suggest::{foreign, foreign_names, instead, is_syntax};
 
 /// The definition that a use of a name refers to.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -226,11 +227,20 @@ impl Resolver<'_> {
         self.names.diagnostics.push(report);
     }
 
+    /// Returns the name here of a function that only other languages know by the given one.
+    fn only_elsewhere(&self, name: &Name) -> Option<&'static str> {
+        let local = self.locals.iter().any(|(known, _)| known == name);
+        if local || self.scope.value(name).is_some() { None } else { foreign(name) }
+    }
+
     /// Adds the most similar name in scope to a report.
     fn suggest(&self, report: Diagnostic<Loc>, name: &Name, span: Span) -> Diagnostic<Loc> {
         let locals = self.locals.iter().map(|(name, _)| name.clone());
         let known = self.scope.known();
-        match closest(name, locals.chain(known)) {
+        match closest(name, locals.chain(known).chain(foreign_names())) {
+            Some(other) if let Some(here) = self.only_elsewhere(&other) => {
+                report.fix(format!("in NESL `{other}` is `{here}`"), self.loc(span), here)
+            }
             Some(other) => {
                 let text = format!("did you mean `{other}`?");
                 report.fix(text, self.loc(span), other.as_written())
@@ -281,17 +291,41 @@ impl Resolver<'_> {
 
     /// Reports `x -> e` of an undefined `x`, a function value of other languages.
     fn thin_arrow(&mut self, op: &str, left: ExprId, op_span: Span) {
-        let Expr::Name(name) = &self.item.exprs[left] else { return };
-        let local = self.locals.iter().any(|(n, _)| n == name);
-        if op != "->" || local || self.unknown.contains(name) || self.scope.value(name).is_some() {
+        let (what, fix, sign) = match op {
+            "->" => ("`->` reads elements, it does not make a function", "write `=>`", "=>"),
+            // `x <- 5`, at the beginning of a form.
+            "<-" if self.item.expr_spans[left].start == 0 => {
+                ("`<-` writes elements, it does not define", "a variable is defined with `=`", "=")
+            }
+            _ => return,
+        };
+        let mut names = Vec::new();
+        let mut rest = left;
+        while let (Expr::Pair(first, second), "->") = (&self.item.exprs[rest], op) {
+            let Expr::Name(name) = &self.item.exprs[*first] else { return };
+            names.push(name);
+            rest = *second;
+        }
+        let Expr::Name(last) = &self.item.exprs[rest] else { return };
+        names.push(last);
+        let known = |name: &Name| {
+            self.locals.iter().any(|(n, _)| n == name)
+                || self.unknown.contains(name)
+                || self.scope.value(name).is_some()
+        };
+        if names.iter().any(|name| known(name)) {
             return;
         }
         let at = self.loc(self.item.expr_spans[left]);
-        let message =
-            format!("`{name}` is undefined: `->` reads elements, it does not make a function");
-        let report = Diagnostic::error(DiagnosticKind::Name, at, message);
-        self.names.diagnostics.push(report.fix("write `=>`", self.loc(op_span), "=>"));
-        self.unknown.insert(name.clone());
+        let undefined = match &names[..] {
+            [name] => format!("`{name}` is undefined"),
+            _ => "the names before `->` are undefined".to_owned(),
+        };
+        let report = Diagnostic::error(DiagnosticKind::Name, at, format!("{undefined}: {what}"));
+        self.names.diagnostics.push(report.fix(fix, self.loc(op_span), sign));
+        // What stands on the other side is of another language, too.
+        self.foreign |= op == "<-";
+        self.unknown.extend(names.into_iter().cloned());
     }
 
     /// Records a reference to an item.
@@ -369,7 +403,20 @@ impl Resolver<'_> {
             Expr::Name(name) | Expr::Quote(name) => self.value(id, name, item.expr_spans[id]),
             Expr::Unary { op, op_span, arg } => {
                 self.operator(id, op.name(), *op_span);
+                let before = self.names.diagnostics.len();
                 self.expr(*arg);
+                if self.names.diagnostics.len() > before {
+                    // `# data` and `-- data` alone are comments of other languages.
+                    let comment = match (op, &item.exprs[*arg]) {
+                        (UnaryOp::Length, Expr::Name(_)) => op_span.start == 0,
+                        (UnaryOp::Negate, Expr::Name(_)) => self.minus_before(op_span.start),
+                        _ => false,
+                    };
+                    if comment {
+                        let text = "a comment is written `% … %`".to_owned();
+                        self.names.diagnostics[before].hints.push(Hint { text, edit: None });
+                    }
+                }
             }
             Expr::Binary { .. } => {
                 // A chain of operators is as deep as it is long.
@@ -423,6 +470,15 @@ impl Resolver<'_> {
                 }
             }
         }
+    }
+
+    /// Returns true if the operator that ends at a token is `-`, too, as in `1 -- comment`.
+    fn minus_before(&self, index: u32) -> bool {
+        self.item.exprs.iter().any(|(_, expr)| match expr {
+            Expr::Unary { op: UnaryOp::Negate, op_span, .. }
+            | Expr::Binary { op: BinaryOp::Sub, op_span, .. } => op_span.end == index,
+            _ => false,
+        })
     }
 
     /// Resolves an operator: always the primitive or library function of its name.

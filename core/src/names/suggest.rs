@@ -52,64 +52,74 @@ fn same_letters(a: &str, b: &str) -> bool {
     sorted(a) == sorted(b)
 }
 
+/// The names in NESL's library of functions and constants of other languages: the name here, and those
+/// elsewhere.
+const FOREIGN: &[(&str, &[&str])] = &[
+    ("t", &["true"]),
+    ("f", &["false"]),
+    ("length", &["len", "size", "strlen", "count_elements", "numel"]),
+    ("flatten", &["concat"]),
+    ("index", &["iota", "range"]),
+    ("max_val", &["maximum", "maximumby", "reducemax"]),
+    ("min_val", &["minimum"]),
+    ("max_index", &["argmax"]),
+    ("min_index", &["argmin"]),
+    ("remove_duplicates", &["unique", "distinct", "nub", "set"]),
+    ("char_code", &["ord"]),
+    ("code_char", &["chr"]),
+    (
+        "string",
+        &["str", "to_string", "tostring", "string_of_int", "string_of_float", "show", "repr"],
+    ),
+    ("uppercase", &["toupper", "upper", "to_upper", "upcase", "ucase"]),
+    ("lowercase", &["tolower", "lower", "to_lower", "downcase", "lcase"]),
+    ("print_line", &["println", "puts", "echo"]),
+    ("mod", &["modulo"]),
+    ("rem", &["remainder"]),
+    ("expt", &["pow", "power"]),
+    ("abs", &["fabs"]),
+    ("rand", &["random", "randint", "rnd"]),
+    ("plus_scan", &["cumsum", "prefix_sum", "scanl", "running_sum", "accumulate"]),
+    ("product", &["prod"]),
+    ("unzip", &["unzip2"]),
+    ("dist", &["repeat", "replicate", "fill"]),
+    ("sort", &["sorted"]),
+    ("reverse", &["reversed", "rev", "flip"]),
+    ("wordify", &["split_whitespace", "words"]),
+    ("linify", &["lines"]),
+    ("parse_int", &["atoi", "parseint", "int_of_string"]),
+    ("parse_float", &["atof", "parsefloat", "float_of_string"]),
+    ("ceil", &["ceiling"]),
+    ("trunc", &["truncate"]),
+    ("negate", &["neg", "uminus"]),
+    ("count", &["cnt", "countif", "count_if"]),
+    ("evenp", &["even", "iseven", "is_even"]),
+    ("oddp", &["odd", "isodd", "is_odd"]),
+    ("max_scan", &["cummax", "running_max"]),
+    ("min_scan", &["cummin", "running_min"]),
+    ("write", &["scatter"]),
+    ("get", &["gather"]),
+    ("atan", &["arctan"]),
+    ("asin", &["arcsin"]),
+    ("acos", &["arccos"]),
+    ("infinity", &["infty", "inf"]),
+    ("pack_index", &["where", "findall"]),
+    ("histogram", &["bincount"]),
+    ("transpose", &["transp"]),
+    ("read_string_from_file", &["read_file", "readfile", "read_text", "slurp", "fileread"]),
+    ("create_table", &["dict", "hashmap", "map_of"]),
+];
+
 /// Returns the name in NESL's library of a function or constant of other languages.
 pub(super) fn foreign(name: &Name) -> Option<&'static str> {
-    Some(match name.folded() {
-        "true" => "t",
-        "false" => "f",
-        "len" | "size" => "length",
-        "concat" => "flatten",
-        "iota" => "index",
-        "maximum" => "max_val",
-        "minimum" => "min_val",
-        "argmax" => "max_index",
-        "argmin" => "min_index",
-        "range" => "index",
-        "unique" | "distinct" | "nub" => "remove_duplicates",
-        "ord" => "char_code",
-        "chr" => "code_char",
-        "str" | "to_string" | "tostring" | "string_of_int" | "string_of_float" | "show"
-        | "repr" => "string",
-        "toupper" => "uppercase",
-        "tolower" => "lowercase",
-        "println" | "puts" | "echo" => "print_line",
-        "maximumby" | "reducemax" => "max_val",
-        "strlen" | "count_elements" | "numel" => "length",
-        "modulo" => "mod",
-        "remainder" => "rem",
-        "pow" | "power" => "expt",
-        "fabs" => "abs",
-        "random" | "randint" | "rnd" => "rand",
-        "cumsum" | "prefix_sum" | "scanl" => "plus_scan",
-        "prod" => "product",
-        "unzip2" => "unzip",
-        "repeat" | "replicate" | "fill" => "dist",
-        "sorted" => "sort",
-        "reversed" | "rev" | "flip" => "reverse",
-        "split_whitespace" | "words" => "wordify",
-        "lines" => "linify",
-        "atoi" | "parseint" | "int_of_string" => "parse_int",
-        "atof" | "parsefloat" | "float_of_string" => "parse_float",
-        "ceiling" => "ceil",
-        "truncate" => "trunc",
-        "neg" | "uminus" => "negate",
-        "cnt" | "countif" | "count_if" => "count",
-        "even" | "iseven" | "is_even" => "evenp",
-        "odd" | "isodd" | "is_odd" => "oddp",
-        "cummax" | "running_max" => "max_scan",
-        "cummin" | "running_min" => "min_scan",
-        "running_sum" | "accumulate" => "plus_scan",
-        "scatter" => "write",
-        "gather" => "get",
-        "arctan" => "atan",
-        "arcsin" => "asin",
-        "arccos" => "acos",
-        "infty" | "inf" => "infinity",
-        "where" | "findall" => "pack_index",
-        "bincount" => "histogram",
-        "transp" => "transpose",
-        _ => return None,
-    })
+    let wanted = name.folded();
+    FOREIGN.iter().find(|(_, others)| others.contains(&wanted)).map(|(here, _)| *here)
+}
+
+/// Returns the names that functions and constants of the library have in other languages: a slip may be
+/// one in such a name.
+pub(super) fn foreign_names() -> impl Iterator<Item = Name> {
+    FOREIGN.iter().flat_map(|(_, others)| others.iter()).map(|name| Name::new(name))
 }
 
 /// Returns advice for a word of other languages that has no single equivalent in NESL.
@@ -146,6 +156,18 @@ pub(super) fn instead(name: &Name) -> Option<&'static str> {
         "map2" | "zipwith" | "zip_with" | "mapi" | "foreach" => {
             "write `{x + y : x in xs; y in ys}`"
         }
+        "open" | "fopen" => {
+            "`read_string_from_file(name)` reads a file at once; `open_in_file(name)` opens a stream"
+        }
+        "writefile" | "write_file" => "`write_string_to_file(text, name)` writes a file",
+        "try" | "catch" | "except" => {
+            "an error ends the form; what can fail without one, such as `parse_int`, returns a flag"
+        }
+        "raise" | "throw" | "fail" | "failwith" | "stop" => "`error(\"…\")` stops the program",
+        "eye" | "identity_matrix" => {
+            "write `{{if i == j then 1.0 else 0.0 : j in [0:n]} : i in [0:n]}`"
+        }
+        "shape" | "nrow" | "ncol" | "ndim" => "a matrix `m` has `#m` rows and `#m[0]` columns",
         "input" | "readline" | "gets" | "scanf" => "`prompt(\"…\")` asks for a line",
         "lambda" | "fun" | "fn" => "a function value is written `x => x + 1`",
         "indexof" => "`find(x, xs)` is the index of `x`, or -1",
@@ -234,6 +256,16 @@ mod tests {
         assert_eq!(ask("y"), None);
         assert_eq!(ask("flat"), None);
         assert_eq!(ask("quicksort"), None);
+    }
+
+    #[test]
+    fn a_slip_may_be_one_in_a_name_of_another_language() {
+        let known = || ["user", "uppercase", "sum"].into_iter().map(Name::new);
+        let ask =
+            |n: &str| closest(&Name::new(n), known().chain(foreign_names())).map(|n| n.to_string());
+        assert_eq!(ask("uper").as_deref(), Some("upper"));
+        assert_eq!(ask("usr").as_deref(), Some("user"));
+        assert_eq!(ask("smu").as_deref(), Some("sum"));
     }
 
     #[test]

@@ -222,15 +222,52 @@ impl<'a> Lower<'a> {
             self.does_not_belong(open, close.start, bracket);
             return;
         }
+        let what = self.token_text(open).to_owned();
+        if let Some(other) = self.wrong_closer(open, close.start) {
+            let at = self.range(Span::new(close.start, close.start + 1));
+            let report = self
+                .error(at, format!("`{what}` is closed by `{bracket}`, not by `{other}`"))
+                .label(opener, "opened here")
+                .fix(format!("write `{bracket}`"), at, bracket);
+            self.report(report);
+            return;
+        }
         self.unclosed.push(close.start);
         let at = self.range(Span::new(close.start, close.start));
-        let what = self.token_text(open).to_owned();
         let report = self
             .error(at, format!("this `{what}` is never closed"))
             .here(format!("expected `{bracket}` here"))
             .label(opener, "opened here")
             .fix(format!("add `{bracket}`"), at, bracket);
         self.report(report);
+    }
+
+    /// Returns the bracket at a token if it closes none that is open: it was to close the one at `open`.
+    fn wrong_closer(&self, open: u32, index: u32) -> Option<&'a str> {
+        let opener = match self.token_kind(index)? {
+            Kind::RParen => [Kind::LParen, Kind::CallParen],
+            Kind::RBracket => [Kind::LBracket; 2],
+            Kind::RBrace => [Kind::LBrace; 2],
+            _ => return None,
+        };
+        let mut depth = [0i64; 3];
+        for token in self.tokens.iter().take(open as usize) {
+            match token.kind {
+                Kind::LParen | Kind::CallParen => depth[0] += 1,
+                Kind::RParen => depth[0] -= 1,
+                Kind::LBracket => depth[1] += 1,
+                Kind::RBracket => depth[1] -= 1,
+                Kind::LBrace => depth[2] += 1,
+                Kind::RBrace => depth[2] -= 1,
+                _ => {}
+            }
+        }
+        let outer = match opener[0] {
+            Kind::LParen => depth[0],
+            Kind::LBracket => depth[1],
+            _ => depth[2],
+        };
+        (outer == 0).then(|| self.token_text(index))
     }
 
     /// Returns true if the bracket opened at `open` is closed after token `from`.
@@ -313,6 +350,25 @@ impl<'a> Lower<'a> {
                     inside,
                     format!("{{{text}}}"),
                 )
+            }
+            (Some(Kind::LParen | Kind::CallParen), Some(Kind::Colon))
+                if let Some(word) =
+                    (open..index).find(|i| self.token_text(*i).eq_ignore_ascii_case("lambda")) =>
+            {
+                let at = self.range(Span::new(word, index + 1));
+                let parameter = self.text[self.range(Span::new(word + 1, index))].to_owned();
+                let single = index == word + 2;
+                let report = self.error(at, "there is no `lambda`");
+                match single {
+                    true => report.fix(
+                        format!("a function value is written `{parameter} => …`"),
+                        at,
+                        format!("{parameter} =>"),
+                    ),
+                    false => {
+                        report.hint(format!("a function value is written `({parameter}) => …`"))
+                    }
+                }
             }
             (Some(Kind::LParen | Kind::CallParen), Some(Kind::Colon))
                 if self.token_kind(0) == Some(Kind::DatatypeKw) =>

@@ -100,6 +100,8 @@ fn end_of_form(tokens: &[Token], start: usize, text: &str, by_lines: bool) -> En
     let mut open: Vec<Kind> = Vec::new();
     let mut context = false;
     let mut seen = false;
+    // The number of `if`s without their `else`.
+    let mut without_else = 0usize;
     // The end of the form if lines decided.
     let mut line_end = None;
     for (i, token) in tokens.iter().enumerate().skip(start) {
@@ -114,6 +116,13 @@ fn end_of_form(tokens: &[Token], start: usize, text: &str, by_lines: bool) -> En
             Kind::InKw if open.last() == Some(&Kind::LetKw) => {
                 open.pop();
             }
+            Kind::IfKw => without_else += 1,
+            Kind::ElseKw => without_else = without_else.saturating_sub(1),
+            // `if c then 1; else 2`: the parser reports the `;`, and the `else` is no form of its own.
+            Kind::Semi
+                if open.is_empty()
+                    && without_else > 0
+                    && significant(tokens, i + 1).is_some_and(|t| t.kind == Kind::ElseKw) => {}
             Kind::Colons if open.is_empty() => {
                 context = significant(tokens, i + 1).is_none_or(|t| t.kind != Kind::LParen);
             }
@@ -338,6 +347,14 @@ mod tests {
         let text = "function g(a,b) : a, b -> a :: a in any; b in any = a; 1;";
         assert_eq!(forms(text).len(), 2);
         assert_eq!(forms("datatype p(a,a) :: a in number; p(1,2);").len(), 2);
+    }
+
+    #[test]
+    fn an_else_after_a_semicolon_belongs_to_its_if() {
+        assert_eq!(forms("if a then 1; else 2; 3;").len(), 2);
+        assert_eq!(forms("if a then 1;\nelse if b then 2;\nelse 3; 4;").len(), 2);
+        assert_eq!(forms("if a then 1 else 2; else 3;").len(), 2);
+        assert_eq!(forms("x = 1; else 3;").len(), 2);
     }
 
     #[test]

@@ -30,6 +30,7 @@ use nesl_core::ir::Ty;
 use nesl_runtime::bug;
 use nesl_runtime::scalar::Precision;
 pub(super) use read::{PART_BYTES, Table, read as read_parts};
+use std::fmt::Write as _;
 use std::sync::Arc;
 
 /// The type of the fields of a column.
@@ -105,7 +106,7 @@ pub fn write(
     let Ty::Sequence(row) = rows_ty else {
         return Err(format!("a table is a sequence of rows, not {}", shown(rows_ty)));
     };
-    let columns = layout(row)?.fixed.len();
+    layout(row)?;
     let mut out = Vec::new();
     let header = header.strip_suffix(b"\n").unwrap_or(header);
     if header.contains(&b'\n') {
@@ -116,22 +117,23 @@ pub fn write(
         out.push(b'\n');
     }
     let rows = rows.elements();
-    let mut fields = Vec::with_capacity(columns);
+    let mut room = String::new();
     // A text that begins like a byte order mark would lose it at the beginning of a file.
-    let quote = if !rows.is_empty() && out.is_empty() && {
-        flatten(&rows.at(0), row, precision, &mut fields);
-        fields.first().is_some_and(|first| first.starts_with(b"\xEF\xBB\xBF"))
-    } {
-        QuoteStyle::Always
-    } else {
-        QuoteStyle::Necessary
-    };
+    let mut first = None;
+    if !rows.is_empty() && out.is_empty() {
+        each_field(&rows.at(0), row, precision, &mut room, &mut |field| {
+            first.get_or_insert_with(|| field.starts_with(b"\xEF\xBB\xBF"));
+            Ok(())
+        })?;
+    }
+    let quote = if first == Some(true) { QuoteStyle::Always } else { QuoteStyle::Necessary };
     let mut writer =
         WriterBuilder::new().has_headers(false).flexible(true).quote_style(quote).from_writer(out);
     for value in rows.iter() {
-        fields.clear();
-        flatten(&value, row, precision, &mut fields);
-        writer.write_record(&fields).map_err(|e| e.to_string())?;
+        each_field(&value, row, precision, &mut room, &mut |field| {
+            writer.write_field(field).map_err(|e| e.to_string())
+        })?;
+        writer.write_record(None::<&[u8]>).map_err(|e| e.to_string())?;
     }
     writer.into_inner().map_err(|e| e.to_string())
 }
@@ -232,22 +234,32 @@ fn is_header(record: &[&[u8]], layout: &Layout, precision: Precision) -> bool {
         && judges.all(|(field, column)| check(field, *column, precision).is_err())
 }
 
-/// The fields of a row as text.
-fn flatten(value: &Value, row: &Ty, precision: Precision, fields: &mut Vec<Vec<u8>>) {
+/// Gives each field of a row as text to `field`; `room` is for the digits of a number.
+fn each_field(
+    value: &Value,
+    row: &Ty,
+    precision: Precision,
+    room: &mut String,
+    field: &mut dyn FnMut(&[u8]) -> Result<(), String>,
+) -> Result<(), String> {
     match (value, row) {
         (Value::Pair(pair), Ty::Pair(a, b)) => {
-            flatten(&pair.0, a, precision, fields);
-            flatten(&pair.1, b, precision, fields);
+            each_field(&pair.0, a, precision, room, field)?;
+            each_field(&pair.1, b, precision, room, field)
         }
-        (Value::Int(n), _) => fields.push(n.to_string().into_bytes()),
-        (Value::Float(x), _) => fields.push(float_text(*x, precision).into_bytes()),
-        (Value::Bool(b), _) => fields.push(if *b { b"T" } else { b"F" }.to_vec()),
-        (Value::Char(c), _) => fields.push(vec![*c]),
+        (Value::Int(n), _) => {
+            room.clear();
+            let _ = write!(room, "{n}");
+            field(room.as_bytes())
+        }
+        (Value::Float(x), _) => field(float_text(*x, precision).as_bytes()),
+        (Value::Bool(b), _) => field(if *b { b"T" } else { b"F" }),
+        (Value::Char(c), _) => field(&[*c]),
         (Value::Sequence(text), Ty::Sequence(element)) if **element == Ty::Char => {
-            fields.push(super::chars(text).to_vec());
+            field(super::chars(text))
         }
         (Value::Sequence(all), Ty::Sequence(element)) => {
-            all.iter().for_each(|value| flatten(&value, element, precision, fields));
+            all.iter().try_for_each(|value| each_field(&value, element, precision, room, field))
         }
         (other, ty) => bug!("{other:?} is not a row of type {ty:?}"),
     }

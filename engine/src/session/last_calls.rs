@@ -43,7 +43,7 @@ impl Session {
         (!shown.is_empty()).then(|| {
             let depth = grouped(calls.under_way.len() as u64);
             let calls = shown.join(", ");
-            (failure, format!("after {depth} calls within each other, the last were {calls}"))
+            (failure, format!("the first {depth} calls within each other end with {calls}"))
         })
     }
 

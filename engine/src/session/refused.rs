@@ -10,6 +10,10 @@ use nesl_core::syntax::ast::{ItemKind, Pat};
 impl Session {
     /// Remembers the names that a failed form would have given a new meaning.
     pub(super) fn refuse_names(&mut self, item: ItemId) {
+        if let Some(word) = self.defined_word(item) {
+            self.refused.insert(word);
+            return;
+        }
         let names = match &self.db.ast(item).kind {
             ItemKind::Function(function) => vec![function.name.name.clone()],
             ItemKind::Datatype(_) => self.db.form(item).names.to_vec(),
@@ -37,8 +41,22 @@ impl Session {
         self.refused.extend(taken);
     }
 
-    /// Returns true if a form mentions a name whose definition was refused.
-    pub(super) fn follows_refusal(&self, item: ItemId) -> bool {
+    /// Returns the word that `t = 5` or `f(x) = x + 1` was to define, which means true or false.
+    fn defined_word(&self, item: ItemId) -> Option<Name> {
+        let tokens = &self.db.parsed(item).tokens;
+        let [word, next, ..] = &tokens[..] else { return None };
+        let defines = match next.kind {
+            Kind::Equals => true,
+            Kind::CallParen => tokens.iter().any(|token| token.kind == Kind::Equals),
+            _ => false,
+        };
+        let word = Some(Name::new(&self.db.item_text(item)[word.range]));
+        word.filter(|word| defines && is_word(word))
+    }
+
+    /// Returns true if a form mentions a name whose definition was refused. A form that mentions `t` or
+    /// `f` and is `wrong` takes the word for the variable that was to be defined.
+    pub(super) fn follows_refusal(&self, item: ItemId, wrong: bool) -> bool {
         if self.refused.is_empty() {
             return false;
         }
@@ -49,7 +67,7 @@ impl Session {
             // `f` alone means false, and is fine.
             Kind::TrueKw | Kind::FalseKw | Kind::TimeKw => {
                 let called = tokens.get(i + 1).is_some_and(|next| next.kind == Kind::CallParen);
-                called && self.refused.contains(&Name::new(&text[token.range]))
+                (called || wrong) && self.refused.contains(&Name::new(&text[token.range]))
             }
             _ => false,
         })

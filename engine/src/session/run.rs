@@ -129,8 +129,9 @@ impl Session {
         // Of forms that are broken together, each would by now only say that the other failed.
         let ahead = self.broken.remove(&item);
         let diagnostics = ahead.unwrap_or_else(|| self.db.diagnostics(item));
-        let follows = self.follows_refusal(item);
-        let failed = follows || diagnostics.iter().any(is_error);
+        let wrong = diagnostics.iter().any(is_error);
+        let follows = self.follows_refusal(item, wrong);
+        let failed = follows || wrong;
         for diagnostic in diagnostics {
             if is_error(&diagnostic) && (follows || diagnostic.follows) {
                 // The mistake has been reported where it was made.
@@ -342,11 +343,9 @@ impl Session {
                     let message = report.message.trim_end_matches([' ', '.']);
                     report.message = format!("{message} ({particulars})");
                 }
-                return Err(vec![match failure.fault.code {
-                    FaultCode::Range => {
-                        report.hint("a range goes upward; `reverse([1:6])` goes down from 5 to 1")
-                    }
-                    _ => report,
+                return Err(vec![match super::way_out::way_out(&failure.fault) {
+                    Some(hint) => report.hint(hint),
+                    None => report,
                 }]);
             }
             Err(FormError::Runtime(failure)) => {

@@ -96,11 +96,21 @@ impl Lower<'_> {
             .checked_sub(1)
             .filter(|at| *at > node.start && self.token_kind(*at) == Some(Kind::Semi))?;
         let named = pat.kind == Kind::NameRef && self.token_kind(equals.start) == Some(Kind::Name);
-        if equals.present() || !pat.present() || named {
+        // A body that no pattern begins like.
+        let expression = matches!(
+            self.token_kind(pat.start),
+            Some(Kind::IfKw | Kind::LetKw | Kind::LBrace | Kind::Hash | Kind::At | Kind::Minus)
+        );
+        if equals.present() || !(pat.present() || expression) || named {
             return None;
         }
-        let at = self.node_range(pat);
-        let found = self.node_text(pat).to_owned();
+        let (at, found) = match pat.present() {
+            true => (self.node_range(pat), self.node_text(pat).to_owned()),
+            false => {
+                let word = Span::new(pat.start, pat.start + 1);
+                (self.range(word), self.token_text(pat.start).to_owned())
+            }
+        };
         let semicolon = self.range(Span::new(semicolon, semicolon + 1));
         let report = self
             .error(at, format!("expected `in` before `{found}`, after the bindings"))
@@ -308,7 +318,7 @@ impl Lower<'_> {
     }
 
     /// Returns the line of a token, if it looks like a comment of another language.
-    fn foreign_comment(&self, index: u32) -> Option<(TextRange, String)> {
+    pub(super) fn foreign_comment(&self, index: u32) -> Option<(TextRange, String)> {
         let token = usize::from(self.tokens.get(index as usize)?.range.start());
         let start = self.text[..token].rfind('\n').map_or(0, |at| at + 1);
         let end = self.text[token..].find('\n').map_or(self.text.len(), |at| token + at);

@@ -120,12 +120,38 @@ impl Lower<'_> {
             let report = self.error(at, "the body of an apply-to-each is followed by `:`");
             return Some(report.fix("write `:`", at, " :"));
         }
+        // `{x * 2 x in xs}`: the last operand before the `in` was to be the variable.
+        if let Some(name) = self.body_without_colon(&first.kids[0]).filter(|_| !alone) {
+            let end = self.insert_after(name - 1);
+            let at = self.range(Span::new(name, name + 1));
+            let found = self.found(name);
+            let report = self.error(at, format!("expected `:` before {found}, after the body"));
+            return Some(report.fix("add `:`", end, " :"));
+        }
         let body = alone && matches!(first.kids[0].kind, Kind::Let | Kind::If);
         body.then(|| {
             let at = self.range(Span::new(first.start - 1, first.start));
             self.error(at, "braces enclose an apply-to-each, not a body")
                 .hint("a body is one expression without braces: `let y = x + 1 in y * 2`")
         })
+    }
+
+    /// Finds the variable at the end of `x * 2 x`, which was to be a body and a variable.
+    fn body_without_colon(&self, pattern: &Node) -> Option<u32> {
+        let mut last = pattern;
+        while matches!(last.kind, Kind::Binary | Kind::Unary) {
+            last = last.kids.last()?;
+        }
+        let [fun, name] = &last.kids[..] else { return None };
+        let bound = last.kind == Kind::Juxtaposed && name.kind == Kind::NameRef;
+        // `x y in xs` is a pattern that lacks a comma; words such as `for` are explained elsewhere.
+        let foreign = |i: u32| {
+            let word = self.token_text(i).to_lowercase();
+            matches!(&word[..], "for" | "where" | "if" | "when")
+        };
+        let plain = last.start == pattern.start && fun.kind == Kind::NameRef;
+        let words = (pattern.start..pattern.end).any(foreign);
+        (bound && !plain && !words).then_some(name.start)
     }
 
     /// Reports a `|` without a condition after it.
@@ -203,7 +229,7 @@ impl Lower<'_> {
             Kind::Tuple | Kind::Literal if !alone && self.text_before_colon(node.start) => self
                 .error(at, "this is not a binding")
                 .hint("there are no dictionaries in braces: `create_table([(\"a\", 1), (\"b\", 2)])` makes a table"),
-            Kind::Literal | Kind::Paren
+            Kind::Literal | Kind::Paren | Kind::Binary | Kind::Unary | Kind::Call
                 if alone
                     && matches!(
                         self.token_kind(node.start.wrapping_sub(2)),
@@ -211,7 +237,7 @@ impl Lower<'_> {
                     ) =>
             {
                 self.error(at, "braces enclose an apply-to-each")
-                    .hint("an expression needs no braces, as in `if c then 1 else 2`")
+                    .hint("an expression needs no braces, as in `function g(x) = x + 1` and `if c then 1 else 2`")
             }
             Kind::Tuple | Kind::Literal | Kind::Paren if alone => self
                 .error(at, "this is no apply-to-each: there is no binding")

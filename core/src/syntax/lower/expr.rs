@@ -247,6 +247,11 @@ impl Lower<'_> {
         let report = self
             .error(at, format!("there is nothing {side} this `,`"))
             .here(format!("expected an expression, found {found}"));
+        let closes = matches!(
+            self.token_kind(kid.start),
+            Some(Kind::RParen | Kind::RBracket | Kind::RBrace)
+        );
+        let report = if closes { report.fix("leave out this `,`", at, "") } else { report };
         self.report(report);
         self.add(Expr::Missing, span(kid))
     }
@@ -302,9 +307,9 @@ impl Lower<'_> {
             let arg = self.expr(arg);
             return Expr::Call { fun, arg, optional: Vec::new() };
         }
-        self.need_close(arg.start, &arg.kids[1], ")");
         let inside = &arg.kids[0];
         if !inside.present() {
+            self.need_close(arg.start, &arg.kids[1], ")");
             let at = self.node_range(arg);
             if self.token_kind(inside.start) == Some(Kind::Bar) {
                 let bar = self.range(Span::new(inside.start, inside.start + 1));
@@ -326,6 +331,8 @@ impl Lower<'_> {
             return Expr::Missing;
         }
         let (positional, optional) = self.arguments(inside);
+        // What is wrong inside may be the reason that the end was not reached.
+        self.need_close(arg.start, &arg.kids[1], ")");
         // Messages show the argument with its parentheses.
         let written = span(arg);
         self.expr_spans.insert(positional, written);
@@ -474,6 +481,15 @@ impl Lower<'_> {
             Some(kind) => binary_op(kind).unwrap_or(BinaryOp::Eq),
             None => BinaryOp::Eq,
         };
+        if !node.kids[0].present()
+            && self.token_kind(at + 1) == Some(Kind::Slash)
+            && let Some(reduction) = reduction(&word)
+        {
+            let range = self.range(Span::new(at, at + 2));
+            let report = self.error(range, format!("`{word}/` does not reduce"));
+            self.report(report.hint(reduction));
+            return Expr::Missing;
+        }
         if !node.kids[0].present() && !node.kids[1].present() {
             let range = self.range(op_span);
             let report =
@@ -546,8 +562,33 @@ impl Lower<'_> {
             self.diagnostics.truncate(before);
             let report = self
                 .expected("`then`", then.start)
-                .label(self.range(Span::new(node.start, node.start + 1)), "of this `if`")
-                .fix("add `then`", self.insert_after(then.start.saturating_sub(1)), " then");
+                .label(self.range(Span::new(node.start, node.start + 1)), "of this `if`");
+            // The branch was read as the argument of the end of the condition.
+            let mut last = Some(c);
+            while let Some(node) = last {
+                last = match node.kind {
+                    Kind::Binary => node.kids.last(),
+                    Kind::Index => node.kids.first(),
+                    _ => break,
+                };
+            }
+            let last = last.filter(|last| last.kind == Kind::Juxtaposed);
+            let branch = last.map(|last| last.kids[1].start);
+            let report = match (self.token_kind(then.start), branch) {
+                (Some(Kind::Colon), _) => {
+                    let at = self.range(Span::new(then.start, then.start + 1));
+                    report.fix("write `then`", at, " then")
+                }
+                (Some(Kind::ElseKw), Some(branch)) => {
+                    let end = self.insert_after(branch - 1);
+                    report.fix(format!("add `then` before {}", self.found(branch)), end, " then")
+                }
+                _ => report.fix(
+                    "add `then`",
+                    self.insert_after(then.start.saturating_sub(1)),
+                    " then",
+                ),
+            };
             self.report(report);
             // The branch after it was not parsed as one: one error is enough.
             let then = self.add(Expr::Missing, span(a));
@@ -561,7 +602,13 @@ impl Lower<'_> {
             let report = self
                 .expected("`else`", otherwise.start)
                 .label(self.range(Span::new(node.start, node.start + 1)), "of this `if`");
+            let semicolon = self.token_kind(otherwise.start) == Some(Kind::Semi)
+                && self.token_kind(otherwise.start + 1) == Some(Kind::ElseKw);
             let report = match joined.map(|i| self.range(Span::new(i, i + 1))) {
+                _ if semicolon => {
+                    let at = self.range(Span::new(otherwise.start, otherwise.start + 1));
+                    report.fix("no `;` stands before `else`", at, "")
+                }
                 Some(at) => report.fix("`else if` is two words", at, "else if"),
                 None => report.hint("an `if` always has an `else`, of the same type"),
             };
@@ -572,6 +619,15 @@ impl Lower<'_> {
         let no = self.needed(b, "an expression after `else`");
         Expr::If { cond, then: yes, otherwise: no }
     }
+}
+
+/// Returns how a reduction by an operator, as APL writes it, is written in NESL.
+fn reduction(word: &str) -> Option<&'static str> {
+    Some(match word {
+        "+" => "the sum of a sequence is `sum(xs)`, its prefix sums are `plus_scan(xs)`",
+        "*" => "the product of a sequence is `product(xs)`",
+        _ => return None,
+    })
 }
 
 fn binary_op(kind: Kind) -> Option<BinaryOp> {

@@ -215,6 +215,10 @@ impl Lower<'_> {
             || self.token_kind(node.end) == Some(Kind::Comma);
         let between = TextRange::empty(left.end());
         let (short_a, short_b) = (shortened(&a), shortened(&b));
+        if number && !listed && self.in_let && !self.in_later(arg.start) {
+            let report = self.error(right, format!("expected `in` before {short_b}"));
+            return Some(report.fix("add `in` before the body of the `let`", between, " in"));
+        }
         if number && !listed {
             let report =
                 self.error(whole, format!("there is nothing between {short_a} and {short_b}"));
@@ -230,13 +234,25 @@ impl Lower<'_> {
         }
         let report = self
             .error(whole, format!("expected an operator or `,` between {short_a} and {short_b}"));
+        let adjoining = left.end() == right.start();
         Some(if listed {
             report.fix("add `,`", between, ",")
+        } else if adjoining && arg.kind == Kind::Range {
+            report.hint("`subseq(a, s, e)` has the elements from index s up to, not including, e")
+        } else if adjoining && sequence && arg.kind == Kind::List && b.contains(',') {
+            report.hint("an element of a nested sequence is `a[i][j]`; the elements at several indices are `a -> [i, j]`")
+        } else if arg.kind == Kind::Quoted && sequence {
+            report.hint("a transposed matrix is `transpose(m)`")
         } else if sequence && arg.kind == Kind::Paren {
             report.hint("to index, write `a[i]`; to gather, `a -> is`")
         } else {
             report.hint("`++` joins sequences and strings")
         })
+    }
+
+    /// Returns true if an `in` follows a token, in whatever depth.
+    fn in_later(&self, index: u32) -> bool {
+        self.tokens.iter().skip(index as usize).any(|token| token.kind == Kind::InKw)
     }
 
     /// Makes the report of `f"x = {x}"`.
@@ -486,6 +502,14 @@ impl Lower<'_> {
                 self.error(at, format!("there is no `{word}`"))
                     .hint("`load \"file\";` reads another file; the library is always there")
             }
+            "fn" | "fun" if wrong && named && self.token_kind(first + 2) == Some(Kind::FatArrow) => {
+                let whole = at.cover(self.insert_at(first + 1));
+                self.error(at, format!("a function value has no `{word}` before it")).fix(
+                    format!("leave out `{word}`"),
+                    whole,
+                    "",
+                )
+            }
             "def" | "fn" | "fun" | "func" | "define" | "defun" | "sub" | "proc" | "procedure"
                 if wrong && named =>
             {
@@ -524,6 +548,10 @@ impl Lower<'_> {
             {
                 self.error(at, format!("`{word}` does not begin a definition"))
                     .hint("a record is defined with `datatype point(float, float);`")
+            }
+            "/" if next == Some(Kind::Star) && wrong => {
+                let whole = at.cover(self.range(Span::new(first + 1, first + 2)));
+                self.error(whole, "`/*` does not begin a comment").hint("write `% … %`")
             }
             "lambda" if wrong => self
                 .error(at, "there is no `lambda`")

@@ -181,7 +181,13 @@ impl<'a> Lower<'a> {
             Some(Kind::RParen | Kind::RBracket | Kind::RBrace) => {
                 report.hint("nothing that it could close is open")
             }
+            Some(Kind::Equals) if self.token_kind(0) == Some(Kind::DatatypeKw) => report.hint(
+                "a datatype is one record, as in `datatype point(float, float);`; there are no alternatives: an int or a bool in it can say which case it is",
+            ),
             Some(Kind::Equals) => report.fix("write `==` to compare", at, "=="),
+            Some(Kind::Hash) if let Some((range, words)) = self.foreign_comment(first) => {
+                report.fix("a comment is written `% … %`", range, format!("% {words} %"))
+            }
             Some(Kind::InKw) => report.hint(
                 "`in` belongs to `let` or to `{… : x in …}`; whether `x` is an element is `find(x, xs) >= 0`",
             ),
@@ -196,6 +202,18 @@ impl<'a> Lower<'a> {
             Some(Kind::Colon) if self.begins_command(first) => {
                 self.misplaced_command(first, report)
             }
+            Some(Kind::Colon) if self.defines_with_colon() => report.hint(
+                "a function is defined with `function g(x) = …;`, and its value is its body",
+            ),
+            Some(Kind::Colon) if let Some((start, end)) = self.bare_range(first) => {
+                let range = self.range(Span::new(first - 1, first + 2));
+                let written = format!("[{start}:{end}]");
+                report.fix(
+                    format!("a range is written `{written}`, and stops before its end"),
+                    range,
+                    written,
+                )
+            }
             Some(Kind::Colon) => {
                 report.hint("a range is written `[s:e]`, a type `function g(x) : int -> int = …`; an element is put in front by `cons(x, xs)`")
             }
@@ -207,6 +225,32 @@ impl<'a> Lower<'a> {
             _ => report,
         };
         self.report(report);
+    }
+
+    /// Returns true for `g(x): …`, a function as Python begins it, without `def`.
+    fn defines_with_colon(&self) -> bool {
+        let kinds: Vec<Kind> = self.tokens.iter().take(64).map(|token| token.kind).collect();
+        let close = kinds.iter().position(|kind| *kind == Kind::RParen);
+        kinds.first() == Some(&Kind::Name)
+            && kinds.get(1) == Some(&Kind::CallParen)
+            && close.is_some_and(|close| {
+                kinds.get(close + 1) == Some(&Kind::Colon)
+                    && kinds[2..close].iter().all(|kind| matches!(kind, Kind::Name | Kind::Comma))
+            })
+    }
+
+    /// Returns both ends of `1:n`, a range without its brackets, if they are single tokens.
+    fn bare_range(&self, colon: u32) -> Option<(&'a str, &'a str)> {
+        let plain = |i: u32| matches!(self.token_kind(i), Some(Kind::Int | Kind::Name));
+        let before = colon.checked_sub(1)?;
+        if matches!(
+            &self.token_text(colon + 1).to_ascii_lowercase()[..],
+            "int" | "float" | "bool" | "char"
+        ) {
+            return None;
+        }
+        (plain(before) && plain(colon + 1))
+            .then(|| (self.token_text(before), self.token_text(colon + 1)))
     }
 
     fn expression(&mut self, node: &Node) -> ItemKind {
@@ -313,6 +357,25 @@ impl<'a> Lower<'a> {
         };
         let colon = self.token_kind(annotation.start.wrapping_sub(1)) == Some(Kind::Colon)
             && annotation.start > params.end;
+        // `function g(x):` and a line that begins with no type: a body as Python writes it.
+        if colon && self.body_after_colon(annotation) {
+            let at = self.range(Span::new(annotation.start - 1, annotation.start));
+            self.diagnostics.clear();
+            let report = self.error(at, "a body does not begin with `:`").hint(format!(
+                "write `function {}(…) = let x = …; y = … in …;`, or one expression after `=`",
+                name.name
+            ));
+            self.report(report);
+            let body = Some(self.add(Expr::Missing, span(body)));
+            return ItemKind::Function(Function {
+                name,
+                param,
+                optional,
+                annotation: None,
+                doc: None,
+                body,
+            });
+        }
         let annotation = (annotation.present() || colon).then(|| self.type_scheme(annotation));
         let doc = doc
             .present()
@@ -341,6 +404,19 @@ impl<'a> Lower<'a> {
         ItemKind::Function(Function { name, param, optional, annotation, doc, body })
     }
 
+    /// Returns true if what follows the colon of a function's head is no type: a line of its own without
+    /// an arrow, or a word of other languages.
+    fn body_after_colon(&self, annotation: &Node) -> bool {
+        let arrow = (annotation.start..annotation.end)
+            .any(|i| self.token_kind(i) == Some(Kind::RightArrow));
+        let first = self.token_text(annotation.start).to_ascii_lowercase();
+        let foreign = matches!(&first[..], "return" | "if" | "for" | "while" | "let" | "pass");
+        !arrow
+            && (self.breaks_before(annotation.start) || foreign)
+            && !matches!(&first[..], "int" | "float" | "bool" | "char")
+            && self.token_kind(annotation.start) != Some(Kind::Colon)
+    }
+
     fn missing_equals(&mut self, name: &Name, equals: &Node, params: &Node) -> Report {
         let bare = params.kind == Kind::NameRef && params.present();
         let more = self.token_kind(equals.start) == Some(Kind::Name);
@@ -364,6 +440,11 @@ impl<'a> Lower<'a> {
             report.hint(format!(
                 "the body is an expression without braces: `function {name}(x) = x + 1;`"
             ))
+        } else if self.token_kind(equals.start) == Some(Kind::RightArrow)
+            && self.tokens.iter().all(|token| token.kind != Kind::Equals)
+        {
+            let at = self.range(Span::new(equals.start, equals.start + 1));
+            report.fix("write `=`", at, "=")
         } else if self.token_kind(equals.start) == Some(Kind::RightArrow) {
             report.hint("a type is written after `:`, as in `: int -> int`")
         } else {
@@ -399,6 +480,14 @@ impl<'a> Lower<'a> {
             return self.add(Expr::Missing, span(node));
         }
         self.expr(node)
+    }
+
+    /// Makes the report of a reserved word where a name or a pattern is to stand.
+    pub(super) fn reserved_word(&mut self, index: u32) -> Report {
+        let at = self.range(Span::new(index, index + 1));
+        let found = self.found(index);
+        self.error(at, format!("{found} cannot be a name: it is a word of the language"))
+            .hint("choose another name")
     }
 
     /// Makes the report of `f`, `t` or `time` where a name is to be bound.

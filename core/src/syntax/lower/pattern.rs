@@ -83,9 +83,23 @@ impl Lower<'_> {
                             && node.kids.iter().all(|kid| kid.kind == Kind::NameRef)
                         {
                             let between = self.insert_after(node.kids[0].end - 1);
-                            let report = self
-                                .error(at, "the parts of a pattern are separated by `,`")
-                                .fix("add `,`", between, ",");
+                            let ty = self.token_text(node.start).to_ascii_lowercase();
+                            let typed = matches!(
+                                &ty[..],
+                                "int" | "long" | "float" | "double" | "bool" | "char" | "string"
+                            );
+                            let message = "a name has no type before it";
+                            let report = if typed {
+                                if self.diagnostics.iter().any(|d| d.message == message) {
+                                    return self.add_pat(Pat::Missing, span(node));
+                                }
+                                self.error(at, message).hint(
+                                    "types are found by themselves; those of a function are written after its parameters: `function g(x, y) : int, int -> int = …`",
+                                )
+                            } else {
+                                self.error(at, "the parts of a pattern are separated by `,`")
+                                    .fix("add `,`", between, ",")
+                            };
                             self.report(report);
                             return self.add_pat(Pat::Missing, span(node));
                         }
@@ -139,6 +153,11 @@ impl Lower<'_> {
                 }
                 positional.push(part.clone());
             }
+        }
+        if !inside.present() && self.token_kind(inside.start) == Some(Kind::ReservedKw) {
+            let report = self.reserved_word(inside.start);
+            self.report(report);
+            return self.add_pat(Pat::Missing, span(node));
         }
         self.need_close(node.start, &node.kids[1], ")");
         match positional.len() {

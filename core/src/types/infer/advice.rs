@@ -70,6 +70,12 @@ impl Infer<'_> {
                 [Ty::Function(_), _] if call.name == "-" => {
                     Advice::hint("read as a subtraction; to call the function write `g(-x)`")
                 }
+                [_, Ty::Function(_)] if matches!(call.name, "+" | "-" | "*" | "/") => {
+                    let function = call.called(1, "g");
+                    Advice::hint(format!(
+                        "`{function}` alone is the function; it is called as `{function}(x)`, and with a negative number as `{function}(-3)`"
+                    ))
+                }
                 _ => call.mapped(),
             }
         } else {
@@ -79,6 +85,7 @@ impl Infer<'_> {
                 .or_else(|| call.tables())
                 .or_else(|| call.elementwise())
                 .or_else(|| call.argument())
+                .or_else(|| call.sequences_of_numbers())
         };
         match advice {
             Some(Advice { text, edit: Some((at, replacement)) }) => {
@@ -146,7 +153,10 @@ impl Misfit<'_, '_> {
                 "`s || n` pads a string with blanks; `or` joins comparisons: `c == a or c == b`",
             );
         }
-        if matches!(self.name, "or" | "and") && self.has(&Ty::Bool) {
+        if matches!(self.name, "or" | "and")
+            && self.has(&Ty::Bool)
+            && !self.types.iter().any(|ty| matches!(ty, Ty::Sequence(_)))
+        {
             let name = self.name;
             return Advice::hint(format!(
                 "`{name}` joins whole comparisons: `x == a {name} x == b`"
@@ -184,23 +194,44 @@ impl Misfit<'_, '_> {
 
     /// Returns advice on ints where floats are required, and the reverse.
     fn number(&self) -> Option<Advice> {
+        if self.name == "^" && self.types.get(1) == Some(&Ty::Float) {
+            return Advice::hint("`^` takes an int power; for floats use `expt(v, p)`");
+        }
         if self.has(&Ty::Int) && self.has(&Ty::Float) {
-            let literal =
-                self.operands.iter().find_map(|e| match self.body.member.item.exprs[*e] {
-                    Expr::Int(value) => Some((self.body.at(*e), value)),
+            // An int where the function takes no other is in its place.
+            let ints: Vec<usize> = (0..self.types.len())
+                .filter(|at| self.types[*at] == Ty::Int && self.wanted.get(*at) != Some(&Ty::Int))
+                .collect();
+            let literals: Vec<(i64, Loc)> = ints
+                .iter()
+                .filter_map(|at| match self.literal(*at)? {
+                    (Expr::Int(value), at) => Some((*value, at)),
                     _ => None,
-                });
-            return match literal {
-                Some((at, value)) if self.types.len() == 2 => {
+                })
+                .collect();
+            // A function of ints says itself that the float is wrong.
+            if ints.is_empty() {
+                return None;
+            }
+            return match literals[..] {
+                [(value, at)] if ints.len() == 1 => {
+                    Advice::fix("int and float never mix; write a float", at, format!("{value}.0"))
+                }
+                [_, _, ..] if ints.len() == literals.len() => {
+                    let floats: Vec<String> =
+                        literals.iter().map(|(value, _)| format!("`{value}.0`")).collect();
+                    Advice::hint(format!(
+                        "int and float never mix; write floats: {}",
+                        floats.join(", ")
+                    ))
+                }
+                [(value, at)] if self.types.len() == 2 => {
                     Advice::fix("int and float never mix; write a float", at, format!("{value}.0"))
                 }
                 _ => Advice::hint(
                     "int and float are never converted implicitly: convert with `float(…)`, `round(…)`, `trunc(…)`",
                 ),
             };
-        }
-        if self.name == "^" && self.types.get(1) == Some(&Ty::Float) {
-            return Advice::hint("`^` takes an int power; for floats use `expt(v, p)`");
         }
         None
     }
@@ -313,6 +344,21 @@ impl Misfit<'_, '_> {
         conversion(wanted, element)
     }
 
+    /// Returns advice on a sequence of ints beside one of floats.
+    fn sequences_of_numbers(&self) -> Option<Advice> {
+        let find = |wanted: Ty| self.types.iter().position(|ty| *ty == wanted.clone().sequence());
+        let (ints, _) = (find(Ty::Int)?, find(Ty::Float)?);
+        Advice::hint(match self.literal(ints) {
+            Some((Expr::Sequence(_), _)) => {
+                "int and float never mix; write the ints as floats, with a point".to_owned()
+            }
+            _ => format!(
+                "int and float never mix: `{{float(x) : x in {}}}` has the ints as floats",
+                self.called(ints, "xs")
+            ),
+        })
+    }
+
     /// Returns advice on an argument of another type than the function takes.
     fn argument(&self) -> Option<Advice> {
         if let ([a, b], [x, y]) = (&self.wanted[..], &self.types[..])
@@ -328,7 +374,13 @@ impl Misfit<'_, '_> {
             .find(|(_, (wanted, found))| !agrees(wanted, found))?;
         let literal = self.literal(at);
         let name = self.written;
+        let string = Ty::Char.sequence();
         match (wanted, found) {
+            (Ty::Int | Ty::Float, text) if *text == string && self.types.len() == 1 => {
+                Advice::hint(
+                    "`parse_int(s)` and `parse_float(s)` give the number that a string spells, and whether it is one",
+                )
+            }
             (Ty::Float, Ty::Int) => match literal {
                 Some((Expr::Int(value), at)) => Advice::fix(
                     "a float is written with a point",
@@ -393,6 +445,7 @@ impl Misfit<'_, '_> {
             let [a, b] = names[level];
             if level == 0 {
                 text = match &self.types[..] {
+                    [_] if written.starts_with(char::is_alphabetic) => format!("{written}({a})"),
                     [_] => format!("-{a}"),
                     _ if levels(0) == 0 => format!("{} {written} {a}", self.called(0, "a")),
                     _ if levels(1) == 0 => format!("{a} {written} {}", self.called(1, "a")),
@@ -426,8 +479,28 @@ impl Misfit<'_, '_> {
     fn elementwise(&self) -> Option<Advice> {
         let (name, written) = (self.name, self.written);
         let any_sequence = self.types.iter().any(|ty| matches!(ty, Ty::Sequence(_)));
-        if matches!(name, "+" | "-" | "*" | "/") && any_sequence {
+        let flags = [Ty::Bool.sequence(), Ty::Int.sequence()];
+        let logical = matches!(name, "and" | "or" | "xor" | "nand" | "nor" | "not")
+            && self.types.iter().any(|ty| flags.contains(ty));
+        if (logical || matches!(name, "+" | "-" | "*" | "/")) && any_sequence {
             return Some(self.each_element(&written.to_string()));
+        }
+        let constant = self
+            .operands
+            .iter()
+            .any(|operand| matches!(self.body.member.item.exprs[*operand], Expr::Bool(_)));
+        if matches!(name, "+" | "-" | "*" | "/") && constant {
+            return Advice::hint(
+                "`t` and `f` mean true and false and cannot be names of variables",
+            );
+        }
+        if name == "sum" && self.types[..] == [Ty::Bool.sequence()] {
+            return Advice::fix("`count` counts the true ones", self.at, "count");
+        }
+        if name == "enumerate" && any_sequence {
+            return Advice::hint(
+                "`enumerate` numbers flags; elements and their indices are `{(i, x) : x in xs; i in index(#xs)}`",
+            );
         }
         if let [Ty::Sequence(element)] = &self.types[..]
             && matches!(name, "sum" | "product" | "plus_scan" | "max_val" | "min_val")
@@ -543,6 +616,24 @@ pub(super) fn miscounted(
         ("count", [Ty::Sequence(_), _]) => {
             hint("`count` counts the true ones: `count({x == 1 : x in xs})`")
         }
+        ("sum" | "product" | "max_val" | "min_val", [Ty::Int | Ty::Float | Ty::Var(_), _, ..]) => {
+            Some((format!("it takes a sequence: `{}([a, b, c])`", name.folded()), None))
+        }
+        ("scan", [_, Ty::Sequence(_)]) => {
+            hint("the identity comes before the sequence: `scan('+, 0, xs)`")
+        }
+        (
+            "plus_scan" | "mult_scan" | "max_scan" | "min_scan" | "or_scan" | "and_scan",
+            [_, Ty::Sequence(_)],
+        ) => Some((format!("it takes the sequence alone: `{}(xs)`", name.folded()), None)),
+        ("index", [Ty::Sequence(_), _]) => {
+            hint("`find(x, xs)` is the index of `x`, or -1; `index(n)` has the ints below n")
+        }
+        ("join", [Ty::Sequence(_), _]) => hint(
+            "`flatten({w ++ \", \" : w in words})` puts strings together, each with what stands behind it",
+        ),
+        ("dist", [_]) => hint("`dist(x, n)` has n times `x`"),
+        ("rand", [_, _]) => hint("`rand(n)` is below n: `a + rand(b - a)`"),
         ("read_csv", _) => hint(
             "the first argument is any value of the type of a row, as in `read_csv((\"\", 0, 0.0), name)`",
         ),

@@ -189,7 +189,7 @@ impl Infer<'_> {
             self.expr(body, index);
             return Ty::Error;
         }
-        self.expect(body, index, &Ty::Int, "an index is an int");
+        self.expect(body, index, &Ty::Int, super::report::INDEX_IS_INT);
         element
     }
 

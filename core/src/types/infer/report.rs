@@ -9,6 +9,9 @@ use crate::types::print::members;
 use crate::types::unify::Clash;
 use crate::types::{Signature, Ty, class_name, print_scheme};
 
+/// Why an index is expected to be an int.
+pub(super) const INDEX_IS_INT: &str = "an index is an int";
+
 impl Infer<'_> {
     fn error(&self, at: Loc, message: impl Into<String>) -> Diagnostic<Loc> {
         Diagnostic::error(DiagnosticKind::Type, at, message)
@@ -35,8 +38,10 @@ impl Infer<'_> {
             && let Pat::Name(name) = &body.member.item.pats[*pat]
             && place != body.at(expr)
         {
-            report =
-                report.label(place, format!("`{name}` is {} because of this", article(&shown)));
+            let text = format!("`{name}` is {} because of this", article(&shown));
+            if report.labels.iter().all(|label| label.at != place || label.text != text) {
+                report = report.label(place, text);
+            }
         }
         report
     }
@@ -159,7 +164,12 @@ impl Infer<'_> {
                     Signature::Function { scheme, .. } | Signature::Record { scheme } => {
                         Some((print_scheme(scheme), arity(&scheme.ty), whole(&scheme.ty)))
                     }
-                    Signature::Values { .. } | Signature::Broken => None,
+                    Signature::Values { .. } | Signature::Broken => {
+                        match self.unifier.resolved(body.exprs.get(fun)?) {
+                            ty @ Ty::Function(_) => Some((self.show(&ty), arity(&ty), whole(&ty))),
+                            _ => None,
+                        }
+                    }
                 }
             }
             Resolution::Local(pat) => {
@@ -329,6 +339,10 @@ impl Infer<'_> {
         report.primary.text.clear();
         if wanted == "int" && found == "float" {
             report = report.hint("convert with `round(…)`, `floor(…)`, `ceil(…)` or `trunc(…)`");
+        }
+        let sequence = |ty: &Ty| matches!(self.unifier.shallow(ty), Ty::Sequence(_));
+        if why == INDEX_IS_INT && sequence(actual) {
+            report = report.hint("the elements at several indices are `xs -> [i, j]`");
         }
         if wanted == "bool" && found.contains(',') {
             report = report.hint("join several conditions by `and`");
