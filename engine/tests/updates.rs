@@ -387,8 +387,10 @@ fn work(program: &Program, n: u32, strategy: Strategy) -> u64 {
         assert_eq!(stats.unsupported, [], "{name}");
         stats.counters.work
     };
-    let before = enter(&format!("{definitions} n = {n}; data = {{rem(i * 7, 13) : i in [0:n]}};
-         table = {{[i:i + 8] : i in [0:n]}};"));
+    let before = enter(&format!(
+        "{definitions} n = {n}; data = {{rem(i * 7, 13) : i in [0:n]}};
+         table = {{[i:i + 8] : i in [0:n]}};"
+    ));
     enter(&format!("{form};")) - before
 }
 
@@ -455,13 +457,19 @@ fn measure_tables() {
     let only = std::env::var("ONLY").unwrap_or_default();
     for program in TABLES.iter().filter(|p| p.0.contains(&only)) {
         let name = program.0;
-        println!();print!("{name:28}");
+        println!();
+        print!("{name:28}");
         let only_seq = std::env::var("SEQ").is_ok();
         for (_version, strategy) in VERSIONS {
-            if only_seq && _version == "flattened" { continue; }
+            if only_seq && _version == "flattened" {
+                continue;
+            }
             if only_seq {
-               print!(" {_version}: {:?}", [64,128,256,512,1024,2048].map(|n| work(program, n, strategy)));
-               continue;
+                print!(
+                    " {_version}: {:?}",
+                    [64, 128, 256, 512, 1024, 2048].map(|n| work(program, n, strategy))
+                );
+                continue;
             }
             let (per_turn, growth) = measure(program, strategy);
             print!("{per_turn:>12} ({growth:.2})");

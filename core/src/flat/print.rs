@@ -29,7 +29,8 @@
 //! (`unused s3 = elements v1 of s0`); [`parse`](super::parse()) reads it back exactly.
 
 use super::{
-    Block, Count, Factor, Function, Kernel, Let, MatrixProduct, Op, Program, SpaceId, SpaceKind, Step,
+    Block, Count, Factor, Function, Kernel, Let, MatrixProduct, Op, Program, SpaceId, SpaceKind,
+    Step,
 };
 use crate::base::with_stack;
 use crate::ir::Site;

@@ -16,7 +16,9 @@
 
 use super::FusionState;
 use crate::base::with_stack;
-use crate::flat::{Block, Function, IndexSpace, Kernel, Let, MatrixProduct, Op, SpaceId, Step, is_within};
+use crate::flat::{
+    Block, Function, IndexSpace, Kernel, Let, MatrixProduct, Op, SpaceId, Step, is_within,
+};
 use crate::ir::{self, Atom, Var};
 use crate::prim::SeqOp;
 use rustc_hash::{FxHashMap, FxHashSet};

@@ -14,8 +14,8 @@
 //! Invariants: lengths are still compared in the order of the program; a nest whose body may fault is
 //! not moved behind a step with effects; nests marked serial stay apart, and so do matrix products.
 
-use crate::base::with_stack;
 use super::products::is_product;
+use crate::base::with_stack;
 use crate::ir::{Atom, Block, Effects, Function, Let, Nest, Op, Var};
 use nesl_runtime::bug;
 use nesl_runtime::bug::OrBug;

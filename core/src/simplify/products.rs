@@ -156,7 +156,9 @@ impl<'p> Evaluation<'_, 'p> {
         let columns = self.length(row)?;
         let Value::Sum(terms) = self.entry(row, &Value::Index(Axis::Columns))? else { return None };
         let depth = self.length(&terms)?;
-        let Value::Times(x, y) = self.entry(&terms, &Value::Index(Axis::Depth))? else { return None };
+        let Value::Times(x, y) = self.entry(&terms, &Value::Index(Axis::Depth))? else {
+            return None;
+        };
         let (left, right) = match (read(&x)?, read(&y)?) {
             ((Axis::Rows, left), (Axis::Columns, right))
             | ((Axis::Columns, right), (Axis::Rows, left)) => (left, right),
@@ -241,9 +243,7 @@ impl<'p> Evaluation<'_, 'p> {
                 self.require(Condition::Positive(count));
                 Some(Value::Constant(Atom::Bool(true)))
             }
-            (ir::Op::Seq(SeqOp::Length, _), [sequence]) => {
-                self.length(sequence).map(Value::Count)
-            }
+            (ir::Op::Seq(SeqOp::Length, _), [sequence]) => self.length(sequence).map(Value::Count),
             (ir::Op::Seq(SeqOp::Range, _), [start, stride, end]) => {
                 let is = |value: &Value<'_>, int| matches!(value, Value::Constant(Atom::Int(x)) if *x == int);
                 let count = self.count(end)?;
@@ -312,7 +312,8 @@ impl<'p> Evaluation<'_, 'p> {
     }
 
     fn require(&mut self, condition: Condition) {
-        let trivial = matches!(condition, Condition::Equal(a, b) | Condition::AtMost(a, b) if a == b);
+        let trivial =
+            matches!(condition, Condition::Equal(a, b) | Condition::AtMost(a, b) if a == b);
         if !trivial && !self.conditions.contains(&condition) {
             self.conditions.push(condition);
         }

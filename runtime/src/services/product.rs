@@ -330,7 +330,14 @@ impl<T: Float> Product<'_, T> {
             // task writes to this block of the result.
             unsafe {
                 let (left, right) = (left.at(0, row * chunk), right.at(0, column * chunk));
-                self.tiles(task, [left.cast_const(), right.cast_const()], chunk, out, from > 0, symmetric);
+                self.tiles(
+                    task,
+                    [left.cast_const(), right.cast_const()],
+                    chunk,
+                    out,
+                    from > 0,
+                    symmetric,
+                );
             }
         });
         unless_stopped(&stopped)

@@ -488,7 +488,7 @@ impl Lower<'_> {
             let range = self.range(Span::new(at, at + 2));
             let report = self.error(range, format!("`{word}/` does not reduce"));
             self.report(report.hint(reduction));
-            return Expr::Missing;
+            return Err(Expr::Missing);
         }
         if !node.kids[0].present() && !node.kids[1].present() {
             let range = self.range(op_span);
