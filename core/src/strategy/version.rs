@@ -13,8 +13,8 @@
 use super::Thresholds;
 use crate::base::with_stack;
 pub use crate::flat::Version;
-use crate::fuse::sequential::Ownership;
 use crate::flat::{Block, Let, Op, Program, SpaceId, Step};
+use crate::fuse::sequential::Ownership;
 use crate::ir::{self, Atom, FunId};
 
 /// The policy by which versions are chosen.
@@ -95,9 +95,9 @@ const RULES: &[Rule] = &[
     Rule {
         version: Version::Sequential,
         applies: |facts, limits| {
-            let recursion = facts.recursion.filter(|recursion| {
-                facts.copies && recursion.calls >= limits.min_observed_calls
-            });
+            let recursion = facts
+                .recursion
+                .filter(|recursion| facts.copies && recursion.calls >= limits.min_observed_calls);
             recursion.is_some_and(|recursion| {
                 let work_items = recursion.work_items.div_ceil(recursion.calls).max(1);
                 let most = work_items.saturating_mul(limits.max_copied_elements_per_work_item);

@@ -165,13 +165,7 @@ impl<'a> FunctionLowering<'a> {
     }
 
     /// Lowers `sequence <- writes`: of two writes to one index, the later one wins.
-    fn scatter(
-        &mut self,
-        of: Atom,
-        writes: Atom,
-        update: &Update,
-        site: Site,
-    ) -> LoweredValue<'a> {
+    fn scatter(&mut self, of: Atom, writes: Atom, update: &Update, site: Site) -> LoweredValue<'a> {
         let element = self.element_ty(of);
         let of = self.stored(of);
         let writes = self.stored(writes);

@@ -505,9 +505,7 @@ impl<'w, 'a> Walk<'w, 'a> {
                 self.made_of(&binding.ty, true, &operands)
             }
             SeqOp::Index => self.index(binding, args),
-            SeqOp::Append
-                if !args[1].variable().is_some_and(|var| self.lists.contains(&var)) =>
-            {
+            SeqOp::Append if !args[1].variable().is_some_and(|var| self.lists.contains(&var)) => {
                 self.derived(binding)
             }
             SeqOp::Replace | SeqOp::Scatter | SeqOp::Append => {

@@ -81,9 +81,8 @@ impl<'a> Walk<'_, 'a> {
                 && others.iter().all(|other| other.is_apart_from(&taken.lies_in))
                 && taken.lies_in.iter().all(|allocation| {
                     let at = *allocation as usize;
-                    let reads = |reader: &(Var, usize)| {
-                        reader.0 != taken.table && self.is_live(*reader)
-                    };
+                    let reads =
+                        |reader: &(Var, usize)| reader.0 != taken.table && self.is_live(*reader);
                     let views = |viewer: &(Var, usize)| {
                         !self.is_another_part(*viewer, taken) && self.is_live(*viewer)
                     };
@@ -108,7 +107,9 @@ impl<'a> Walk<'_, 'a> {
         let mut later = Vec::new();
         for scope in &self.scopes {
             let uses = scope.uses.get(&taken.table).into_iter().flatten();
-            later.extend(uses.filter(|at| **at > scope.position).map(|at| scope.block.lets.get(*at)));
+            later.extend(
+                uses.filter(|at| **at > scope.position).map(|at| scope.block.lets.get(*at)),
+            );
         }
         let puts_back = |binding: &Let| match &binding.op {
             Op::Seq(SeqOp::Replace, args) => {
