@@ -72,6 +72,6 @@ pub(super) fn facts(
             && program.needs_recursion(sequential),
         // It takes a walk over the program, and matters to recursions that go on for long.
         copies: calls >= limits.min_observed_calls
-            && callee.is_some_and(|callee| program.copies(callee, extent.single)),
+            && callee.is_some_and(|callee| program.copies(callee, extent.single, limits)),
     }
 }

@@ -4,7 +4,8 @@ use super::last_use::{self, LastUses};
 use nesl_core::flat::{Block, Function, Program};
 use nesl_core::ir::FunId;
 use nesl_core::lower::kernel::{self, Values};
-use nesl_core::strategy::{self, Overwrites};
+use nesl_core::lower::prepare_sequential;
+use nesl_core::strategy::{self, Overwrites, Thresholds};
 use nesl_runtime::bug::OrBug;
 use rustc_hash::FxHashMap;
 use std::cell::{OnceCell, RefCell};
@@ -65,8 +66,11 @@ impl FlatProgram {
 
     /// Returns true if the flattened code of a function copies arrays that its sequential code
     /// overwrites; `single` if it is called for one element, on the host's own path.
-    pub(crate) fn copies(&self, id: FunId, single: bool) -> bool {
-        let overwrites = || strategy::overwrites(&self.program.source);
+    pub(crate) fn copies(&self, id: FunId, single: bool, limits: &Thresholds) -> bool {
+        let overwrites = || {
+            let (program, _) = prepare_sequential(&self.program.source, limits);
+            strategy::overwrites(&program)
+        };
         let found = self.overwrites.get_or_init(overwrites)[id.0 as usize];
         found.tables || found.arrays && !single
     }

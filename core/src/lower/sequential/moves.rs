@@ -133,34 +133,26 @@ impl<'a> FunctionLowering<'a> {
         LoweredValue::fused(length, false, IndexFunction::Dist(value))
     }
 
-    /// Returns, for each index below `length`, the number of the last of `writes` writes that goes
-    /// there, or -1. `once` says that a second write to an index faults.
-    fn sources(
-        &mut self,
-        length: Value,
-        writes: Value,
-        place_of: impl FnOnce(&mut Self, Value) -> Value,
-        code: FaultCode,
-        once: bool,
-        site: Site,
-    ) -> Column {
+    /// Returns, for each index below `length`, the number of the element that `places` sends there; each
+    /// index must occur once.
+    fn sources(&mut self, length: Value, places: Column, site: Site) -> Column {
+        let code = FaultCode::Permute;
         let from = self.alloc(kir::Ty::I64, length);
         let minus = self.body.i64(-1);
         let fill = self.open_loop();
         self.body.store(from.array, fill, minus);
         self.close_loop(fill, length);
         let k = self.open_loop();
-        let place = place_of(self, k);
+        let place = self.load(places, k);
+        let place = self.index_of(place);
         self.in_bounds(place, length, code, site);
-        if once {
-            let before = self.body.load(from.array, place);
-            let free = self.body.binary(Binary::Lt, before, k);
-            let none = self.body.binary(Binary::Eq, before, minus);
-            let free = self.body.binary(Binary::And, free, none);
-            self.check_detail(free, code, site, (Detail::Twice, &[place]));
-        }
+        let before = self.body.load(from.array, place);
+        let free = self.body.binary(Binary::Lt, before, k);
+        let none = self.body.binary(Binary::Eq, before, minus);
+        let free = self.body.binary(Binary::And, free, none);
+        self.check_detail(free, code, site, (Detail::Twice, &[place]));
         self.body.store(from.array, place, k);
-        self.close_loop(k, writes);
+        self.close_loop(k, length);
         from
     }
 
@@ -235,13 +227,7 @@ impl<'a> FunctionLowering<'a> {
         let same = self.body.binary(Binary::Eq, of.length, places.length);
         let detail = (Detail::Lengths, &[of.length, places.length][..]);
         self.check_detail(same, FaultCode::Permute, site, detail);
-        let column = places.columns.scalars();
-        let place_of = |t: &mut Self, k| {
-            let place = t.load(column, k);
-            t.index_of(place)
-        };
-        let code = FaultCode::Permute;
-        let from = self.sources(of.length, of.length, place_of, code, true, site);
+        let from = self.sources(of.length, places.columns.scalars(), site);
         let moved = self.collect(of.length, element, |t, i| {
             let source = t.body.load(from.array, i);
             t.row(&of.columns, source)

@@ -334,7 +334,7 @@ fn "crosswise"(v0: [([int], [int])], v1: int) -> [([int], [int])] {
 "#,
         &expect![[r#"
             count: in place v7, keep v7: 0, return 0
-            both: take v2, in place v5, in place v8, keep v8: 0, return 0
+            both: take v2, in place v5, in place v6, in place v8, keep v8: 0 1, return 0
             crosswise: in place v8, move v8, return 0
         "#]],
     );
