@@ -64,7 +64,12 @@ impl Flattener<'_> {
             let sequential = flat::Op::Sequential(self.renamed_block(&nest.body));
             let sequential = self.single_step_block(sequential, &element, inner, site);
             let flattened = self.block(&nest.body, inner);
-            self.compute(flat::Op::Versions { sequential, flattened, product: None }, element, inner, site)
+            self.compute(
+                flat::Op::Versions { sequential, flattened, matrix: None },
+                element,
+                inner,
+                site,
+            )
         };
         self.collect(binding.var, binding.ty.clone(), value, from, space, site);
     }

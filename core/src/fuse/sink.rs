@@ -82,8 +82,12 @@ impl Sinking<'_, '_> {
     /// Returns the consumers of a multi-versioned value that can be moved into its versions, if there
     /// is a histogram or a scatter among them.
     fn consumers(&self, steps: &[Step], at: usize, result: Atom) -> Option<Consumers> {
-        let Step::Let(Let { var: head, space, op: Op::Versions { sequential, product: None, .. }, .. }) =
-            &steps[at]
+        let Step::Let(Let {
+            var: head,
+            space,
+            op: Op::Versions { sequential, matrix: None, .. },
+            ..
+        }) = &steps[at]
         else {
             return None;
         };
@@ -233,8 +237,13 @@ impl Sinking<'_, '_> {
         };
         let ((sequential, ty), (flattened, _)) = (side(sequential), side(flattened));
         let var = self.fresh();
-        let mut lets =
-            vec![Let { var, ty, space: home, op: Op::Versions { sequential, flattened, product: None }, site }];
+        let mut lets = vec![Let {
+            var,
+            ty,
+            space: home,
+            op: Op::Versions { sequential, flattened, matrix: None },
+            site,
+        }];
         self.parts_of(var, &parts, home, &mut lets);
         if consumers.kept {
             let op = Op::Element { of: values, checked: None };

@@ -89,9 +89,7 @@ impl Panels {
                 return;
             }
             for lane in (0..self.lanes).step_by(TOGETHER) {
-                let start = |row: usize| {
-                    factor.pool.offset(starts[first + row] as isize).add(from)
-                };
+                let start = |row: usize| factor.pool.offset(starts[first + row] as isize).add(from);
                 if lane + TOGETHER <= count {
                     let sources: [*const T; TOGETHER] =
                         std::array::from_fn(|at| start(row + lane + at));

@@ -63,7 +63,9 @@ impl Team for Threads {
         let next = std::sync::atomic::AtomicUsize::new(0);
         std::thread::scope(|scope| {
             for _ in 0..self.0 {
-                scope.spawn(|| work(&mut || Some(next.fetch_add(1, Relaxed)).filter(|n| *n < count)));
+                scope.spawn(|| {
+                    work(&mut || Some(next.fetch_add(1, Relaxed)).filter(|n| *n < count))
+                });
             }
         });
     }
@@ -127,8 +129,15 @@ fn check_both(rows: usize, columns: usize, depth: usize, turned: [bool; 2]) {
 
 #[test]
 fn products_of_all_shapes_have_the_promised_bits() {
-    let sizes =
-        [(1, 1, 1), (1, 7, 3), (9, 1, 5), (8, 24, 256), (17, 49, 257), (70, 33, 600), (130, 120, 90)];
+    let sizes = [
+        (1, 1, 1),
+        (1, 7, 3),
+        (9, 1, 5),
+        (8, 24, 256),
+        (17, 49, 257),
+        (70, 33, 600),
+        (130, 120, 90),
+    ];
     for (rows, columns, depth) in sizes {
         for turned in [[false, false], [false, true], [true, false], [true, true]] {
             check_both(rows, columns, depth, turned);
@@ -179,7 +188,8 @@ fn special_values_go_through() {
     let (left, right) = (Rows::new(9, 4, element), Rows::new(5, 4, |_, _| 2.0));
     let sizes = Sizes { rows: 9, columns: 5, depth: 4 };
     let mut out = vec![MaybeUninit::uninit(); 45];
-    product(left.factor(false), right.factor(false), sizes, &mut out, &CallingThread(None)).unwrap();
+    product(left.factor(false), right.factor(false), sizes, &mut out, &CallingThread(None))
+        .unwrap();
     for (at, x) in out.iter().enumerate() {
         // SAFETY: everything was initialised.
         let x = unsafe { x.assume_init() };
