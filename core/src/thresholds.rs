@@ -122,17 +122,24 @@ pub struct Thresholds {
     /// computed once for all that need it.
     pub max_map_side_operations: usize,
 
-    /// Multiplications of a matrix product from which the runtime multiplies the matrices itself.
+    /// Operations of the code of a row up to which it is evaluated to find out if it is one of a matrix
+    /// product or a transpose.
     ///
-    /// A smaller product takes about as long either way, a launch. No product is large enough for a
-    /// device: matrices would have to be copied to the host and back.
-    pub min_product_multiplications: u64,
+    /// Longer code does something else besides; evaluating it only takes time.
+    pub max_evaluated_operations: usize,
 
-    /// Rows and columns of a matrix product, at least, that the runtime multiplies itself.
+    /// Multiplications of a matrix product, or elements of a transpose, from which the runtime does the
+    /// operation by itself.
+    ///
+    /// A smaller one takes about as long either way, a launch. None is large enough for a device:
+    /// matrices would have to be copied to the host and back.
+    pub min_matrix_operations: u64,
+
+    /// Rows and columns of a matrix product or a transpose, at least, that the runtime does by itself.
     ///
     /// A matrix that is used for fewer is read from memory about as fast as it is multiplied, so that
     /// nothing would be gained by packing it.
-    pub min_product_side: u64,
+    pub min_matrix_side: u64,
 
     /// Work items that a thread of sequential code counts as when the work of a call is observed.
     ///
@@ -269,7 +276,7 @@ impl Thresholds {
         }
         Thresholds {
             max_known_elements: 256,
-            min_product_multiplications: u64::MAX,
+            min_matrix_operations: u64::MAX,
             max_elements_off_device: if caps.recursion { u64::MAX } else { 1 << 20 },
             max_elements_of_small_work_item: 64,
             max_host_copied_elements: 0,
@@ -301,8 +308,9 @@ impl Default for Thresholds {
             max_sequential_call_work_items: 1 << 11,
             max_copied_elements_per_work_item: 16,
             max_map_side_operations: 16,
-            min_product_multiplications: 1 << 12,
-            min_product_side: 4,
+            max_evaluated_operations: 400,
+            min_matrix_operations: 1 << 12,
+            min_matrix_side: 4,
             sequential_thread_work_items: 1 << 10,
             max_host_copied_elements: 256,
             max_host_scanned_segments: 256,

@@ -1,4 +1,4 @@
-//! Tests of matrix products: which spellings the compiler finds, under which conditions, and that what the
+//! Tests of matrix products and transposes: which spellings the compiler finds, under which conditions, and that what the
 //! runtime multiplies has the values of the program as it is written. The interpreter of kir is the runtime.
 
 use expect_test::expect;
@@ -117,12 +117,13 @@ fn found(program: &str) -> String {
     let text = session.dump("program.nesl", program, stage, None).expect("the program is correct");
     let last = text.rfind("flattened \"multiply").expect("the function is dumped");
     let mut out = String::new();
-    for (_, rest) in
-        text[last..].match_indices("} product ").map(|(at, _)| text[last..].split_at(at))
-    {
-        let end = rest[2..].find('}').expect("conditions end") + 2;
-        let words: Vec<&str> = rest[2..end].split_whitespace().collect();
-        writeln!(out, "    {}", words.join(" ").trim_end_matches(" {")).expect("memory");
+    for line in ["} product ", "} transpose "] {
+        for (at, _) in text[last..].match_indices(line) {
+            let rest = &text[last + at + 2..];
+            let words: Vec<&str> =
+                rest.split('}').next().unwrap_or_default().split_whitespace().collect();
+            writeln!(out, "    {}", words.join(" ").trim_end_matches(" {")).expect("memory");
+        }
     }
     if out.is_empty() { "    -\n".to_owned() } else { out }
 }
@@ -135,29 +136,32 @@ fn products_are_found_however_they_are_spelled() {
     }
     expect![[r#"
         rows by columns of a transpose
-            product v0 by v18 columns length v18 depth row_length v0 { equal row_length v0, row_length v18
+            product v0 by v18 depth row_length v0 columns length v18 { equal row_length v0, row_length v18
+            transpose v1 columns length v1 { at_most rows, row_length v1
         a transpose for every row
-            product v0 by turned v1 columns row_length v1 depth row_length v0 { positive length v1 positive row_length v1 equal row_length v0, length v1
+            product v0 by turned v1 depth row_length v0 columns row_length v1 { positive length v1 positive row_length v1 equal row_length v0, length v1
         columns as a parameter
-            product v0 by v1 columns length v1 depth row_length v0 { equal row_length v0, row_length v1
+            product v0 by v1 depth row_length v0 columns length v1 { equal row_length v0, row_length v1
         a function of two vectors
-            product v0 by turned v1 columns row_length v1 depth row_length v0 { positive length v1 positive row_length v1 equal row_length v0, length v1
+            product v0 by turned v1 depth row_length v0 columns row_length v1 { positive length v1 positive row_length v1 equal row_length v0, length v1
         a function of a row
-            product v0 by v18 columns length v18 depth row_length v0 { equal row_length v0, row_length v18
+            product v0 by v18 depth row_length v0 columns length v18 { equal row_length v0, row_length v18
+            transpose v1 columns length v1 { at_most rows, row_length v1
         indices
-            product v0 by turned v1 columns v3 depth v4 { positive v3 positive v4 at_most rows, length v0 at_most v4, row_length v0 at_most v4, length v1 at_most v3, row_length v1
+            product v0 by turned v1 depth v4 columns v3 { positive v3 positive v4 at_most rows, length v0 at_most v4, row_length v0 at_most v4, length v1 at_most v3, row_length v1
         indices of the arrays
-            product v0 by turned v1 columns row_length v1 depth row_length v0 { positive length v1 positive row_length v1 positive row_length v0 at_most rows, length v0 at_most row_length v0, length v1
+            product v0 by turned v1 depth row_length v0 columns row_length v1 { positive length v1 positive row_length v1 positive row_length v0 at_most rows, length v0 at_most row_length v0, length v1
         columns taken one by one
-            product v0 by turned v1 columns row_length v1 depth row_length v0 { positive length v1 positive row_length v1 equal row_length v0, length v1
+            product v0 by turned v1 depth row_length v0 columns row_length v1 { positive length v1 positive row_length v1 equal row_length v0, length v1
         pairs
-            product v0 by v1 columns length v1 depth row_length v0 { equal row_length v0, row_length v1
+            product v0 by v1 depth row_length v0 columns length v1 { equal row_length v0, row_length v1
         rows by rows
-            product v0 by v0 columns length v0 depth row_length v0
+            product v0 by v0 depth row_length v0 columns length v0
         columns by columns
-            product v17 by v17 columns length v17 depth row_length v17
+            product v17 by v17 depth row_length v17 columns length v17
+            transpose v0 columns length v0 { at_most rows, row_length v0
         columns by columns with indices
-            product turned v0 by turned v0 columns row_length v0 depth length v0 { positive length v0 positive row_length v0 at_most rows, row_length v0
+            product turned v0 by turned v0 depth length v0 columns row_length v0 { positive length v0 positive row_length v0 at_most rows, row_length v0
         a matrix by a vector is none
             -
         ints are none
@@ -186,8 +190,6 @@ const DATA: &str = "
     function squared(a) : [[float]] -> [[float]] =
       {{sum({r[i] * r[j] : r in a}) : j in [0:#a[0]]} : i in [0:#a[0]]};
     function ragged(n) : int -> [[float]] = {{float(j) : j in [0:rem(i, 9)]} : i in [0:n]};
-    function power(a, n) : ([[float]], int) -> [[float]] =
-      if n == 1 then a else inline(power(a, n - 1), a);
     r = ragged(45);
     uneven = {dist(1.0, 20 + rem(i, 3)) : i in [0:20]};
     views = {drop(row, 1) : row in matrix(25, 31)};";
@@ -233,7 +235,6 @@ const FORMS: &[(&str, u64)] = &[
     // Parts of matrices.
     ("indexed(m30x40, m45x25, 20, 21, 39)", 1),
     ("let a = m20x20; b = inline(a, a) in sum({sum(row) : row in inline(b, a)})", 2),
-    ("power(m17x17, 4)", 3),
     // Too small.
     ("multiply(m3x30, m300x30)", 0),
     ("multiply(m7x3, m5x3)", 0),

@@ -11,6 +11,7 @@ use nesl_runtime::services::groups::{Elements, Found, groups};
 use nesl_runtime::services::product::{Factor, Float, Sizes, product};
 use nesl_runtime::services::sort::{Key, Order, Team, Work, rank, sort};
 use nesl_runtime::services::text::{self, Texts};
+use nesl_runtime::services::transpose::transpose;
 use std::mem::MaybeUninit;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
@@ -43,6 +44,7 @@ pub fn address(service: Extern, keys: Ty) -> Address {
         Extern::TextGroups => return Address::Checked(text_groups as *const u8),
         Extern::RankTexts => return Address::Checked(ranked_texts as *const u8),
         Extern::Product => return Address::Checked(multiplying(keys)),
+        Extern::Transpose => return Address::Checked(transposing(keys)),
         Extern::HashText => hash_text as *const u8,
         Extern::SameText => same_text as *const u8,
         Extern::FloatText => float_text as *const u8,
@@ -85,6 +87,14 @@ fn multiplying(elements: Ty) -> *const u8 {
     match elements {
         Ty::F32 => multiplied::<f32> as *const u8,
         Ty::F64 | Ty::I32 | Ty::I64 | Ty::Bool | Ty::U8 => multiplied::<f64> as *const u8,
+    }
+}
+
+fn transposing(elements: Ty) -> *const u8 {
+    match elements {
+        Ty::I64 | Ty::F64 => transposed::<u64> as *const u8,
+        Ty::I32 | Ty::F32 => transposed::<u32> as *const u8,
+        Ty::Bool | Ty::U8 => transposed::<u8> as *const u8,
     }
 }
 
@@ -224,9 +234,30 @@ where
 }
 
 /// # Safety
+/// There are `columns` starts, from each of which on the array has `rows` elements; `out` has room for
+/// `rows * columns` elements and overlaps nothing; the environment is that of the code.
+unsafe extern "C" fn transposed<T: Copy + Send + Sync>(
+    env: *const Env,
+    pool: *const T,
+    starts: *const i64,
+    rows: i64,
+    columns: i64,
+    out: *mut T,
+) -> i32 {
+    // SAFETY: the caller passes such arrays, and its environment.
+    unsafe {
+        let starts = slice(starts, columns);
+        let rows = rows.max(0) as usize;
+        let out = room(out, (rows * starts.len()) as i64);
+        status(transpose(pool, starts, rows, out, &Helpers::of(env)))
+    }
+}
+
+/// # Safety
 /// From each of its starts on, a matrix has as many elements as the sizes say for its rows; there are as
 /// many starts as rows; `out` has room for `rows * columns` elements and overlaps nothing; the environment
 /// is that of the code.
+#[allow(clippy::too_many_arguments, reason = "the operands of the intrinsic")]
 unsafe extern "C" fn multiplied<T: Float>(
     env: *const Env,
     left: *const T,

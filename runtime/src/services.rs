@@ -5,3 +5,4 @@ pub mod groups;
 pub mod product;
 pub mod sort;
 pub mod text;
+pub mod transpose;

@@ -27,7 +27,7 @@ mod space;
 mod verify;
 mod walk;
 
-pub use crate::ir::product::{Condition, Count, Factor, MatrixProduct};
+pub use crate::ir::product::{Condition, Count, Factor, MatrixOperation, MatrixRows};
 pub use data::*;
 pub use op::{Block, Kernel, Let, Op, Step, Version};
 pub use parse::parse;

@@ -5,7 +5,7 @@
 //! only where their meaning differs: interpretation, printing, fusion, lowering.
 
 use super::space::SpaceId;
-use crate::ir::product::MatrixProduct;
+use crate::ir::product::MatrixRows;
 use crate::ir::{self, Atom, Class, FunId, Site, Ty, Var};
 use crate::prim::{Cost, ReduceOp, SeqOp};
 use nesl_runtime::fault::FaultCode;
@@ -172,8 +172,8 @@ pub enum Op {
         sequential: Block,
         /// Flattened steps for all elements at once.
         flattened: Block,
-        /// The matrix product that the value is.
-        product: Option<Box<MatrixProduct>>,
+        /// The matrix whose rows the values are, if that is known.
+        matrix: Option<Box<MatrixRows>>,
     },
 }
 
@@ -182,7 +182,7 @@ pub enum Op {
 macro_rules! visit_operands {
     ($op:expr, $atom:expr, $var:expr) => {
         match $op {
-            // What a product reads lives outside of the index space: `Op::each_use` visits it.
+            // What a matrix is made of lives outside of the index space: `Op::each_use` visits it.
             Op::Map(_) | Op::Position | Op::Sequential(_) | Op::Versions { .. } => {}
             Op::Element { of: var, .. } | Op::Branch { cond: var, .. } => ($var)(var),
             Op::Gather(from, index) => {
@@ -307,10 +307,10 @@ impl Op {
         visit_operands!(op, |atom: &mut Atom| visit(atom), |_: &mut Var| {});
     }
 
-    /// Returns the matrix product that the values are.
-    pub fn product(&self) -> Option<&MatrixProduct> {
+    /// Returns the matrix whose rows the values are known to be.
+    pub fn matrix(&self) -> Option<&MatrixRows> {
         match self {
-            Op::Versions { product, .. } => product.as_deref(),
+            Op::Versions { matrix, .. } => matrix.as_deref(),
             _ => None,
         }
     }

@@ -4,8 +4,8 @@
 //! the operations that each element executes for itself.
 
 use super::{
-    Block, Condition, Count, Factor, Function, IndexSpace, Kernel, Let, MatrixProduct, Op, Program,
-    SpaceId, SpaceKind, Step,
+    Block, Condition, Count, Factor, Function, IndexSpace, Kernel, Let, MatrixOperation,
+    MatrixRows, Op, Program, SpaceId, SpaceKind, Step,
 };
 use crate::base::with_stack;
 use crate::ir::parse::{Parsed, Parser as Inner, Token, parse_with};
@@ -178,14 +178,23 @@ impl<'t> Parser<'_, 't> {
         Ok(Let { var, ty, space, op, site })
     }
 
-    fn product(&mut self) -> Parsed<MatrixProduct> {
+    fn matrix_operation(&mut self) -> Parsed<Option<MatrixOperation>> {
+        if self.inner.eat(&Token::Word("transpose")) {
+            return self.variable().map(MatrixOperation::Transpose).map(Some);
+        }
+        if !self.inner.eat(&Token::Word("product")) {
+            return Ok(None);
+        }
         let left = self.factor()?;
         self.inner.word("by")?;
         let right = self.factor()?;
+        self.inner.word("depth")?;
+        Ok(Some(MatrixOperation::Product { left, right, depth: self.count()? }))
+    }
+
+    fn matrix(&mut self, operation: MatrixOperation) -> Parsed<MatrixRows> {
         self.inner.word("columns")?;
         let columns = self.count()?;
-        self.inner.word("depth")?;
-        let depth = self.count()?;
         self.inner.punct('{')?;
         let mut conditions = Vec::new();
         while !self.inner.eat(&Token::Punct('}')) {
@@ -203,7 +212,7 @@ impl<'t> Parser<'_, 't> {
             let condition = if is_equal { Condition::Equal } else { Condition::AtMost };
             conditions.push(condition(first, second));
         }
-        Ok(MatrixProduct { left, right, columns, depth, conditions })
+        Ok(MatrixRows { operation, columns, conditions })
     }
 
     fn factor(&mut self) -> Parsed<Factor> {
@@ -286,9 +295,9 @@ impl<'t> Parser<'_, 't> {
                 let sequential = self.block()?;
                 self.inner.word("or")?;
                 let flattened = self.block()?;
-                let product = self.inner.eat(&Token::Word("product"));
-                let product = if product { Some(Box::new(self.product()?)) } else { None };
-                Ok(Op::Versions { sequential, flattened, product })
+                let operation = self.matrix_operation()?;
+                let matrix = operation.map(|operation| self.matrix(operation)).transpose()?;
+                Ok(Op::Versions { sequential, flattened, matrix: matrix.map(Box::new) })
             }
             // The core language has operations of these names, too; there an operand follows in
             // parentheses.

@@ -29,8 +29,8 @@
 //! (`unused s3 = elements v1 of s0`); [`parse`](super::parse()) reads it back exactly.
 
 use super::{
-    Block, Count, Factor, Function, Kernel, Let, MatrixProduct, Op, Program, SpaceId, SpaceKind,
-    Step,
+    Block, Count, Factor, Function, Kernel, Let, MatrixOperation, MatrixRows, Op, Program, SpaceId,
+    SpaceKind, Step,
 };
 use crate::base::with_stack;
 use crate::ir::Site;
@@ -281,21 +281,27 @@ impl Printer<'_> {
                 write!(self.inner.out, "sequential ")?;
                 self.inner.block(block)
             }
-            Op::Versions { sequential, flattened, product } => {
+            Op::Versions { sequential, flattened, matrix } => {
                 write!(self.inner.out, "versions ")?;
                 self.block(sequential)?;
                 write!(self.inner.out, " or ")?;
                 self.block(flattened)?;
-                product.as_deref().map_or(Ok(()), |product| self.product(product))
+                matrix.as_deref().map_or(Ok(()), |matrix| self.matrix(matrix))
             }
         }
     }
 }
 
 impl Printer<'_> {
-    fn product(&mut self, product: &MatrixProduct) -> fmt::Result {
-        let MatrixProduct { left, right, columns, depth, conditions } = product;
-        write!(self.inner.out, " product {left} by {right} columns {columns} depth {depth} {{")?;
+    fn matrix(&mut self, matrix: &MatrixRows) -> fmt::Result {
+        let MatrixRows { operation, columns, conditions } = matrix;
+        match operation {
+            MatrixOperation::Product { left, right, depth } => {
+                write!(self.inner.out, " product {left} by {right} depth {depth}")?;
+            }
+            MatrixOperation::Transpose(of) => write!(self.inner.out, " transpose v{}", of.0)?,
+        }
+        write!(self.inner.out, " columns {columns} {{")?;
         self.inner.indent += 1;
         for condition in conditions {
             writeln!(self.inner.out)?;

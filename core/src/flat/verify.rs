@@ -233,10 +233,10 @@ impl Checker<'_, '_> {
                     self.made_spaces = known;
                 }
             }
-            Op::Versions { sequential, flattened, product } => {
-                if let Some(product) = product {
+            Op::Versions { sequential, flattened, matrix } => {
+                if let Some(matrix) = matrix {
                     let around = segments_of(self.spaces(), space).unwrap_or(SpaceId::CALLER);
-                    for var in product.variables() {
+                    for var in matrix.variables() {
                         self.reads(&what, Atom::Var(var), around);
                     }
                 }

@@ -1,8 +1,6 @@
 //! Traversals of flat programs: the tree of index spaces, bindings, and uses of variables.
 
-use super::{
-    Block, Function, IndexSpace, Kernel, Let, MatrixProduct, Op, SpaceId, SpaceKind, Step,
-};
+use super::{Block, Function, IndexSpace, Kernel, Let, MatrixRows, Op, SpaceId, SpaceKind, Step};
 use crate::base::with_stack;
 use crate::ir::{self, Atom, Var};
 use rustc_hash::FxHashSet;
@@ -159,7 +157,7 @@ impl Op {
         if let Op::Sequential(block) = self {
             block.each_use(visit);
         }
-        self.product().into_iter().flat_map(MatrixProduct::variables).for_each(&mut *visit);
+        self.matrix().into_iter().flat_map(MatrixRows::variables).for_each(&mut *visit);
         for block in self.blocks() {
             block.each_use(visit);
         }

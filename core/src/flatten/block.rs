@@ -83,7 +83,7 @@ impl Flattener<'_> {
                 );
                 let flattened =
                     self.single_step_block(flat::Op::Call(*callee, args), &binding.ty, space, site);
-                let op = flat::Op::Versions { sequential, flattened, product: None };
+                let op = flat::Op::Versions { sequential, flattened, matrix: None };
                 self.define(var, op, binding.ty.clone(), space, site);
             }
             // The other operations have no inner parallelism, or an intrinsic computes them.

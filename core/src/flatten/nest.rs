@@ -65,7 +65,7 @@ impl Flattener<'_> {
             let sequential = self.single_step_block(sequential, &element, inner, site);
             let flattened = self.block(&nest.body, inner);
             self.compute(
-                flat::Op::Versions { sequential, flattened, product: None },
+                flat::Op::Versions { sequential, flattened, matrix: None },
                 element,
                 inner,
                 site,

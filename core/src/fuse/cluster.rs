@@ -107,8 +107,8 @@ impl Clustering<'_, '_> {
                 self.store_read(Some(cond));
                 return self.add_step(binding);
             }
-            Op::Versions { sequential, flattened, product } => {
-                let read: Vec<Var> = product.iter().flat_map(|p| p.variables()).collect();
+            Op::Versions { sequential, flattened, matrix } => {
+                let read: Vec<Var> = matrix.iter().flat_map(|matrix| matrix.variables()).collect();
                 read.into_iter().for_each(|var| self.store_read(Some(var)));
                 for side in [sequential, flattened] {
                     *side = inner_block(side, self.spaces, self.state, &self.reads);

@@ -125,7 +125,7 @@ impl Liveness<'_> {
                 }
                 live.vars.insert(*cond);
             }
-            Op::Versions { sequential, flattened, product } => {
+            Op::Versions { sequential, flattened, matrix } => {
                 // The sides bind the same variables.
                 let before = before();
                 for side in [sequential, flattened] {
@@ -134,7 +134,7 @@ impl Liveness<'_> {
                         self.block(std::mem::replace(side, empty_block()), &before, &mut inside);
                     live.join(inside);
                 }
-                live.vars.extend(product.iter().flat_map(|product| product.variables()));
+                live.vars.extend(matrix.iter().flat_map(|matrix| matrix.variables()));
             }
             _ => binding.op.each_use(&mut |var| {
                 live.vars.insert(var);

@@ -25,7 +25,7 @@
 //! Bergstrom and Reppy, *Nested data-parallelism on the GPU* (ICFP 2012), section 5. Since index spaces
 //! say what may be fused with what, a greedy walk takes the place of their solver.
 //!
-//! The passes, in order ([`PASSES`]): `products` finds matrix products, `sink` sinks the consumers of a multi-versioned value into both
+//! The passes, in order ([`PASSES`]): `products` finds products and transposes of matrices, `sink` sinks the consumers of a multi-versioned value into both
 //! versions, `cluster` decides which step joins which kernel, `rematerialise` computes cheap values
 //! again where they are used, instead of storing them, `liveness` decides which values are stored and
 //! removes dead code. Each is a file of its name. [`sequential`] is fusion for the code that one
@@ -63,8 +63,8 @@ pub const PASSES: [Pass; 5] = [
         name: "find-products",
         stage: "products",
         title: "Products",
-        about: "finds matrix products",
-        run: |program, fuel, _| products::run(program, fuel),
+        about: "finds products and transposes of matrices",
+        run: products::run,
         verify: flat::verify,
     },
     Pass {

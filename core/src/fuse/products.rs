@@ -1,24 +1,26 @@
-//! The first sub-pass: marks the values that are rows of a matrix product.
+//! The first sub-pass: marks the values that are rows of products or transposes of matrices.
 //!
-//! Every multi-versioned value that is a sequence of floats is looked at as
+//! Every multi-versioned value that is a sequence of scalars is looked at as
 //! [`products`](mod@crate::simplify::products) describes: its sequential version is the code of a row. Both
-//! versions stay: they are executed where the conditions of the product do not hold, and on runtimes that do
-//! not multiply matrices by themselves.
+//! versions stay: they are executed where the conditions do not hold, and on runtimes that do nothing with
+//! matrices by themselves.
 
 use crate::base::with_stack;
 use crate::flat::{
-    Block, Fuel, Function, Let, MatrixProduct, Op, Program, SpaceId, Step, is_within, segments_of,
+    Block, Fuel, Function, Let, MatrixRows, Op, Program, SpaceId, Step, is_within, segments_of,
 };
 use crate::ir::{self, Atom, FunId, Ty, Var};
 use crate::simplify::products::{Place, Surroundings, of_rows};
+use crate::thresholds::Thresholds;
 use rustc_hash::FxHashMap;
 
-/// Marks the values of a program that are rows of products.
-pub(super) fn run(program: &mut Program, fuel: &mut Fuel) {
+/// Marks the values of a program that are rows of known matrices.
+pub(super) fn run(program: &mut Program, fuel: &mut Fuel, limits: &Thresholds) {
     let Program { source, functions } = program;
     for function in functions.iter_mut().flatten() {
         let mut found = FxHashMap::default();
-        find(function, source, &function.body, &mut Definitions::default(), &mut found);
+        let search = Search { function, source, limits };
+        search.block(&function.body, &mut Definitions::default(), &mut found);
         mark(&mut function.body, &mut found, fuel);
     }
 }
@@ -26,73 +28,82 @@ pub(super) fn run(program: &mut Program, fuel: &mut Fuel) {
 /// The steps before a value, by the variable that each binds.
 type Definitions<'p> = FxHashMap<Var, &'p Let>;
 
-/// Adds the products of a block and of the blocks inside.
-fn find<'p>(
+/// A search for matrices in a function.
+#[derive(Clone, Copy)]
+struct Search<'p> {
     function: &'p Function,
     source: &'p ir::Program,
-    block: &'p Block,
-    before: &mut Definitions<'p>,
-    found: &mut FxHashMap<Var, MatrixProduct>,
-) {
-    with_stack(|| {
-        for step in &block.steps {
-            let Step::Let(binding) = step else { continue };
-            let product = match &binding.op {
-                Op::Versions { sequential, .. } if is_row(&binding.ty) => {
-                    product(function, source, before, binding, sequential)
-                }
-                _ => None,
-            };
-            match product {
-                Some(product) => {
-                    found.insert(binding.var, product);
-                }
-                None => binding.op.blocks().for_each(|inside| {
-                    find(function, source, inside, before, found);
-                }),
-            }
-            before.insert(binding.var, binding);
-        }
-    });
+    limits: &'p Thresholds,
 }
 
-/// Marks the values that are products, as long as there is fuel.
-fn mark(block: &mut Block, found: &mut FxHashMap<Var, MatrixProduct>, fuel: &mut Fuel) {
+impl<'p> Search<'p> {
+    /// Adds the matrices of a block and of the blocks inside.
+    fn block(
+        self,
+        block: &'p Block,
+        before: &mut Definitions<'p>,
+        found: &mut FxHashMap<Var, MatrixRows>,
+    ) {
+        with_stack(|| {
+            for step in &block.steps {
+                let Step::Let(binding) = step else { continue };
+                let matrix = match &binding.op {
+                    Op::Versions { sequential, .. } if is_row(&binding.ty) => {
+                        self.matrix(before, binding, sequential)
+                    }
+                    _ => None,
+                };
+                match matrix {
+                    Some(matrix) => {
+                        found.insert(binding.var, matrix);
+                    }
+                    None => {
+                        binding.op.blocks().for_each(|inside| self.block(inside, before, found))
+                    }
+                }
+                before.insert(binding.var, binding);
+            }
+        });
+    }
+
+    /// Returns the matrix that a value is a row of.
+    fn matrix(
+        self,
+        before: &Definitions<'p>,
+        binding: &'p Let,
+        sequential: &'p Block,
+    ) -> Option<MatrixRows> {
+        let [Step::Let(Let { var, op: Op::Sequential(code), .. })] = &sequential.steps[..] else {
+            return None;
+        };
+        let Search { function, source, limits } = self;
+        let space = binding.space;
+        let outside = segments_of(&function.spaces, space)?;
+        let rows = Rows { function, source, before, space, outside };
+        of_rows(code, &rows, limits).filter(|_| sequential.result == Atom::Var(*var))
+    }
+}
+
+/// Marks the values that are known, as long as there is fuel.
+fn mark(block: &mut Block, found: &mut FxHashMap<Var, MatrixRows>, fuel: &mut Fuel) {
     with_stack(|| {
         for step in &mut block.steps {
             let Step::Let(binding) = step else { continue };
-            if let Op::Versions { product, .. } = &mut binding.op
+            if let Op::Versions { matrix, .. } = &mut binding.op
                 && let Some(known) = found.remove(&binding.var)
                 && fuel.0 > 0
             {
                 fuel.0 -= 1;
-                *product = Some(Box::new(known));
+                *matrix = Some(Box::new(known));
             }
             binding.op.blocks_mut().for_each(|inside| mark(inside, found, fuel));
         }
     });
 }
 
-/// Returns true for the type of a row of floats.
+/// Returns true for the type of a row of scalars.
 fn is_row(ty: &Ty) -> bool {
-    ty.element() == Some(&Ty::Float)
-}
-
-/// Returns the product that a value is a row of.
-fn product<'p>(
-    function: &'p Function,
-    source: &'p ir::Program,
-    before: &Definitions<'p>,
-    binding: &'p Let,
-    sequential: &'p Block,
-) -> Option<MatrixProduct> {
-    let [Step::Let(Let { var, op: Op::Sequential(code), .. })] = &sequential.steps[..] else {
-        return None;
-    };
-    let space = binding.space;
-    let outside = segments_of(&function.spaces, space)?;
-    let rows = Rows { function, source, before, space, outside };
-    of_rows(code, &rows).filter(|_| sequential.result == Atom::Var(*var))
+    matches!(ty.element(), Some(Ty::Float | Ty::Int | Ty::Bool | Ty::Char))
 }
 
 /// The steps around the code of a row.

@@ -17,7 +17,7 @@
 use super::FusionState;
 use crate::base::with_stack;
 use crate::flat::{
-    Block, Function, IndexSpace, Kernel, Let, MatrixProduct, Op, SpaceId, Step, is_within,
+    Block, Function, IndexSpace, Kernel, Let, MatrixRows, Op, SpaceId, Step, is_within,
 };
 use crate::ir::{self, Atom, Var};
 use crate::prim::SeqOp;
@@ -52,7 +52,7 @@ fn add_used_elements(block: &Block, spaces: &[IndexSpace], into: &mut FxHashSet<
             Op::SameLength(..) | Op::Map(ir::Op::Seq(SeqOp::Length, _)) => {}
             Op::Branch { .. } | Op::Versions { .. } => {
                 into.extend(op.operands().into_iter().filter_map(Atom::variable));
-                into.extend(op.product().into_iter().flat_map(MatrixProduct::variables));
+                into.extend(op.matrix().into_iter().flat_map(MatrixRows::variables));
                 op.blocks().for_each(|inner| add_used_elements(inner, spaces, into));
             }
             op => op.each_use(&mut |var| {

@@ -85,7 +85,7 @@ impl Sinking<'_, '_> {
         let Step::Let(Let {
             var: head,
             space,
-            op: Op::Versions { sequential, product: None, .. },
+            op: Op::Versions { sequential, matrix: None, .. },
             ..
         }) = &steps[at]
         else {
@@ -241,7 +241,7 @@ impl Sinking<'_, '_> {
             var,
             ty,
             space: home,
-            op: Op::Versions { sequential, flattened, product: None },
+            op: Op::Versions { sequential, flattened, matrix: None },
             site,
         }];
         self.parts_of(var, &parts, home, &mut lets);

@@ -9,7 +9,7 @@
 //! | `data` | programs and functions |
 //! | `op` | blocks, bindings and operations, with their properties |
 //! | `value` | types, operands and ids |
-//! | `product` | matrix products, as what a value is known to be |
+//! | `product` | products and transposes of matrices, as what a value is known to be |
 //! | `signature` | the types of operations, from those of their operands |
 //! | `walk` | traversals, and small constructors |
 //! | `builder` | [`FunctionBuilder`]: code with fresh variables and known types |

@@ -1,33 +1,45 @@
-//! Matrix products, as what a multi-versioned value is known to be.
+//! Products and transposes of matrices, as what a multi-versioned value is known to be.
 //!
-//! Where nested apply-to-each compute the product of two matrices, whatever the spelling,
-//! [`fuse`](mod@crate::fuse) finds that out and says so at the value ([`flat::Op::Versions`](crate::flat::Op)): a
-//! runtime that multiplies matrices by itself then need not execute either version. What cannot be known
-//! before the program runs stands as conditions: unless all of them hold, one of the versions is executed
-//! as if nothing had been found. Where they hold, no operation of the versions faults.
+//! Nested apply-to-each may compute one of these. Whatever the spelling, [`fuse`](mod@crate::fuse) finds
+//! that out and says so at the value ([`flat::Op::Versions`](crate::flat::Op)): a runtime that does the
+//! operation by itself then need not execute either version. What cannot be known before the program runs
+//! stands as conditions: unless all of them hold, one of the versions is executed as if nothing had been
+//! found. Where they hold, no operation of the versions faults.
 //!
 //! ```text
-//! v5: [float] in s1 = versions { … } or { … } product v0 by turned v1 columns row_length v1 depth length v1 {
+//! v5: [float] in s1 = versions { … } or { … } product v0 by turned v1 depth length v1 columns row_length v1 {
 //!   equal row_length v0, length v1
 //! }
 //! ```
 
 use super::value::{Atom, Var};
 
-/// A product of two matrices of floats: the value at each element of an index space is a row of it.
+/// The rows of a matrix: the values at the elements of an index space.
 #[derive(Clone, Debug, PartialEq)]
-pub struct MatrixProduct {
-    /// The matrix whose rows are those of the product.
-    pub left: Factor,
-    /// The matrix whose rows are the columns of the product.
-    pub right: Factor,
-    /// The number of columns of the product.
+pub struct MatrixRows {
+    /// The operation that makes the matrix.
+    pub operation: MatrixOperation,
+    /// The number of its columns.
     pub columns: Count,
-    /// The number of products that are added up for each element.
-    pub depth: Count,
-    /// The conditions under which the value is this product. Besides, all counts must be positive, and
-    /// the rows of each matrix equally long.
+    /// The conditions under which the value is this matrix. Besides, all counts must be positive, and
+    /// the rows of each operand equally long.
     pub conditions: Vec<Condition>,
+}
+
+/// An operation that makes a matrix.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum MatrixOperation {
+    /// The product of two matrices of floats.
+    Product {
+        /// The matrix whose rows are those of the product.
+        left: Factor,
+        /// The matrix whose rows are the columns of the product.
+        right: Factor,
+        /// The number of products that are added up for each element.
+        depth: Count,
+    },
+    /// The transpose of a sequence of sequences of scalars.
+    Transpose(Var),
 }
 
 /// A factor of a product.
@@ -94,12 +106,17 @@ impl Condition {
     }
 }
 
-impl MatrixProduct {
+impl MatrixRows {
     /// Returns every variable that it depends on, perhaps more than once.
     pub fn variables(&self) -> impl Iterator<Item = Var> + '_ {
+        let operands = match self.operation {
+            MatrixOperation::Product { left, right, depth } => {
+                [Some(left.matrix), Some(right.matrix), depth.variable()]
+            }
+            MatrixOperation::Transpose(matrix) => [Some(matrix), None, None],
+        };
         let conditions = self.conditions.iter().flat_map(|condition| condition.counts());
-        let counts = [self.columns, self.depth].into_iter().chain(conditions);
-        let counts = counts.filter_map(Count::variable);
-        [self.left.matrix, self.right.matrix].into_iter().chain(counts)
+        let counts = std::iter::once(self.columns).chain(conditions);
+        operands.into_iter().flatten().chain(counts.filter_map(Count::variable))
     }
 }

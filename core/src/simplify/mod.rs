@@ -104,7 +104,7 @@ pub static PASSES: [Pass; 6] = [
                 two sides of a conditional that map the same rows",
         run: Run::Function(|function, _, context| {
             let mut function = function.into_owned();
-            nests::fuse(&mut function, &context.effects);
+            nests::fuse(&mut function, &context.effects, context.limits);
             sides::join(&mut function, &context.effects, context.limits);
             function
         }),
@@ -212,7 +212,7 @@ fn inline_grouping(mut program: Program, context: &Context<'_>) -> Program {
         let function = &program.functions[at];
         let mut function = rewrite::inline(function, &callees, &context.calls, context.limits);
         dead::remove(&mut function);
-        nests::fuse(&mut function, &context.effects);
+        nests::fuse(&mut function, &context.effects, context.limits);
         program.functions[at] = function;
     }
     program

@@ -17,15 +17,16 @@
 use super::products::is_product;
 use crate::base::with_stack;
 use crate::ir::{Atom, Block, Effects, Function, Let, Nest, Op, Var};
+use crate::thresholds::Thresholds;
 use nesl_runtime::bug;
 use nesl_runtime::bug::OrBug;
 use rustc_hash::FxHashMap;
 
 /// Fuses the nests of a function.
-pub(super) fn fuse(function: &mut Function, effects: &Effects) {
+pub(super) fn fuse(function: &mut Function, effects: &Effects, limits: &Thresholds) {
     let mut uses: FxHashMap<Var, usize> = FxHashMap::default();
     count(&function.body, &mut uses);
-    block(&mut function.body, &uses, effects, true);
+    Fusion { uses, effects, limits }.block(&mut function.body, true);
 }
 
 /// Counts the uses of each variable in a block.
@@ -42,27 +43,44 @@ pub(super) fn count(block: &Block, uses: &mut FxHashMap<Var, usize>) {
     });
 }
 
-/// Fuses the nests of a block; `outermost` if no nest is around it.
-fn block(block: &mut Block, uses: &FxHashMap<Var, usize>, effects: &Effects, outermost: bool) {
-    with_stack(|| {
-        let mut lets: Vec<Let> = Vec::with_capacity(block.lets.len());
-        for mut binding in std::mem::take(&mut block.lets) {
-            if let Op::Nest(nest) = &mut binding.op {
-                while let Some(inner) = producer(nest, &lets, uses, effects) {
-                    if outermost && separates_product(nest, &lets[inner]) {
-                        break;
+/// The facts about a function whose nests are fused.
+struct Fusion<'f> {
+    /// The number of uses of each variable.
+    uses: FxHashMap<Var, usize>,
+    effects: &'f Effects,
+    limits: &'f Thresholds,
+}
+
+impl Fusion<'_> {
+    /// Fuses the nests of a block; `outermost` if no nest is around it.
+    fn block(&self, block: &mut Block, outermost: bool) {
+        with_stack(|| {
+            let mut lets: Vec<Let> = Vec::with_capacity(block.lets.len());
+            for mut binding in std::mem::take(&mut block.lets) {
+                if let Op::Nest(nest) = &mut binding.op {
+                    while let Some(inner) = producer(nest, &lets, &self.uses, self.effects)
+                        && !(outermost && self.separates_product(nest, &lets[inner]))
+                    {
+                        let inner = lets.remove(inner);
+                        binding.site =
+                            if nest.binders.len() == 1 { inner.site } else { binding.site };
+                        fuse_into(nest, inner);
                     }
-                    let inner = lets.remove(inner);
-                    binding.site = if nest.binders.len() == 1 { inner.site } else { binding.site };
-                    fuse_into(nest, inner);
                 }
+                let outermost = outermost && !matches!(binding.op, Op::Nest(_));
+                binding.op.blocks_mut().for_each(|inner| self.block(inner, outermost));
+                lets.push(binding);
             }
-            let outermost = outermost && !matches!(binding.op, Op::Nest(_));
-            binding.op.blocks_mut().for_each(|inner| self::block(inner, uses, effects, outermost));
-            lets.push(binding);
-        }
-        block.lets = lets;
-    });
+            block.lets = lets;
+        });
+    }
+
+    /// Returns true if one of two nests computes a matrix product, which would no longer be one if they
+    /// were fused: to store its operand, or its rows, costs nothing beside the multiplication.
+    fn separates_product(&self, nest: &Nest, producer: &Let) -> bool {
+        let Op::Nest(producer) = &producer.op else { return false };
+        is_product(nest, self.limits) || is_product(producer, self.limits)
+    }
 }
 
 /// Returns the position of a binding before a nest that is a nest too and has no other use. One that
@@ -88,13 +106,6 @@ fn producer(
     })?;
     let passes = !lets[found].may_fault() || !lets[found + 1..].iter().any(has_effects);
     passes.then_some(found)
-}
-
-/// Returns true if one of two nests computes a matrix product, which would no longer be one if they were
-/// fused: to store its operand, or its rows, costs nothing beside the multiplication.
-fn separates_product(nest: &Nest, producer: &Let) -> bool {
-    let Op::Nest(producer) = &producer.op else { return false };
-    is_product(nest) || is_product(producer)
 }
 
 /// Puts the body of the producer before the body of the nest that consumes its elements.

@@ -1,5 +1,5 @@
-//! Recognises matrix products: an apply-to-each whose values are the rows of a product of two matrices, in
-//! whatever way it is spelled.
+//! Recognises matrix products and transposes: an apply-to-each whose values are the rows of one, in whatever
+//! way it is spelled.
 //!
 //! ```text
 //! {{sum({x * y : x in row; y in col}) : col in transpose(b)} : row in a}
@@ -12,25 +12,20 @@
 //! then an element of an element of a sequence from outside, at two of these three indices, whatever lies
 //! between, such as a transpose that is made again for every row. If an element of the row is a sum of
 //! products of two such reads, one of which does not depend on the row and the other not on the column, the
-//! row is one of a product ([`MatrixProduct`]). What must hold so that nothing faults (lengths that agree,
+//! row is one of a product ([`MatrixRows`]). If it is such a read itself, it is one of a transpose. What must hold so that nothing faults (lengths that agree,
 //! indices in bounds) becomes conditions on the product.
 //!
-//! [`fuse`](mod@crate::fuse) marks the values that are products, so that a runtime multiplies the matrices by
+//! [`fuse`](mod@crate::fuse) marks the values that are known, so that a runtime does the operation by
 //! itself. The simplifier asks so as not to fuse a product with what makes its rows or uses them.
 
 use crate::base::with_stack;
-use crate::ir::product::{Condition, Count, Factor, MatrixProduct};
+use crate::ir::product::{Condition, Count, Factor, MatrixOperation, MatrixRows};
 use crate::ir::{self, Atom, Class, Ty, Var};
 use crate::prim::{ReduceOp, SeqOp};
+use crate::thresholds::Thresholds;
 use nesl_runtime::scalar::ScalarOp;
 use rustc_hash::FxHashMap;
 use std::rc::Rc;
-
-/// The most steps of an evaluation: longer code is no product alone.
-const MAX_STEPS: usize = 400;
-
-/// The most calls within each other that are evaluated.
-const MAX_CALLS: usize = 8;
 
 /// The place of a variable that the code of a row uses but does not bind.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -51,24 +46,25 @@ pub(crate) trait Surroundings<'p> {
     fn callee(&self, id: ir::FunId) -> Option<&'p ir::Function>;
 }
 
-/// Returns the product whose rows the code computes.
+/// Returns the product or the transpose whose rows the code computes.
 pub(crate) fn of_rows<'p>(
     code: &'p ir::Block,
     surroundings: &dyn Surroundings<'p>,
-) -> Option<MatrixProduct> {
+    limits: &Thresholds,
+) -> Option<MatrixRows> {
     let mut evaluation = Evaluation {
         surroundings,
         conditions: Vec::new(),
         positions: Vec::new(),
         steps: 0,
-        calls: 0,
+        max_steps: limits.max_evaluated_operations,
     };
     let row = evaluation.block(code, &mut Scope::default())?;
-    evaluation.product(&row)
+    evaluation.matrix(&row)
 }
 
 /// Returns true if an apply-to-each in the body of a function computes a matrix product.
-pub(super) fn is_product(nest: &ir::Nest) -> bool {
+pub(super) fn is_product(nest: &ir::Nest, limits: &Thresholds) -> bool {
     struct Rows<'n>(&'n ir::Nest);
     impl<'p> Surroundings<'p> for Rows<'p> {
         fn place(&self, var: Var) -> Option<Place> {
@@ -83,7 +79,8 @@ pub(super) fn is_product(nest: &ir::Nest) -> bool {
             None
         }
     }
-    of_rows(&nest.body, &Rows(nest)).is_some()
+    let matrix = of_rows(&nest.body, &Rows(nest), limits);
+    matrix.is_some_and(|m| matches!(m.operation, MatrixOperation::Product { .. }))
 }
 
 /// A position that any element may have.
@@ -146,26 +143,41 @@ struct Evaluation<'e, 'p> {
     positions: Vec<(Axis, Count)>,
     /// The number of steps so far.
     steps: usize,
-    /// The number of calls under way.
-    calls: usize,
+    /// The number of steps after which the evaluation ends: longer code is no product alone.
+    max_steps: usize,
 }
 
 impl<'p> Evaluation<'_, 'p> {
-    /// Returns the product that a row is one of.
-    fn product(mut self, row: &Value<'p>) -> Option<MatrixProduct> {
+    /// Returns the matrix that a row is one of.
+    fn matrix(mut self, row: &Value<'p>) -> Option<MatrixRows> {
         let columns = self.length(row)?;
-        let Value::Sum(terms) = self.entry(row, &Value::Index(Axis::Columns))? else { return None };
-        let depth = self.length(&terms)?;
-        let Value::Times(x, y) = self.entry(&terms, &Value::Index(Axis::Depth))? else {
+        let (operation, depth) = match self.entry(row, &Value::Index(Axis::Columns))? {
+            Value::Sum(terms) => {
+                let depth = self.length(&terms)?;
+                (self.product(&terms, depth)?, depth)
+            }
+            element => match read(&element, Axis::Columns)? {
+                (Axis::Rows, Factor { matrix, turned: true }) => {
+                    (MatrixOperation::Transpose(matrix), Count::Rows)
+                }
+                _ => return None,
+            },
+        };
+        self.bound_positions(columns, depth);
+        Some(MatrixRows { operation, columns, conditions: self.conditions })
+    }
+
+    /// Returns the product whose elements are the sums of these terms.
+    fn product(&mut self, terms: &Value<'p>, depth: Count) -> Option<MatrixOperation> {
+        let Value::Times(x, y) = self.entry(terms, &Value::Index(Axis::Depth))? else {
             return None;
         };
-        let (left, right) = match (read(&x)?, read(&y)?) {
+        let (left, right) = match (read(&x, Axis::Depth)?, read(&y, Axis::Depth)?) {
             ((Axis::Rows, left), (Axis::Columns, right))
             | ((Axis::Columns, right), (Axis::Rows, left)) => (left, right),
             _ => return None,
         };
-        self.bound_positions(columns, depth);
-        Some(MatrixProduct { left, right, columns, depth, conditions: self.conditions })
+        Some(MatrixOperation::Product { left, right, depth })
     }
 
     /// Returns the value of a block; `None` if it is too long, or its faults are not understood.
@@ -173,7 +185,7 @@ impl<'p> Evaluation<'_, 'p> {
         with_stack(|| {
             for binding in &block.lets {
                 self.steps += 1;
-                if self.steps > MAX_STEPS {
+                if self.steps > self.max_steps {
                     return None;
                 }
                 let value = self.binding(binding, scope)?;
@@ -201,14 +213,7 @@ impl<'p> Evaluation<'_, 'p> {
                 for ((param, _), arg) in callee.params.iter().zip(args) {
                     inner.insert(*param, self.atom(*arg, scope)?);
                 }
-                self.calls += 1;
-                let value = if self.calls <= MAX_CALLS {
-                    self.block(&callee.body, &mut inner)
-                } else {
-                    None
-                };
-                self.calls -= 1;
-                value
+                self.block(&callee.body, &mut inner)
             }
             op => {
                 let mut args = Vec::new();
@@ -299,6 +304,8 @@ impl<'p> Evaluation<'_, 'p> {
         let holds = match (x, y) {
             _ if x == y => true,
             (Count::Int(Atom::Int(_)), Count::Int(Atom::Int(_))) => false,
+            // They may be scalars of another type.
+            (Count::Int(Atom::Var(_)), Count::Int(Atom::Var(_))) => return None,
             (count, Count::Int(Atom::Int(0))) | (Count::Int(Atom::Int(0)), count) => {
                 self.require(Condition::Positive(count));
                 false
@@ -399,8 +406,9 @@ impl<'p> Evaluation<'_, 'p> {
     }
 }
 
-/// Returns the factor that an element is read from, and the index besides the place in the sum.
-fn read(value: &Value<'_>) -> Option<(Axis, Factor)> {
+/// Returns the matrix that an element is read from at some place, and the other index; turned if the
+/// place is the row.
+fn read(value: &Value<'_>, place: Axis) -> Option<(Axis, Factor)> {
     let Value::Entry(row, column) = value else { return None };
     let Value::Entry(matrix, row) = &**row else { return None };
     let (Value::Outside(matrix), Value::Index(row), Value::Index(column)) =
@@ -408,7 +416,7 @@ fn read(value: &Value<'_>) -> Option<(Axis, Factor)> {
     else {
         return None;
     };
-    let (matrix, turned) = (*matrix, *row == Axis::Depth);
-    let (own, place) = if turned { (*column, *row) } else { (*row, *column) };
-    (place == Axis::Depth).then_some((own, Factor { matrix, turned }))
+    let (matrix, turned) = (*matrix, *row == place);
+    let (own, other) = if turned { (*column, *row) } else { (*row, *column) };
+    (other == place).then_some((own, Factor { matrix, turned }))
 }

@@ -79,8 +79,15 @@ pub(super) enum Builtin {
         /// The types of the elements of the other arrays.
         others: Vec<Ty>,
     },
-    /// The product of two matrices with elements of a type ([`product`]).
-    Product(Ty),
+    /// An operation on matrices with elements of a type ([`matrix`]).
+    Matrix {
+        /// The name of the kernel.
+        name: &'static str,
+        /// The intrinsic that the kernel calls.
+        service: Extern,
+        /// The type of the elements.
+        elements: Ty,
+    },
 }
 
 impl Builtin {
@@ -104,7 +111,7 @@ impl Builtin {
             Builtin::Intrinsic { name, service, keys, others } => {
                 intrinsic(name, *service, *keys, others)
             }
-            Builtin::Product(elements) => product(*elements),
+            Builtin::Matrix { name, service, elements } => matrix(name, *service, *elements),
         }
     }
 }
@@ -347,14 +354,14 @@ fn intrinsic(name: &str, service: Extern, keys: Ty, others: &[Ty]) -> Kernel {
     kernel.finish()
 }
 
-/// One thread, `count`, then the operands of [`Extern::Product`]: multiplies two matrices.
-fn product(elements: Ty) -> Kernel {
-    let mut kernel = KernelBuilder::new("matrix product");
+/// One thread, `count`, then the operands of an intrinsic, with elements of this type: calls it.
+fn matrix(name: &str, service: Extern, elements: Ty) -> Kernel {
+    let mut kernel = KernelBuilder::new(name);
     let count = kernel.param(INT);
-    let params = Extern::Product.params(elements).into_iter();
+    let params = service.params(elements).into_iter();
     let args = params.map(|ty| kernel.param(ty)).collect();
     kernel.over(Space::Flat { count });
-    kernel.body.service(Extern::Product, args);
+    kernel.body.service(service, args);
     kernel.finish()
 }
 

@@ -24,7 +24,7 @@
 //! | `concat` | sequences and rows behind each other, one pool for several |
 //! | `merge` | the values of both sides of a conditional interleaved |
 //! | `rank` | sorting, ranks, groups of equal elements |
-//! | `product` | products of matrices |
+//! | `product` | products and transposes of matrices |
 //! | `operation` | the operations of the language on one sequence, with their faults |
 
 mod arguments;
@@ -53,7 +53,7 @@ pub(crate) use gather::{flatten_rows, gather_segments};
 pub(crate) use memory::Memory;
 pub(crate) use merge::{Side, merge_sides};
 pub(crate) use operation::{list, perform};
-pub(crate) use product::{Matrix, multiply};
+pub(crate) use product::{Matrix, multiply, transpose};
 pub(crate) use rank::sort;
 pub(crate) use segments::{PendingSegments, Segments, read_together, spans};
 pub(crate) use sequence::Rows;

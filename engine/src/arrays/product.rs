@@ -1,13 +1,14 @@
-//! Products of matrices, which the runtime multiplies by itself.
+//! Products and transposes of matrices, which the runtime computes by itself.
 
 use super::arguments::{array, number, slice};
 use super::builtin::Builtin;
 use super::{FlatValue, Memory, Segments, Stepped};
 use nesl_runtime::bug::OrBug;
-use nesl_runtime::kir::Ty;
+use nesl_runtime::kir::{Extern, Ty};
 use nesl_runtime::runtime::Arg;
+use std::rc::Rc;
 
-/// A matrix of floats: rows of equal length.
+/// A matrix of scalars: rows of equal length.
 #[derive(Clone, Debug)]
 pub(crate) struct Matrix {
     /// The number of rows.
@@ -19,7 +20,7 @@ pub(crate) struct Matrix {
 }
 
 impl Matrix {
-    /// Returns the matrix that a sequence of sequences of floats is, given its parts, unless its rows
+    /// Returns the matrix that a sequence of sequences of scalars is, given its parts, unless its rows
     /// differ in length or have no elements in memory.
     pub(crate) fn of_parts(memory: &Memory<'_>, parts: &[Arg]) -> Stepped<Option<Matrix>> {
         let [rows, starts, lengths, _, pool, ..] = parts else { return Ok(None) };
@@ -62,8 +63,31 @@ pub(crate) fn multiply(
     }
     args.extend(sizes.map(number));
     args.push(out.clone());
-    memory.execute(Builtin::Product(elements), &args, 1)?;
+    let (name, service) = ("matrix product", Extern::Product);
+    memory.execute(Builtin::Matrix { name, service, elements }, &args, 1)?;
+    rows_of(memory, segments, out)
+}
+
+/// Returns the rows of a transpose of so many rows and columns.
+pub(crate) fn transpose(
+    memory: &Memory<'_>,
+    matrix: &Matrix,
+    sizes: [usize; 2],
+) -> Stepped<FlatValue> {
+    let [rows, columns] = sizes;
+    let segments = Segments::regular(rows, columns)?;
+    let elements = array(&matrix.pool).ty();
+    let out = memory.alloc_column(elements, segments.total)?;
+    let [pool, starts] = [&matrix.pool, &matrix.starts].map(Clone::clone);
+    let args = [number(1), pool, starts, number(rows), number(columns), out.clone()];
+    let (name, service) = ("transpose", Extern::Transpose);
+    memory.execute(Builtin::Matrix { name, service, elements }, &args, 1)?;
+    rows_of(memory, segments, out)
+}
+
+/// Returns rows that lie one behind the other.
+fn rows_of(memory: &Memory<'_>, segments: Rc<Segments>, elements: Arg) -> Stepped<FlatValue> {
     let starts = Arg::Array(segments.offsets(memory)?, 0);
-    let parts = vec![starts, segments.lengths(memory)?, number(segments.total), out];
+    let parts = vec![starts, segments.lengths(memory)?, number(segments.total), elements];
     Ok(FlatValue { parts, tiles: Some(segments) })
 }

@@ -11,7 +11,7 @@
 //! | `facts` | the facts for the choice between versions |
 //! | `spaces` | index spaces entered, sequences collected from them |
 //! | `host_steps` | kernels of a single element, done by the host |
-//! | `products` | values that are products of matrices |
+//! | `products` | values that are products or transposes of matrices |
 //! | `sequential` | a whole program run by one thread, as a fallback |
 
 mod facts;

@@ -1,65 +1,69 @@
-//! Multi-versioned values that are products of matrices: the runtime multiplies the matrices by itself if
-//! all that the compiler could not know turns out to hold.
+//! Multi-versioned values that are products or transposes of matrices: the runtime computes these by itself
+//! if all that the compiler could not know turns out to hold.
 
-use crate::arrays::{FlatValue, Matrix, length, multiply};
+use crate::arrays::{FlatValue, Matrix, length, multiply, transpose};
 use crate::frame::{CallFrame, RunResult};
 use crate::kernels::{Launcher, value_in};
-use nesl_core::flat::{Condition, Count, Factor, MatrixProduct, SpaceId};
+use nesl_core::flat::{Condition, Count, Factor, MatrixOperation, MatrixRows, SpaceId};
 use nesl_core::ir::{Atom, Var};
 use rustc_hash::FxHashMap;
 
-/// Returns the rows of a product, one for each element of an index space; `None` if its conditions do not
+/// Returns the rows of a matrix, one for each element of an index space; `None` if its conditions do not
 /// hold, or if it is too small: then one of the versions is executed.
-pub(super) fn multiplied<'p>(
+pub(super) fn matrix_rows<'p>(
     launcher: &Launcher<'p>,
     frame: &mut CallFrame<'p>,
     space: SpaceId,
-    product: &MatrixProduct,
+    matrix: &MatrixRows,
 ) -> RunResult<Option<FlatValue>> {
-    let limits = launcher.memory.limits;
-    if limits.min_product_multiplications == u64::MAX {
+    let (limits, memory) = (launcher.memory.limits, &launcher.memory);
+    if limits.min_matrix_operations == u64::MAX {
         return Ok(None);
     }
     let on_host = |at: SpaceId, frame: &CallFrame<'p>| frame.extent(at).single;
     let Some(outside) = frame.function.segments_of(space) else { return Ok(None) };
-    let known = product.variables().all(|var| on_host(frame.home(var), frame));
+    let known = matrix.variables().all(|var| on_host(frame.home(var), frame));
     if !known || !on_host(outside, frame) {
         return Ok(None);
     }
     let mut counts = Counts { launcher, space, outside, matrices: FxHashMap::default() };
     let rows = frame.extent(space).count;
-    let mut sizes = [rows, 0, 0];
-    for (size, count) in sizes[1..].iter_mut().zip([product.columns, product.depth]) {
-        let Some(known) = counts.of(frame, count)? else { return Ok(None) };
-        *size = known;
-    }
-    let [rows, columns, depth] = sizes;
-    let multiplications = sizes.iter().fold(1u64, |all, size| all.saturating_mul(*size as u64));
-    if multiplications < limits.min_product_multiplications
-        || (rows.min(columns) as u64) < limits.min_product_side
+    let Some(columns) = counts.of(frame, matrix.columns)? else { return Ok(None) };
+    let depth = match matrix.operation {
+        MatrixOperation::Product { depth, .. } => counts.of(frame, depth)?,
+        MatrixOperation::Transpose(_) => Some(1),
+    };
+    let Some(depth) = depth else { return Ok(None) };
+    let operations = (rows as u64).saturating_mul(columns as u64).saturating_mul(depth as u64);
+    if operations < limits.min_matrix_operations
+        || (rows.min(columns) as u64) < limits.min_matrix_side
     {
         return Ok(None);
     }
-    for condition in &product.conditions {
+    for condition in &matrix.conditions {
         if !counts.hold(frame, *condition)? {
             return Ok(None);
         }
     }
-    let mut factors = Vec::new();
-    for (Factor { matrix, turned }, own) in [(product.left, rows), (product.right, columns)] {
-        let Some(matrix) = counts.matrix(frame, matrix)? else { return Ok(None) };
-        let (taken, of_each) = if turned { (depth, own) } else { (own, depth) };
-        if matrix.rows < taken || matrix.row_length < of_each {
-            return Ok(None);
+    let value = match matrix.operation {
+        MatrixOperation::Product { left, right, .. } => {
+            let left = counts.factor(frame, left, [rows, depth])?;
+            let right = counts.factor(frame, right, [columns, depth])?;
+            let (Some(left), Some(right)) = (left, right) else { return Ok(None) };
+            multiply(memory, (&left.0, left.1), (&right.0, right.1), [rows, columns, depth])?
         }
-        factors.push((matrix, turned));
-    }
+        MatrixOperation::Transpose(of) => {
+            let matrix =
+                counts.factor(frame, Factor { matrix: of, turned: true }, [rows, columns])?;
+            let Some((matrix, _)) = matrix else { return Ok(None) };
+            transpose(memory, &matrix, [rows, columns])?
+        }
+    };
     launcher.count_work_items(rows as u64 * columns as u64);
-    let [left, right] = [0, 1].map(|at| (&factors[at].0, factors[at].1));
-    Ok(Some(multiply(&launcher.memory, left, right, sizes)?))
+    Ok(Some(value))
 }
 
-/// The counts of a product.
+/// The counts and the operands of a matrix.
 struct Counts<'l, 'p> {
     launcher: &'l Launcher<'p>,
     /// The index space of the rows.
@@ -98,6 +102,20 @@ impl<'p> Counts<'_, 'p> {
             (Condition::AtMost(..), [a, b]) => a <= b,
             _ => true,
         })
+    }
+
+    /// Returns an operand that is read at so many rows and places, or turned, unless it is too small or
+    /// its rows are not equally long.
+    fn factor(
+        &mut self,
+        frame: &CallFrame<'p>,
+        Factor { matrix, turned }: Factor,
+        [rows, places]: [usize; 2],
+    ) -> RunResult<Option<(Matrix, bool)>> {
+        let (rows, places) = if turned { (places, rows) } else { (rows, places) };
+        let matrix = self.matrix(frame, matrix)?;
+        let large = matrix.filter(|matrix| matrix.rows >= rows && matrix.row_length >= places);
+        Ok(large.map(|matrix| (matrix, turned)))
     }
 
     /// Returns a matrix, if its rows are equally long.

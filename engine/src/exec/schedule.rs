@@ -2,7 +2,7 @@
 
 use super::facts::{RecursionLog, facts};
 use super::host_steps::run_host_steps;
-use super::products::multiplied;
+use super::products::matrix_rows;
 use super::spaces::{collect, enter};
 use crate::arrays::{FlatValue, Memory, Rows, Side, append_rows, flatten_rows, merge_sides};
 use crate::frame::{CallFrame, Extent, FlatProgram, RunError, RunResult};
@@ -236,9 +236,9 @@ impl<'p> Schedule<'p> {
                 Ok(Outcome::Value(Rc::new(value)))
             }
             Op::Call(callee, args) => self.call_step(frame, binding, *callee, args, tail),
-            Op::Versions { sequential, flattened, product } => {
-                if let (Some(product), Strategy::Auto) = (product, self.strategy)
-                    && let Some(value) = multiplied(&self.launcher, frame, space, product)?
+            Op::Versions { sequential, flattened, matrix } => {
+                if let (Some(matrix), Strategy::Auto) = (matrix, self.strategy)
+                    && let Some(value) = matrix_rows(&self.launcher, frame, space, matrix)?
                 {
                     return Ok(Outcome::Value(Rc::new(value)));
                 }

@@ -139,7 +139,8 @@ impl ServiceKind {
             | Extern::ExpText
             | Extern::ParseFloat
             | Extern::ParseFloat32
-            | Extern::Product => return None,
+            | Extern::Product
+            | Extern::Transpose => return None,
         })
     }
 }

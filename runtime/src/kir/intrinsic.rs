@@ -39,6 +39,8 @@ impl Form {
 const SORTED: &[Ty] = &[Ty::I32, Ty::I64, Ty::F32, Ty::F64, Ty::U8];
 /// The types of keys that can be grouped.
 const GROUPED: &[Ty] = &[Ty::I32, Ty::I64];
+/// The types of the elements of matrices that can be transposed.
+const COPIED: &[Ty] = &[Ty::I32, Ty::I64, Ty::F32, Ty::F64, Ty::U8, Ty::Bool];
 /// The types of the elements of matrices that can be multiplied.
 const MULTIPLIED: &[Ty] = &[Ty::F32, Ty::F64];
 
@@ -157,6 +159,9 @@ intrinsics! {
     /// matrices of `depth` places for each of `rows` rows and `columns` columns, row by row
     /// ([`crate::services::product`]). The rows of the left one, and of the transpose of the right one,
     /// begin at these offsets; if `turned` is not 0, those of the transpose do.
-    Product = "product": (keys, ints, int, keys, ints, int, int, int, int, keys) -> (),
+    Product = "multiply": (keys, ints, int, keys, ints, int, int, int, int, keys) -> (),
         keys in MULTIPLIED;
+    /// `(elements, starts, rows, columns, out)`: the transpose, of `rows` rows, of a matrix whose rows
+    /// begin at these offsets ([`crate::services::transpose`]).
+    Transpose = "transpose": (keys, ints, int, int, keys) -> (), keys in COPIED;
 }

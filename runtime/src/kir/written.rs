@@ -177,6 +177,7 @@ fn outputs(intrinsic: Extern) -> &'static [usize] {
         Extern::FloatText | Extern::FloatText32 => &[1],
         Extern::ExpText => &[2],
         Extern::Product => &[9],
+        Extern::Transpose => &[4],
     }
 }
 

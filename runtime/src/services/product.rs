@@ -60,6 +60,9 @@ const TASKS_PER_THREAD: usize = 4;
 /// Products of fewer multiplications are not worth another thread.
 const MIN_PARALLEL: usize = 1 << 19;
 
+/// The alignment of panels, in bytes: a line of the cache, which the widest vector fills.
+const ALIGNMENT: usize = 64;
+
 /// Rows that are packed by one task.
 const PACKED_ROWS: usize = 96;
 
@@ -222,8 +225,8 @@ impl<T: Float> Product<'_, T> {
         let left = self.left_panels(rows.min(MAX_PACKED)).elements(CHUNK);
         let right = self.right_panels(columns.min(MAX_PACKED)).elements(CHUNK);
         let symmetric = rows == columns && self.left.is_same(&self.right);
-        with_scratch::<T>(left + right, self.team, |room| {
-            let (left, right) = room.split_at_mut(left);
+        with_scratch::<T>(left + right + ALIGNMENT / size_of::<T>(), self.team, |room| {
+            let (left, right) = aligned(room).split_at_mut(left);
             let (left, right) = (Out::packed(left), Out::packed(right));
             for column in (0..columns).step_by(MAX_PACKED) {
                 for from in (0..self.sizes.depth).step_by(CHUNK) {
@@ -441,7 +444,7 @@ impl<T: Float> Product<'_, T> {
         let parts = depth.div_ceil(part);
         let block = Block { row: 0, rows, column: 0, columns };
         let [left, right] = [self.left_panels(rows), self.right_panels(columns)];
-        let elements = left.elements(CHUNK) + right.elements(CHUNK);
+        let elements = left.elements(CHUNK) + right.elements(CHUNK) + ALIGNMENT / size_of::<T>();
         let panel_bytes = (elements * size_of::<T>() * self.team.threads()) as u64;
         if !self.team.reserve(panel_bytes) {
             return Err(FaultCode::OutOfMemory);
@@ -454,7 +457,7 @@ impl<T: Float> Product<'_, T> {
                 if room.try_reserve_exact(elements).is_err() {
                     return full.store(true, Relaxed);
                 }
-                let packed = room.as_mut_ptr();
+                let packed: *mut T = aligned(room.spare_capacity_mut()).as_mut_ptr().cast();
                 while let Some(number) = take() {
                     if self.team.stopped() {
                         return stopped.store(true, Relaxed);
@@ -505,6 +508,12 @@ impl<T: Float> Product<'_, T> {
             }
         });
     }
+}
+
+/// Returns room from the first aligned element on.
+fn aligned<T>(room: &mut [MaybeUninit<T>]) -> &mut [MaybeUninit<T>] {
+    let skipped = room.as_ptr().align_offset(ALIGNMENT).min(room.len());
+    &mut room[skipped..]
 }
 
 /// Returns true if all elements of a block are below the diagonal.

@@ -441,6 +441,21 @@ impl<'m, 'r> Machine<'m, 'r> {
             Extern::ParseFloat => self.parse_float(args, Precision::Bits64)?,
             Extern::ParseFloat32 => self.parse_float(args, Precision::Bits32)?,
             Extern::Product => self.product(args)?,
+            Extern::Transpose => {
+                let [rows, columns] = [args[2], args[3]].map(|count| self.i64(count));
+                for column in 0..columns {
+                    let start = self.memory.load(self.array(args[1]), column)?;
+                    let Literal::I64(start) = start else {
+                        bug!("the verifier sees that starts are ints")
+                    };
+                    for row in 0..rows {
+                        let element = self.memory.load(self.array(args[0]), start + row)?;
+                        self.memory.store(self.array(args[4]), row * columns + column, element)?;
+                    }
+                    self.worked(rows);
+                }
+                Vec::new()
+            }
         })
     }
 

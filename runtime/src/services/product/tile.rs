@@ -146,6 +146,7 @@ mod x86 {
                 /// # Safety
                 /// As [`Tile::run`] says, on a processor that has the features.
                 #[target_feature(enable = $features)]
+                #[allow(clippy::needless_range_loop, reason = "numbers of registers")]
                 unsafe fn run(
                     places: usize,
                     left: *const $float,
