@@ -21,7 +21,7 @@ use std::sync::mpsc::channel;
 static RUNTIMES: [RuntimeRow; 1] = [RuntimeRow {
     name: "reference",
     about: "The direct interpreter",
-    device: || "direct interpreter".to_owned(),
+    device: |_| "direct interpreter".to_owned(),
     interpret_first: false,
     stages: Stages::with_backend(&[]),
     make: |_| Ok(None),

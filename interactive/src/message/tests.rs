@@ -264,7 +264,10 @@ fn suggestions_fit_into_the_screen() {
     let shown = renderer.render(&sources, &diagnostic);
     assert!(shown.lines().all(|line| line.chars().count() <= 50), "{shown}");
     // Words and what fits stay as they are.
-    assert!(shown.contains("`trunc(…)`, which") && shown.contains("  and  a short one\n"), "{shown}");
+    assert!(
+        shown.contains("`trunc(…)`, which") && shown.contains("  and  a short one\n"),
+        "{shown}"
+    );
     // Elsewhere nothing is changed.
     let shown = Renderer::new(false).render(&sources, &diagnostic);
     assert!(shown.contains("`round(…)` or `trunc(…)`, whichever of these is meant\n"), "{shown}");
