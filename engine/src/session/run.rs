@@ -64,16 +64,15 @@ impl Session {
         let forms = self.db.outline(file).forms.clone();
         self.progress.more_forms(forms.len());
         for (position, form) in forms.iter().enumerate() {
-            // The first form that computes something says where it was interrupted.
-            let is_stopped = position > 0 && self.interrupt.load(Ordering::Relaxed);
-            if summary.interrupted || summary.exit || is_stopped {
+            if summary.interrupted || summary.exit {
                 break;
             }
             self.run_form(file, position as u32, form, quiet, sink, summary);
             self.progress.form_done();
             self.forget_unreachable(Before { file, position: position as u32 + 1 });
         }
-        // The interrupt may have cut the last value short while it was shown, or come between two forms.
+        // The interrupt may have cut the last value short while it was shown. After another form, the
+        // next one that computes something reports it.
         summary.interrupted |= self.interrupt.load(Ordering::Relaxed);
         self.running.pop();
     }
@@ -182,6 +181,15 @@ impl Session {
         summary: &mut Summary,
     ) {
         let item = form.id();
+        // What computes little would not notice it, and there may be many such forms.
+        if position > 0 && self.interrupt.load(Ordering::Relaxed) {
+            summary.errors += 1;
+            summary.interrupted = true;
+            let (at, message) = (place(self.db.whole(item)), FaultCode::Interrupted.message());
+            sink(Event::Diagnostic(Diagnostic::error(DiagnosticKind::Runtime, at, message)));
+            self.fail(item);
+            return;
+        }
         let meter = self.meter();
         let expression = matches!(ast.kind, ItemKind::Expr(_));
         let unshown = match self.settings.shown {

@@ -13,7 +13,7 @@ pub(super) type Place = (f64, f64);
 pub(super) struct Picture {
     pub width: f64,
     pub height: f64,
-    /// What is drawn, one over the other.
+    /// The shapes, drawn one over the other.
     pub items: Vec<Item>,
 }
 
@@ -40,7 +40,7 @@ pub(super) enum Anchor {
     End,
 }
 
-/// How a shape is drawn; inherited from the elements around it.
+/// The style of a shape, inherited from the elements around it.
 #[derive(Clone, Copy)]
 pub(super) struct Style {
     pub fill: Option<[u8; 3]>,

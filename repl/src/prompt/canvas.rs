@@ -27,14 +27,14 @@ const MAX_PIECE_BYTES: usize = 4096;
 /// The way in which plots are shown.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Plots {
-    /// As pictures if the terminal shows them, or else as text.
+    /// They are shown as pictures if the terminal can do that, or else as text.
     #[default]
     Auto,
-    /// As text.
+    /// They are shown as text.
     Text,
-    /// In files of the current folder.
+    /// They are written to files of the current folder.
     Svg,
-    /// As pictures of one protocol, whatever the terminal says.
+    /// They are shown as pictures by one protocol, whatever the terminal says.
     Drawn(Protocol),
 }
 
@@ -75,7 +75,7 @@ struct Inner {
     plots: Plots,
     /// The protocol of the terminal, or none, once that is known.
     protocol: Option<Option<Protocol>>,
-    /// What was typed while the terminal was asked.
+    /// The keys that were pressed while the terminal was asked.
     typed: Vec<u8>,
 }
 

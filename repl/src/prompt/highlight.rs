@@ -82,7 +82,7 @@ impl Painter {
 struct Own {
     /// The command, or the mark of a question.
     word: Range<usize>,
-    /// What the command is given, if that is no NESL.
+    /// The operand of the command, if that is no NESL.
     operand: Range<usize>,
 }
 

@@ -1,4 +1,4 @@
-//! What the terminal can show: pictures, and of how many pixels.
+//! Questions to the terminal: whether it shows pictures, and how many pixels a character has.
 //!
 //! A terminal that shows sixels says so in its answer to the question for its attributes (DA1, which all
 //! terminals answer). The answer comes where keys come; the keys pressed meanwhile are handed back. While keys wait
@@ -25,11 +25,11 @@ const USUAL_COLUMN_PIXELS: f64 = 8.0;
 pub enum Protocol {
     /// The graphics protocol of kitty.
     Kitty,
-    /// Sixels.
+    /// Sixels, which xterm and others show.
     Sixel,
 }
 
-/// What is known of a terminal without asking it.
+/// The knowledge of a terminal before it is asked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Known {
     /// It shows pictures.

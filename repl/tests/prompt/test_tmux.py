@@ -3,8 +3,8 @@
 import os
 import shutil
 import subprocess
+import tempfile
 import time
-import uuid
 
 import pytest
 from terminal import BINARY, MAX_WAIT
@@ -19,8 +19,8 @@ class Tmux:
     """A session of `nesl` in a window of tmux, on a server of its own."""
 
     def __init__(self, folder, columns=80, rows=24):
-        self.socket = f"nesl-{uuid.uuid4().hex[:12]}"
-        self.folder = folder
+        # The name of a socket may not be long.
+        self.sockets = tempfile.mkdtemp(prefix="nesl-tmux-")
         environment = {
             "HOME": folder,
             "NESL_HISTORY": folder / "history",
@@ -33,9 +33,20 @@ class Tmux:
         self.tmux("set-option", "-g", "history-limit", "10000")
 
     def tmux(self, *arguments, text=None):
-        command = ["tmux", "-L", self.socket, "-u", *arguments]
+        command = ["tmux", "-S", f"{self.sockets}/s", "-u", *arguments]
         done = subprocess.run(command, input=text, capture_output=True, text=True, check=True, timeout=MAX_WAIT)
         return done.stdout
+
+    def runs(self):
+        """True until the program has ended, and the window with it."""
+        command = ["tmux", "-S", f"{self.sockets}/s", "has-session"]
+        return subprocess.run(command, capture_output=True).returncode == 0
+
+    def end(self):
+        """Ends the server."""
+        if self.runs():
+            self.tmux("kill-server")
+        shutil.rmtree(self.sockets)
 
     def screen(self, *options):
         """The lines of the screen, without blanks at their ends."""
@@ -89,7 +100,7 @@ class Tmux:
 def tmux(tmp_path):
     session = Tmux(tmp_path)
     yield session
-    subprocess.run(["tmux", "-L", session.socket, "kill-server"], capture_output=True)
+    session.end()
 
 
 def test_what_is_typed_ahead_is_there(tmux):
@@ -212,6 +223,6 @@ def test_a_plot_is_text_where_tmux_shows_no_pictures(tmux):
 def test_ctrl_d_leaves(tmux):
     tmux.ready().press("C-d")
     deadline = time.monotonic() + MAX_WAIT
-    while subprocess.run(["tmux", "-L", tmux.socket, "has-session"], capture_output=True).returncode == 0:
+    while tmux.runs():
         assert time.monotonic() < deadline
         time.sleep(0.02)
