@@ -2,7 +2,7 @@
 
 use nesl_core::base::TextRange;
 use nesl_core::db::Database;
-use nesl_core::syntax::{SyntaxNode, dump_ast, format, lex, parse_item, split};
+use nesl_core::syntax::{dump_ast, format, lex, parse_item, split, tree};
 use proptest::prelude::*;
 use std::sync::LazyLock;
 
@@ -122,7 +122,7 @@ fn lossless(text: &str) -> Result<(), TestCaseError> {
     for item in items {
         let slice = &text[item.range];
         let parsed = parse_item(slice);
-        prop_assert_eq!(SyntaxNode::new_root(parsed.green.clone()).to_string(), slice);
+        prop_assert_eq!(tree(slice).to_string(), slice);
         for diagnostic in &parsed.diagnostics {
             prop_assert!(inside(slice, diagnostic.primary.at));
         }

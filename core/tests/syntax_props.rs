@@ -7,7 +7,7 @@ mod programs;
 use nesl_core::base::Severity;
 use nesl_core::syntax::ast::{Item, ItemKind};
 use nesl_core::syntax::{
-    Kind, RawKind, SyntaxNode, dump_ast, format, is_complete, lex, parse_item, split,
+    Kind, RawKind, dump_ast, format, is_complete, lex, parse_item, split, tree,
 };
 use programs::{Tape, damaged, generate, sources};
 use proptest::prelude::*;
@@ -84,7 +84,7 @@ fn keeps_everything(text: &str) -> Result<(), String> {
     for form in forms {
         let slice = &text[form.range];
         let parsed = parse_item(slice);
-        if SyntaxNode::new_root(parsed.green.clone()).to_string() != slice {
+        if tree(slice).to_string() != slice {
             return Err(format!("the tree of {slice:?} has another text"));
         }
         let inside = |range| slice.get(std::ops::Range::<usize>::from(range)).is_some();

@@ -66,7 +66,7 @@ fn shown(kind: &str, name: &str, program: &str) -> Result<String, String> {
     if let Some(stage) = kind.strip_suffix(" of syntax") {
         return Ok(match stage {
             "tokens" => dump_tokens(slice),
-            "tree" => each_item(slice, |item| dump_tree(&parse_item(item))),
+            "tree" => each_item(slice, dump_tree),
             "ast" => each_item(slice, |item| dump_ast(&parse_item(item).ast)),
             "fmt" => return formatted(slice),
             _ => return Err(format!("there is no stage `{kind}`")),

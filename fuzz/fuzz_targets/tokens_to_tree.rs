@@ -4,7 +4,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use nesl_core::syntax::{SyntaxNode, format, lex, parse_item, split};
+use nesl_core::syntax::{format, lex, parse_item, split, tree};
 
 fuzz_target!(|text: &str| {
     let tokens: String = lex(text).iter().map(|t| &text[t.range]).collect();
@@ -15,7 +15,7 @@ fuzz_target!(|text: &str| {
     for item in items {
         let slice = &text[item.range];
         let parsed = parse_item(slice);
-        assert_eq!(SyntaxNode::new_root(parsed.green.clone()).to_string(), slice);
+        assert_eq!(tree(slice).to_string(), slice);
         for diagnostic in &parsed.diagnostics {
             let _ = &slice[diagnostic.primary.at];
             for label in &diagnostic.labels {

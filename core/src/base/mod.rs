@@ -4,16 +4,19 @@
 //! |---|---|
 //! | `name` | identifiers, which ignore case |
 //! | `location` | source locations as spans of tokens |
+//! | `constants` | the elements of long literals |
 //! | `diagnostic` | errors and warnings as data |
 //! | `grouped` | numbers with their digits in groups |
 //! | `shorten` | texts in one line of limited length |
 
+mod constants;
 mod diagnostic;
 mod grouped;
 mod location;
 mod name;
 mod shorten;
 
+pub use constants::{Constants, FloatBits};
 pub use diagnostic::{Diagnostic, DiagnosticKind, Hint, Label, Severity};
 pub use grouped::grouped;
 pub use location::{ItemId, Loc, Span, TextRange, TextSize};

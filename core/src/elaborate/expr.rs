@@ -16,7 +16,26 @@ use std::sync::Arc;
 impl<'c> Elaborator<'c> {
     /// Emits the operations of an expression and returns its value.
     pub(super) fn expr(&mut self, scope: &mut FunctionScope<'c>, id: ExprId) -> Atom {
+        if let Some((_, atom)) = scope.left_operand.take_if(|(operand, _)| *operand == id) {
+            return atom;
+        }
         with_stack(|| self.expr_inner(scope, id))
+    }
+
+    /// Emits a chain of binary operators from its left end: it is as deep as it is long.
+    fn chain(&mut self, scope: &mut FunctionScope<'c>, id: ExprId) -> Atom {
+        let ast = scope.ast.clone();
+        let (mut above, mut left_end) = (Vec::new(), id);
+        while let Expr::Binary { left, right, .. } = &ast.exprs[left_end] {
+            above.push((left_end, [*left, *right]));
+            left_end = *left;
+        }
+        let mut atom = self.expr(scope, left_end);
+        while let Some((id, operands)) = above.pop() {
+            scope.left_operand = Some((operands[0], atom));
+            atom = self.operator(scope, id, &operands);
+        }
+        atom
     }
 
     fn expr_inner(&mut self, scope: &mut FunctionScope<'c>, id: ExprId) -> Atom {
@@ -46,6 +65,13 @@ impl<'c> Elaborator<'c> {
                 let ty = self.lower(&scope.ty(id));
                 scope.body.push(ty, Op::List(atoms), site)
             }
+            Expr::Constants { elements, wide } => {
+                for (value, token) in wide {
+                    self.fits(scope, Span::new(*token, token + 1), *value);
+                }
+                let ty = self.lower(&scope.ty(id));
+                scope.body.push(ty, Op::Constants(elements.clone()), site)
+            }
             Expr::Empty(_) => {
                 let ty = self.lower(&scope.ty(id));
                 scope.body.push(ty, Op::List(Vec::new()), site)
@@ -65,7 +91,7 @@ impl<'c> Elaborator<'c> {
             }
             Expr::Call { fun, arg, optional } => self.call(scope, id, *fun, *arg, optional),
             Expr::Unary { arg, .. } => self.operator(scope, id, &[*arg]),
-            Expr::Binary { left, right, .. } => self.operator(scope, id, &[*left, *right]),
+            Expr::Binary { .. } => self.chain(scope, id),
             Expr::If { cond, then, otherwise } => {
                 let cond = self.expr(scope, *cond);
                 let mut branch = |this: &mut Self, expr| {
@@ -103,8 +129,14 @@ impl<'c> Elaborator<'c> {
     }
 
     fn int_literal(&mut self, scope: &FunctionScope<'c>, id: ExprId, value: i64) -> Atom {
+        self.fits(scope, scope.ast.expr_spans[id], value);
+        Atom::Int(value)
+    }
+
+    /// Reports an int that does not fit the precision.
+    fn fits(&mut self, scope: &FunctionScope<'c>, span: Span, value: i64) {
         if self.precision == Precision::Bits32 && i32::try_from(value).is_err() {
-            let at = Loc { item: scope.item, span: scope.ast.expr_spans[id] };
+            let at = Loc { item: scope.item, span };
             self.diagnostics.push(
                 Diagnostic::error(
                     DiagnosticKind::Syntax,
@@ -114,7 +146,6 @@ impl<'c> Elaborator<'c> {
                 .hint("choose 64-bit numbers (`--precision 64`)"),
             );
         }
-        Atom::Int(value)
     }
 
     /// Emits a name used as a value.

@@ -70,6 +70,8 @@ pub(super) struct FunctionScope<'c> {
     pub(super) watched: bool,
     /// The number of enclosing apply-to-each.
     pub(super) nests: u32,
+    /// The left operand of the operator that is emitted next, and its value.
+    pub(super) left_operand: Option<(ExprId, ir::Atom)>,
 }
 
 impl<'c> Elaborator<'c> {
@@ -263,6 +265,7 @@ impl<'c> Elaborator<'c> {
             body: Body::default(),
             watched: self.definitions.watched(item),
             nests: 0,
+            left_operand: None,
         }
     }
 

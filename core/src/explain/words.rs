@@ -164,6 +164,10 @@ impl Summariser<'_> {
                     Some(span) => format!("make `{}`", self.origins().text(span, NAME_CHARS)),
                     None => "make a text".to_owned(),
                 },
+                ir::Op::Constants(_) => match self.origins().code(binding.site, true) {
+                    Some(span) => format!("make `{}`", self.origins().text(span, NAME_CHARS)),
+                    None => "make a sequence".to_owned(),
+                },
                 _ => return None,
             },
             Op::Gather(..) => match self.origins().code(binding.site, false) {

@@ -146,6 +146,7 @@ impl<'a, 'f> Origins<'a, 'f> {
             }
             Op::Scalar(..)
             | Op::Text(_)
+            | Op::Constants(_)
             | Op::Call(..)
             | Op::Global(_)
             | Op::Check { .. }

@@ -206,6 +206,7 @@ pub(super) fn obvious(cursor: &Cursor<'_>, value: ExprId) -> bool {
         | Expr::Bool(_)
         | Expr::Char(_)
         | Expr::Text(_)
+        | Expr::Constants { .. }
         | Expr::Empty(_)
         | Expr::Range { .. }
         | Expr::Lambda { .. }

@@ -4,7 +4,7 @@ use crate::base::{TextRange, TextSize};
 use crate::db::Cursor;
 use crate::db::{Database, FileId};
 use crate::syntax::ast::Expr;
-use crate::syntax::{Kind, SyntaxNode, lex};
+use crate::syntax::{Kind, lex, tree as syntax_tree};
 
 /// The ranges around an offset, innermost first, each larger than the one before: the word, expressions, the
 /// inside of brackets, the brackets, the form, the file.
@@ -60,7 +60,7 @@ fn trimmed(range: TextRange) -> TextRange {
 
 /// The nodes of the tree; the form, without and with the comments before it.
 fn tree(cursor: &Cursor<'_>, parts: &mut Vec<TextRange>) {
-    let root = SyntaxNode::new_root(cursor.parsed.green.clone());
+    let root = syntax_tree(&cursor.db.item_text(cursor.item));
     let mut node = Some(root.clone());
     while let Some(current) = node {
         parts.push(current.text_range());

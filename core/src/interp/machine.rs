@@ -259,6 +259,16 @@ impl<'p, 'h> Machine<'p, 'h> {
                 self.limits.note_bytes(text.len() + BLOCK_BYTES);
                 Value::text(&**text)
             }
+            Op::Constants(constants) => {
+                let scalars = constants.scalars();
+                self.limits.spend(cost::STEP_NS * constants.len() as u64 / 8)?;
+                self.limits.note_bytes(scalars * size_of::<i64>() + 2 * BLOCK_BYTES);
+                let sequence = Sequence::from_constants(constants, self.limits.precision);
+                if !self.limits.has_budget() {
+                    self.spent.then(Cost::parallel(sequence.size()));
+                }
+                Value::Sequence(sequence)
+            }
             Op::List(atoms) => {
                 let element = binding.ty.element().or_bug("a list is a sequence");
                 self.limits.spend(cost::STEP_NS * atoms.len() as u64)?;

@@ -3,8 +3,11 @@
 //! Values are immutable and shared: a clone copies a pointer. A sequence of scalars is one vector of
 //! them; any other sequence is a vector of values, so a nested sequence is a tree, unlike in flat programs.
 
+use crate::base::Constants;
 use crate::ir::Ty;
 use nesl_runtime::bug;
+use nesl_runtime::scalar::Precision;
+use std::ops::Range;
 use std::sync::Arc;
 
 /// A value of a monomorphic type.
@@ -200,6 +203,47 @@ impl Sequence {
                 }
                 builder.finish()
             }
+        }
+    }
+
+    /// The sequence of the elements of a long literal, with the numbers of a precision.
+    pub fn from_constants(constants: &Constants, precision: Precision) -> Sequence {
+        match constants {
+            Constants::Ints(xs) => {
+                Sequence::Ints(Arc::new(xs.iter().map(|x| precision.wrap(*x)).collect()))
+            }
+            Constants::Floats(xs) => {
+                Sequence::Floats(Arc::new(xs.iter().map(|x| precision.round(x.get())).collect()))
+            }
+            Constants::Bools(xs) => Sequence::Bools(Arc::new(xs.clone())),
+            Constants::Chars(xs) => Sequence::text(&xs[..]),
+            Constants::Pairs(pair) => {
+                let first = Sequence::from_constants(&pair.0, precision);
+                let second = Sequence::from_constants(&pair.1, precision);
+                let pairs = first.iter().zip(second.iter()).map(|(a, b)| Value::pair(a, b));
+                Sequence::Values(Arc::new(pairs.collect()))
+            }
+            Constants::Sequences { lengths, elements } => {
+                let all = Sequence::from_constants(elements, precision);
+                let mut start = 0;
+                let rows = lengths.iter().map(|length| {
+                    let row = start..start + *length as usize;
+                    start = row.end;
+                    Value::Sequence(all.part(row))
+                });
+                Sequence::Values(Arc::new(rows.collect()))
+            }
+        }
+    }
+
+    /// The elements at a range of indices, which lies inside the sequence.
+    fn part(&self, at: Range<usize>) -> Sequence {
+        match self {
+            Sequence::Ints(xs) => Sequence::Ints(Arc::new(xs[at].to_vec())),
+            Sequence::Floats(xs) => Sequence::Floats(Arc::new(xs[at].to_vec())),
+            Sequence::Bools(xs) => Sequence::Bools(Arc::new(xs[at].to_vec())),
+            Sequence::Chars(xs) => Sequence::Chars(Arc::new(xs[at].to_vec())),
+            Sequence::Values(xs) => Sequence::Values(Arc::new(xs[at].to_vec())),
         }
     }
 

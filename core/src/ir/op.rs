@@ -15,11 +15,12 @@
 //! ```
 
 use super::value::{Atom, FunId, GlobalId, Site, Ty, Var};
-use crate::base::with_stack;
+use crate::base::{Constants, with_stack};
 use crate::prim::{Cost, HostOp, ScalarProperties, SeqOp, Trap};
 use nesl_runtime::fault::FaultCode;
 use nesl_runtime::scalar::ScalarOp;
 use smol_str::SmolStr;
+use std::sync::Arc;
 
 /// A list of bindings, and the operand that is their result.
 #[derive(Clone, Debug, PartialEq)]
@@ -58,6 +59,8 @@ pub enum Op {
     Second(Atom),
     /// A string constant, as its bytes.
     Text(Box<[u8]>),
+    /// A sequence of constants, given by its elements.
+    Constants(Arc<Constants>),
     /// The sequence `[a, b, …]`; the type of the elements is that of the binding.
     List(Vec<Atom>),
     /// An operation on sequences.
@@ -149,7 +152,7 @@ macro_rules! visit_operands {
                     $visit(atom);
                 }
             }
-            Op::Text(_) | Op::Global(_) | Op::Time(_) => {}
+            Op::Text(_) | Op::Constants(_) | Op::Global(_) | Op::Time(_) => {}
         }
     };
 }
@@ -166,6 +169,7 @@ macro_rules! inner_blocks {
             | Op::First(_)
             | Op::Second(_)
             | Op::Text(_)
+            | Op::Constants(_)
             | Op::List(_)
             | Op::Seq(..)
             | Op::Call(..)
@@ -189,6 +193,7 @@ impl Op {
             | Op::First(_)
             | Op::Second(_)
             | Op::Text(_)
+            | Op::Constants(_)
             | Op::List(_) => Class::Pure,
             Op::Scalar(op, args) if scalar_may_fault(*op, args, result) => Class::Traps,
             Op::Scalar(..) => Class::Pure,
@@ -213,7 +218,7 @@ impl Op {
             Op::Seq(op, _) => op.row().cost,
             Op::Check { .. } => Cost::Check,
             Op::Text(_) | Op::Error(_) => Cost::Chars,
-            Op::List(_) => Cost::Copy,
+            Op::List(_) | Op::Constants(_) => Cost::Copy,
             Op::If { .. } | Op::Nest(_) | Op::Call(..) | Op::Host(..) | Op::Time(_) => {
                 Cost::Unbounded
             }

@@ -8,7 +8,7 @@ use super::{
     Atom, Block, Charge, CostTerm, FunId, Function, Global, GlobalId, Let, Nest, Op, Program, Role,
     Site, Ty, Var,
 };
-use crate::base::{ItemId, Span, with_stack};
+use crate::base::{Constants, FloatBits, ItemId, Span, with_stack};
 use crate::prim::{HostOp, SeqOp};
 use nesl_runtime::fault::FaultCode;
 use nesl_runtime::scalar::ScalarOp;
@@ -168,6 +168,7 @@ impl<'t> Parser<'t> {
             "second" => self.one().map(Op::Second)?,
             "error" => self.one().map(Op::Error)?,
             "text" => Op::Text(self.quoted()?.into()),
+            "constants" => Op::Constants(self.constants()?.into()),
             "list" => Op::List(self.atoms()?),
             "host" => {
                 let op: HostOp = self.mnemonic()?;
@@ -207,6 +208,39 @@ impl<'t> Parser<'t> {
                 }
             }
         })
+    }
+
+    /// Parses the elements of a long literal.
+    fn constants(&mut self) -> Parsed<Constants> {
+        let Token::Word(name) = self.advance()? else {
+            self.at -= 1;
+            return Err(format!("expected a column of constants, found {}", self.here()));
+        };
+        if !matches!(name, "chars" | "pairs" | "sequences") {
+            let atoms = self.atoms()?;
+            return match name {
+                "ints" => column(&atoms, int).map(Constants::Ints),
+                "floats" => column(&atoms, float).map(Constants::Floats),
+                "bools" => column(&atoms, truth).map(Constants::Bools),
+                name => return Err(format!("there is no column of {name}")),
+            };
+        }
+        self.punct('(')?;
+        let constants = match name {
+            "chars" => Constants::Chars(self.quoted()?),
+            "pairs" => {
+                let first = self.constants()?;
+                self.punct(',')?;
+                Constants::Pairs(Box::new((first, self.constants()?)))
+            }
+            _ => {
+                let lengths = column(&self.atoms()?, |atom| u32::try_from(int(atom)?).ok())?;
+                self.punct(',')?;
+                Constants::Sequences { lengths, elements: Box::new(self.constants()?) }
+            }
+        };
+        self.punct(')')?;
+        Ok(constants)
     }
 
     fn nest(&mut self, serial: bool) -> Parsed<Nest> {
@@ -408,4 +442,31 @@ fn variable(word: &str) -> Option<Var> {
 
 fn text(bytes: &[u8]) -> SmolStr {
     SmolStr::new(String::from_utf8_lossy(bytes))
+}
+
+/// Returns the scalars of a column, all of one type.
+fn column<T>(atoms: &[Atom], scalar: impl Fn(Atom) -> Option<T>) -> Parsed<Vec<T>> {
+    let scalars = atoms.iter().map(|atom| scalar(*atom)).collect::<Option<_>>();
+    scalars.ok_or_else(|| "a column has constants of one type".to_string())
+}
+
+fn int(atom: Atom) -> Option<i64> {
+    match atom {
+        Atom::Int(x) => Some(x),
+        _ => None,
+    }
+}
+
+fn float(atom: Atom) -> Option<FloatBits> {
+    match atom {
+        Atom::Float(x) => Some(FloatBits(x.to_bits())),
+        _ => None,
+    }
+}
+
+fn truth(atom: Atom) -> Option<bool> {
+    match atom {
+        Atom::Bool(x) => Some(x),
+        _ => None,
+    }
 }

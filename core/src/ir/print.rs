@@ -20,7 +20,7 @@
 
 use super::mnemonic::Mnemonic;
 use super::{Atom, Block, CostTerm, Function, Op, Program, Role, Site};
-use crate::base::with_stack;
+use crate::base::{Constants, with_stack};
 use nesl_runtime::bug::OrBug;
 use std::fmt::{self, Write};
 
@@ -156,6 +156,46 @@ impl<'a> Printer<'a> {
         })
     }
 
+    /// Prints the elements of a long literal as columns: `pairs(ints(1, 2), sequences((2, 1), chars("abc")))`.
+    fn constants(&mut self, constants: &Constants) -> fmt::Result {
+        match constants {
+            Constants::Ints(xs) => self.column("ints", xs.iter().map(|x| Operand(Atom::Int(*x)))),
+            Constants::Floats(xs) => {
+                self.column("floats", xs.iter().map(|x| Operand(Atom::Float(x.get()))))
+            }
+            Constants::Bools(xs) => {
+                self.column("bools", xs.iter().map(|x| Operand(Atom::Bool(*x))))
+            }
+            Constants::Chars(xs) => write!(self.out, "chars({})", Quoted(xs)),
+            Constants::Pairs(pair) => {
+                write!(self.out, "pairs(")?;
+                self.constants(&pair.0)?;
+                write!(self.out, ", ")?;
+                self.constants(&pair.1)?;
+                write!(self.out, ")")
+            }
+            Constants::Sequences { lengths, elements } => {
+                write!(self.out, "sequences(")?;
+                self.column("", lengths.iter())?;
+                write!(self.out, ", ")?;
+                self.constants(elements)?;
+                write!(self.out, ")")
+            }
+        }
+    }
+
+    fn column(
+        &mut self,
+        name: &str,
+        elements: impl Iterator<Item = impl fmt::Display>,
+    ) -> fmt::Result {
+        write!(self.out, "{name}(")?;
+        for (i, element) in elements.enumerate() {
+            write!(self.out, "{}{element}", if i == 0 { "" } else { ", " })?;
+        }
+        write!(self.out, ")")
+    }
+
     pub(crate) fn op(&mut self, op: &Op) -> fmt::Result {
         match op {
             Op::Copy(a) => self.operation("copy", &[*a]),
@@ -164,6 +204,10 @@ impl<'a> Printer<'a> {
             Op::First(a) => self.operation("first", &[*a]),
             Op::Second(a) => self.operation("second", &[*a]),
             Op::Text(text) => write!(self.out, "text {}", Quoted(text)),
+            Op::Constants(constants) => {
+                write!(self.out, "constants ")?;
+                self.constants(constants)
+            }
             Op::List(args) => self.operation("list", args),
             Op::Seq(op, args) => self.operation(op.mnemonic(), args),
             Op::Call(callee, args) => {

@@ -159,6 +159,9 @@ impl<'p, 'b> Checker<'p, 'b> {
                 other => self.report(format!("{what}: {other} is not a pair")),
             },
             Op::Text(_) => self.expect(&what, &Ty::text(), &binding.ty),
+            Op::Constants(constants) => {
+                self.expect(&what, &Ty::sequence(Ty::of_constants(constants)), &binding.ty);
+            }
             Op::List(_) => match binding.ty.element() {
                 Some(element) => {
                     for arg in &args {

@@ -1,7 +1,7 @@
 //! Traversals of the core language, and constructors of its types.
 
 use super::{Atom, Block, Let, Op, Site, Ty, Var};
-use crate::base::{ItemId, Span, with_stack};
+use crate::base::{Constants, ItemId, Span, with_stack};
 use nesl_runtime::bug;
 use std::fmt;
 
@@ -19,6 +19,20 @@ impl Ty {
     /// Returns the type `[element]`.
     pub fn sequence(element: Ty) -> Ty {
         Ty::Sequence(Box::new(element))
+    }
+
+    /// Returns the type of the elements of a long literal.
+    pub fn of_constants(constants: &Constants) -> Ty {
+        match constants {
+            Constants::Ints(_) => Ty::Int,
+            Constants::Floats(_) => Ty::Float,
+            Constants::Bools(_) => Ty::Bool,
+            Constants::Chars(_) => Ty::Char,
+            Constants::Pairs(pair) => {
+                Ty::pair(Ty::of_constants(&pair.0), Ty::of_constants(&pair.1))
+            }
+            Constants::Sequences { elements, .. } => Ty::sequence(Ty::of_constants(elements)),
+        }
     }
 
     /// Returns the type of strings, `[char]`.

@@ -87,6 +87,9 @@ impl Lifting {
                 self.texts.insert(text.clone(), id);
                 Value::text(&**text)
             }
+            Op::Constants(constants) => {
+                Value::Sequence(Sequence::from_constants(constants, self.precision))
+            }
             Op::List(atoms) => {
                 let values = atoms.iter().map(|atom| self.constant(*atom)).collect();
                 let element = ty.element().or_bug("a list is a sequence");
@@ -115,6 +118,7 @@ impl Lifting {
 fn is_long(op: &Op, ty: &Ty, max_inline: usize) -> bool {
     match op {
         Op::Text(text) => text.len() > max_inline,
+        Op::Constants(_) => true,
         Op::List(atoms) => {
             atoms.len() > max_inline
                 && !matches!(ty.element(), Some(Ty::Unit) | None)

@@ -371,11 +371,19 @@ impl Resolver<'_> {
                 self.operator(id, op.name(), *op_span);
                 self.expr(*arg);
             }
-            Expr::Binary { op, op_span, left, right } => {
-                self.thin_arrow(op.name(), *left, *op_span);
-                self.expr(*left);
-                self.operator(id, op.name(), *op_span);
-                self.expr(*right);
+            Expr::Binary { .. } => {
+                // A chain of operators is as deep as it is long.
+                let (mut above, mut left_end) = (Vec::new(), id);
+                while let Expr::Binary { op, op_span, left, right } = &item.exprs[left_end] {
+                    self.thin_arrow(op.name(), *left, *op_span);
+                    above.push((left_end, op.name(), *op_span, *right));
+                    left_end = *left;
+                }
+                self.expr(left_end);
+                for (id, op, op_span, right) in above.into_iter().rev() {
+                    self.operator(id, op, op_span);
+                    self.expr(right);
+                }
             }
             Expr::Let { bindings, body } => {
                 let start = self.locals.len();

@@ -66,7 +66,7 @@ pub fn dump(elaborated: &ir::Program, options: &Options, stage: Stage) -> Dump {
 pub fn dump_item(db: &Database, item: ItemId, query: Query) -> Dump {
     let text = match query {
         Query::Tokens => dump_tokens(&db.item_text(item)),
-        Query::Tree => dump_tree(db.parsed(item)),
+        Query::Tree => dump_tree(&db.item_text(item)),
         Query::Ast => dump_ast(db.ast(item)),
         Query::Types => return types(db, item, typed(db, item)),
     };

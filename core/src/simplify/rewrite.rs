@@ -224,6 +224,13 @@ impl Rewriter<'_> {
                 self.remember(text, Known::Length(length));
                 return text;
             }
+            Op::Constants(constants) => {
+                let length = Atom::Int(constants.len() as i64);
+                let op = Op::Constants(constants.clone());
+                let sequence = self.builder.bind(binding.ty.clone(), op, site);
+                self.remember(sequence, Known::Length(length));
+                return sequence;
+            }
             Op::Global(id) => Op::Global(*id),
             Op::Error(text) => Op::Error(env.atom(*text)),
             Op::Host(op, args) => Op::Host(*op, env.list(args)),

@@ -29,6 +29,7 @@ pub fn worth_compiling(program: &Program) -> bool {
                 | ir::Op::Scalar(..)
                 | ir::Op::Check { .. }
                 | ir::Op::Text(_)
+                | ir::Op::Constants(_)
                 | ir::Op::List(_)
                 | ir::Op::If { .. }
                 | ir::Op::Error(_)
@@ -187,6 +188,7 @@ pub fn host_operation<'s>(op: &'s ir::Op, ty: &Ty) -> Option<HostOperation<'s>> 
                 .then_some(HostOperation::Conditional(*cond, sides))
         }
         ir::Op::Text(_)
+        | ir::Op::Constants(_)
         | ir::Op::Global(_)
         | ir::Op::Error(_)
         | ir::Op::Call(..)

@@ -48,6 +48,8 @@ fn compile_cost(program: &Program, limits: &Thresholds) -> (u64, u64) {
                     compile_ns += limits.compile_ns_per_character * text.len() as u64;
                     text.hash(&mut hash);
                 }
+                // It is no code: the interpreter needs it no less than the runtime.
+                Op::Constants(constants) => constants.len().hash(&mut hash),
                 Op::List(atoms) => {
                     compile_ns += limits.compile_ns_per_list_element * atoms.len() as u64;
                 }

@@ -4,8 +4,10 @@
 //! comments and blanks have equal [`Item`]s. A part that could not be parsed is `Missing`; the parser
 //! has reported it, and later stages report nothing about it.
 
-use crate::base::{Name, Span};
+pub use crate::base::FloatBits;
+use crate::base::{Constants, Name, Span};
 pub use la_arena::{Arena, ArenaMap, Idx};
+use std::sync::Arc;
 
 /// The id of an expression of an item.
 pub type ExprId = Idx<Expr>;
@@ -136,6 +138,13 @@ pub enum Expr {
     Pair(ExprId, ExprId),
     /// A sequence `[a, b, c]` of at least one element.
     Sequence(Vec<ExprId>),
+    /// A long sequence of constants of one type, at any depth: `[[1, 2], [3, 4], …]`.
+    Constants {
+        /// The elements of the sequence.
+        elements: Arc<Constants>,
+        /// The first ints that need more than 32 bits, without their signs, and their tokens.
+        wide: Box<[(i64, u32)]>,
+    },
     /// An empty sequence, `[] type`.
     Empty(TypeExpr),
     /// A range `[start : end]` or `[start : end : stride]`.
@@ -233,6 +242,7 @@ impl Expr {
             | Expr::Text(_)
             | Expr::Name(_)
             | Expr::Quote(_)
+            | Expr::Constants { .. }
             | Expr::Empty(_) => {}
             Expr::Pair(a, b) | Expr::Binary { left: a, right: b, .. } => {
                 visit(*a);
@@ -270,23 +280,6 @@ impl Expr {
             }
             Expr::Lambda { body, .. } => visit(*body),
         }
-    }
-}
-
-/// A float by its bits, so that syntax trees can be compared.
-#[derive(Clone, Copy, PartialEq, Eq, Hash)]
-pub struct FloatBits(pub u64);
-
-impl FloatBits {
-    /// Returns the float with these bits.
-    pub fn get(self) -> f64 {
-        f64::from_bits(self.0)
-    }
-}
-
-impl std::fmt::Debug for FloatBits {
-    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(out, "{:?}", self.get())
     }
 }
 

@@ -1,7 +1,8 @@
 //! The stages of syntax as text: tokens, tree and abstract syntax, for `nesl ir` and golden tests.
 
 use super::ast::{Expr, ExprId, Item, ItemKind, Pat, PatId, TypeExpr, TypeExprKind, TypeScheme};
-use super::{Parsed, SyntaxNode, lex};
+use super::{lex, tree};
+use crate::base::Constants;
 use std::fmt::Write;
 
 /// Returns the tokens of a text, one a line: kind, bytes, text.
@@ -15,11 +16,11 @@ pub fn dump_tokens(text: &str) -> String {
     out
 }
 
-/// Returns the lossless tree of an item, indented.
-pub fn dump_tree(parsed: &Parsed) -> String {
+/// Returns the lossless tree of the text of an item, indented.
+pub fn dump_tree(text: &str) -> String {
     let mut out = String::new();
     let mut depth = 0;
-    for event in SyntaxNode::new_root(parsed.green.clone()).preorder_with_tokens() {
+    for event in tree(text).preorder_with_tokens() {
         match event {
             rowan::WalkEvent::Enter(element) => {
                 let kind = element.kind();
@@ -124,6 +125,7 @@ impl Printer<'_> {
             Expr::Sequence(items) => {
                 format!("[{}]", items.iter().map(e).collect::<Vec<_>>().join(", "))
             }
+            Expr::Constants { elements, .. } => format!("[{}]", literals(elements).join(", ")),
             Expr::Empty(element) => format!("[] {}", ty(element)),
             Expr::Range { start, end, stride: None } => format!("[{}:{}]", e(start), e(end)),
             Expr::Range { start, end, stride: Some(d) } => {
@@ -167,6 +169,57 @@ impl Printer<'_> {
             Expr::Lambda { param, body } => format!("({} => {})", self.pat(*param), e(body)),
             Expr::Time(inner) => format!("time({})", e(inner)),
         }
+    }
+}
+
+/// Returns constants as they are written.
+fn literals(constants: &Constants) -> Vec<String> {
+    fn number(text: String) -> String {
+        if text.starts_with('-') { format!("({text})") } else { text }
+    }
+    match constants {
+        Constants::Ints(xs) => xs.iter().map(|x| number(x.to_string())).collect(),
+        Constants::Floats(xs) => xs.iter().map(|x| number(format!("{x:?}"))).collect(),
+        Constants::Bools(xs) => xs.iter().map(|x| if *x { "t" } else { "f" }.to_owned()).collect(),
+        Constants::Chars(xs) => xs.iter().map(|x| format!("`{}", char::from(*x))).collect(),
+        Constants::Pairs(pair) => {
+            let (first, second) = (literals(&pair.0), literals(&pair.1));
+            first.iter().zip(second).map(|(first, second)| format!("({first}, {second})")).collect()
+        }
+        Constants::Sequences { lengths, elements } => {
+            let mut start = 0;
+            let mut parts = lengths.iter().map(|length| {
+                let part = start..start + *length as usize;
+                start = part.end;
+                part
+            });
+            match &**elements {
+                Constants::Chars(text) => parts.map(|part| quote(&text[part])).collect(),
+                inner => {
+                    let all = literals(inner);
+                    let empty = format!("[] {}", element_type(inner));
+                    let list = |part: std::ops::Range<usize>| match part.is_empty() {
+                        true => empty.clone(),
+                        false => format!("[{}]", all[part].join(", ")),
+                    };
+                    parts.by_ref().map(list).collect()
+                }
+            }
+        }
+    }
+}
+
+/// Returns the type of constants as it is written.
+fn element_type(constants: &Constants) -> String {
+    match constants {
+        Constants::Ints(_) => "int".to_owned(),
+        Constants::Floats(_) => "float".to_owned(),
+        Constants::Bools(_) => "bool".to_owned(),
+        Constants::Chars(_) => "char".to_owned(),
+        Constants::Pairs(pair) => {
+            format!("({}, {})", element_type(&pair.0), element_type(&pair.1))
+        }
+        Constants::Sequences { elements, .. } => format!("[{}]", element_type(elements)),
     }
 }
 

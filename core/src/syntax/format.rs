@@ -123,7 +123,7 @@ fn lay_out(text: &str, tokens: &[Token]) -> Option<String> {
         return None;
     }
     let kinds: Vec<Kind> = tokens[..end].iter().map(|t| t.kind).collect();
-    let node = grammar::parse(form_of(text), &kinds);
+    let node = grammar::parse(form_of(text, &all), &kinds);
     let comments = comments(text, &all);
     let writer = Writer { text, tokens, comments, hoisted: RefCell::default() };
     let mut docs = vec![writer.node(&node)];

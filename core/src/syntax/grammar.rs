@@ -21,6 +21,16 @@ pub(crate) struct Node {
     pub(crate) kids: Vec<Node>,
 }
 
+impl Drop for Node {
+    /// Frees the nodes below without recursion: a chain of operators is as deep as it is long.
+    fn drop(&mut self) {
+        let mut todo = std::mem::take(&mut self.kids);
+        while let Some(mut node) = todo.pop() {
+            todo.append(&mut node.kids);
+        }
+    }
+}
+
 impl Node {
     fn new(kind: Kind, span: SimpleSpan, kids: Vec<Node>) -> Node {
         Node { kind, start: span.start as u32, end: span.end as u32, kids }
@@ -221,6 +231,7 @@ fn primary<'a>(
             Kind::TrueKw,
             Kind::FalseKw,
             Kind::Unknown,
+            Kind::LongLiteral,
         ])
         .ignored(),
     );

@@ -119,6 +119,8 @@ pub enum Kind {
     ForeignNotEq,
     /// A run of characters that begin no token.
     Unknown,
+    /// All tokens of a long literal of constants, as the grammar sees them.
+    LongLiteral,
 
     FunctionKw,
     DatatypeKw,
@@ -262,6 +264,21 @@ fn keyword(word: &str) -> Kind {
         "pair" | "closure" => Kind::ReservedKw,
         _ => Kind::Name,
     }
+}
+
+/// Returns the bytes of a string literal: `\` makes the next character literal.
+pub(super) fn unescape(literal: &str) -> Vec<u8> {
+    let inside = literal.strip_prefix('"').unwrap_or(literal);
+    let inside = inside.strip_suffix('"').unwrap_or(inside);
+    let mut out = Vec::with_capacity(inside.len());
+    let mut bytes = inside.bytes();
+    while let Some(byte) = bytes.next() {
+        match byte {
+            b'\\' => out.extend(bytes.next()),
+            _ => out.push(byte),
+        }
+    }
+    out
 }
 
 #[cfg(test)]

@@ -24,6 +24,7 @@ mod types;
 use super::ast::{Arena, ArenaMap, Expr, ExprId, Ident, Item, Pat, PatId};
 use super::grammar::Node;
 use super::lexer::{Kind, Token};
+use super::long_literal::LongLiteral;
 use crate::base::{Diagnostic, DiagnosticKind, Name, Span, TextRange, TextSize};
 
 pub(super) use form::lower;
@@ -45,6 +46,8 @@ struct Lower<'a> {
     text: &'a str,
     /// The significant tokens, terminator included.
     tokens: &'a [Token],
+    /// The lists whose elements are not parsed, in order.
+    literals: &'a [LongLiteral],
     exprs: Arena<Expr>,
     expr_spans: ArenaMap<ExprId, Span>,
     pats: Arena<Pat>,
@@ -65,10 +68,11 @@ struct Lower<'a> {
 }
 
 impl<'a> Lower<'a> {
-    fn new(text: &'a str, tokens: &'a [Token]) -> Lower<'a> {
+    fn new(text: &'a str, tokens: &'a [Token], literals: &'a [LongLiteral]) -> Lower<'a> {
         Lower {
             text,
             tokens,
+            literals,
             exprs: Arena::new(),
             expr_spans: ArenaMap::default(),
             pats: Arena::new(),

@@ -8,6 +8,7 @@
 //! |---|---|
 //! | `lexer` | text → lossless tokens |
 //! | `split` | tokens → items |
+//! | `long_literal` | tables of constants, which the grammar sees as one token |
 //! | `grammar` | the tokens of an item → nodes; accepts every text |
 //! | `tree` | nodes, blanks and comments → the lossless tree |
 //! | `ast` | the abstract syntax as data |
@@ -22,12 +23,14 @@ pub mod entry;
 mod format;
 mod grammar;
 mod lexer;
+mod long_literal;
 mod lower;
 mod split;
 mod tree;
 
 use crate::base::{Diagnostic, DiagnosticKind, Name, Span, TextRange, TextSize};
 use grammar::{ItemGrammar, Node};
+use long_literal::LongLiteral;
 use std::sync::Arc;
 
 pub use dump::{dump_ast, dump_tokens, dump_tree};
@@ -78,11 +81,9 @@ pub enum RawKind {
     Blank,
 }
 
-/// An item after parsing: its tree, its abstract syntax and its errors.
+/// An item after parsing: its abstract syntax and its errors. Its tree is made when it is asked for, see [`tree`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Parsed {
-    /// The lossless tree (`SyntaxNode::new_root(green)`); its text is the item's text.
-    pub green: rowan::GreenNode,
     /// The abstract syntax; equal for texts that differ only in comments and blanks.
     pub ast: Arc<ast::Item>,
     /// The significant tokens with ranges relative to the item; they translate a [`Span`] into bytes.
@@ -131,60 +132,106 @@ const MAX_STACK_BYTES: usize = 1 << 30;
 /// Parses the text of one item.
 pub fn parse_item(text: &str) -> Parsed {
     let all = lex(text);
-    // Broken or generated input may nest as deeply as it is long.
+    on_large_stack(&all, || parse_tokens(text, &all))
+}
+
+/// Returns the lossless tree of the text of one item; its text is that of the item.
+///
+/// Only some features of editors need it, so it is not kept: building it takes longer than all else.
+pub fn tree(text: &str) -> SyntaxNode {
+    let all = lex(text);
+    on_large_stack(&all, || {
+        let significant: Vec<usize> =
+            (0..all.len()).filter(|i| !all[*i].kind.is_trivia()).collect();
+        let tokens = significant_tokens(&all);
+        let green = tree::build(&node_of(text, &all, &tokens).0, &all, &significant, text);
+        SyntaxNode::new_root(green)
+    })
+}
+
+/// Calls a function on a stack that suffices for some tokens: broken or generated input may nest as deeply as
+/// it is long.
+fn on_large_stack<T>(all: &[Token], work: impl FnOnce() -> T) -> T {
     if all.len() > LARGE_STACK_TOKENS {
         let stack_bytes = (all.len() * STACK_BYTES_PER_TOKEN).min(MAX_STACK_BYTES);
-        stacker::grow(stack_bytes, || parse_tokens(text, &all))
+        stacker::grow(stack_bytes, work)
     } else {
-        crate::base::with_stack(|| parse_tokens(text, &all))
+        crate::base::with_stack(work)
     }
 }
 
-fn parse_tokens(text: &str, all: &[Token]) -> Parsed {
-    let mut significant = Vec::new();
-    let mut tokens: Vec<Token> = Vec::new();
-    let mut open_comment = None;
-    let mut foreign_comments = Vec::new();
-    for (i, token) in all.iter().enumerate() {
-        if token.kind.is_trivia() {
-            match token.kind {
-                Kind::OpenComment => open_comment = Some(token.range),
-                Kind::ForeignComment => foreign_comments.push(token.range),
-                _ => {}
-            }
-            continue;
-        }
+/// Returns the tokens without blanks and comments, as the grammar sees them.
+fn significant_tokens(all: &[Token]) -> Vec<Token> {
+    let mut tokens: Vec<Token> = Vec::with_capacity(all.len());
+    for token in all.iter().filter(|token| !token.kind.is_trivia()) {
         let mut token = *token;
         if token.kind == Kind::LParen && follows_a_callee(&tokens, token) {
             token.kind = Kind::CallParen;
         }
-        significant.push(i);
         tokens.push(token);
     }
+    tokens
+}
+
+/// Returns the number of significant tokens before the terminator.
+fn unterminated(tokens: &[Token]) -> usize {
     let terminated = tokens.last().is_some_and(|t| matches!(t.kind, Kind::Semi | Kind::Dollar));
-    let end = tokens.len() - usize::from(terminated);
-    let kinds: Vec<Kind> = tokens[..end].iter().map(|t| t.kind).collect();
-    let form = form_of(text);
+    tokens.len() - usize::from(terminated)
+}
+
+/// Returns the node of an item's significant tokens, and its long literals; the node is an error if the item
+/// nests too deeply.
+fn node_of(text: &str, all: &[Token], tokens: &[Token]) -> (Node, Vec<LongLiteral>) {
+    let tokens = &tokens[..unterminated(tokens)];
+    if tokens.is_empty() {
+        return (Node { kind: Kind::Nothing, start: 0, end: 0, kids: Vec::new() }, Vec::new());
+    }
+    if too_deep(tokens).is_some() {
+        let end = tokens.len() as u32;
+        return (Node { kind: Kind::Error, start: 0, end, kids: Vec::new() }, Vec::new());
+    }
+    let kinds: Vec<Kind> = tokens.iter().map(|t| t.kind).collect();
+    let form = form_of(text, all);
+    let literals = long_literal::find(text, tokens);
+    if literals.is_empty() {
+        return (grammar::parse(form, &kinds), literals);
+    }
+    let mut node = grammar::parse(form, &long_literal::shorten(&kinds, &literals));
+    long_literal::restore(&mut node, &literals);
+    (node, literals)
+}
+
+fn parse_tokens(text: &str, all: &[Token]) -> Parsed {
+    let mut open_comment = None;
+    let mut foreign_comments = Vec::new();
+    for token in all {
+        match token.kind {
+            Kind::OpenComment => open_comment = Some(token.range),
+            Kind::ForeignComment => foreign_comments.push(token.range),
+            _ => {}
+        }
+    }
+    let tokens = significant_tokens(all);
+    let end = unterminated(&tokens);
+    let terminated = end < tokens.len();
     let mut diagnostics = Vec::new();
     let mut lines = Vec::new();
-    let (node, item) = if kinds.is_empty() {
-        let kind = Kind::Nothing;
-        (Node { kind, start: 0, end: 0, kids: Vec::new() }, ast::Item::default())
+    let item = if end == 0 {
+        ast::Item::default()
     } else if let Some(deep) = too_deep(&tokens[..end]) {
         diagnostics.push(
             Diagnostic::error(DiagnosticKind::Syntax, deep, "this nests too deeply")
                 .note(format!("a form may nest {MAX_NESTING_LEVELS} levels")),
         );
-        let node = Node { kind: Kind::Error, start: 0, end: end as u32, kids: Vec::new() };
-        (node, ast::Item::default())
+        ast::Item::default()
     } else {
-        let node = grammar::parse(form, &kinds);
-        let lowered = lower::lower(&node, text, &tokens, end as u32);
+        let (node, literals) = node_of(text, all, &tokens);
+        let lowered = lower::lower(&node, text, &tokens, &literals);
         diagnostics.extend(lowered.diagnostics);
         lines = lowered.lines;
-        (node, lowered.item)
+        lowered.item
     };
-    if terminated && kinds.is_empty() {
+    if terminated && end == 0 {
         let at = tokens[0].range;
         diagnostics.push(
             Diagnostic::warning(
@@ -215,8 +262,7 @@ fn parse_tokens(text: &str, all: &[Token]) -> Parsed {
         });
     }
     diagnostics.sort_by_key(|d| d.primary.at.start());
-    let green = tree::build(&node, all, &significant, text);
-    Parsed { green, ast: Arc::new(item), tokens: tokens.into(), diagnostics, lines }
+    Parsed { ast: Arc::new(item), tokens: tokens.into(), diagnostics, lines }
 }
 
 /// Returns the hint for a comment that is never closed. In `5 % 2;` a remainder was meant.
@@ -258,14 +304,13 @@ fn follows_a_callee(before: &[Token], paren: Token) -> bool {
     (callee || quoted) && last.range.end() == paren.range.start()
 }
 
-fn form_of(text: &str) -> ItemGrammar {
-    let first = split(text).into_iter().next().map(|item| item.kind);
-    match first {
-        Some(RawKind::Function) => ItemGrammar::Function,
-        Some(RawKind::Datatype) => ItemGrammar::Datatype,
-        Some(RawKind::Binding) => ItemGrammar::Binding,
-        Some(RawKind::Command) => ItemGrammar::Command,
-        Some(RawKind::Expr | RawKind::Blank) | None => ItemGrammar::Expr,
+fn form_of(text: &str, all: &[Token]) -> ItemGrammar {
+    match split::first_kind(text, all) {
+        RawKind::Function => ItemGrammar::Function,
+        RawKind::Datatype => ItemGrammar::Datatype,
+        RawKind::Binding => ItemGrammar::Binding,
+        RawKind::Command => ItemGrammar::Command,
+        RawKind::Expr | RawKind::Blank => ItemGrammar::Expr,
     }
 }
 

@@ -14,19 +14,30 @@ pub fn split(text: &str) -> Vec<RawItem> {
     let mut items = Vec::new();
     let mut start = 0;
     while start < tokens.len() {
-        let (end, balanced) = match end_of_form(&tokens, start, text, false) {
-            End::At(end) => (end, true),
-            End::Unbalanced => match end_of_form(&tokens, start, text, true) {
-                End::At(end) => (end, false),
-                End::Unbalanced => (tokens.len(), false),
-            },
-        };
+        let (end, balanced) = end_at(text, &tokens, start);
         let mut item = describe(&tokens[start..end], text);
         item.reach = reach(&tokens[start..end], balanced);
         items.push(item);
         start = end;
     }
     items
+}
+
+/// Returns the sort of the first form of a text that consists of some tokens.
+pub(super) fn first_kind(text: &str, tokens: &[Token]) -> RawKind {
+    let (end, _) = end_at(text, tokens, 0);
+    describe(&tokens[..end], text).kind
+}
+
+/// Returns the token behind the form that begins at a token, and whether its brackets are closed.
+fn end_at(text: &str, tokens: &[Token], start: usize) -> (usize, bool) {
+    match end_of_form(tokens, start, text, false) {
+        End::At(end) => (end, true),
+        End::Unbalanced => match end_of_form(tokens, start, text, true) {
+            End::At(end) => (end, false),
+            End::Unbalanced => (tokens.len(), false),
+        },
+    }
 }
 
 /// Returns the lookahead that was needed to find that a form has these tokens.
@@ -212,7 +223,14 @@ fn describe(tokens: &[Token], text: &str) -> RawItem {
     let start = tokens.first().map_or(TextSize::new(0), |t| t.range.start());
     let end = tokens.last().map_or(start, |t| t.range.end());
     let range = TextRange::new(start, end);
-    let significant: Vec<&Token> = tokens.iter().filter(|t| !t.kind.is_trivia()).collect();
+    let mut significant: Vec<&Token> = Vec::new();
+    for token in tokens.iter().filter(|t| !t.kind.is_trivia()) {
+        significant.push(token);
+        // The first words say it, and all of a pattern.
+        if significant.len() > 3 && !is_in_pattern(token.kind) {
+            break;
+        }
+    }
     let word = |i: usize| significant.get(i).map(|t| &text[t.range]);
     let kind_at = |i: usize| significant.get(i).map(|t| t.kind);
     let named = |i: usize| match kind_at(i) {
@@ -230,6 +248,12 @@ fn describe(tokens: &[Token], text: &str) -> RawItem {
         },
     };
     RawItem { range, kind, names, tokens: tokens.len() as u32, reach: Reach::Near }
+}
+
+/// Returns true for tokens that may be part of a pattern.
+fn is_in_pattern(kind: Kind) -> bool {
+    let word = matches!(kind, Kind::Name | Kind::TrueKw | Kind::FalseKw | Kind::TimeKw);
+    word || matches!(kind, Kind::LParen | Kind::RParen | Kind::Comma)
 }
 
 /// Returns the variables of `pattern =` or `pattern |=`, if the form begins with that.

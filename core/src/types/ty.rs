@@ -1,6 +1,6 @@
 //! Types, classes and schemes as data.
 
-use crate::base::{ItemId, Name};
+use crate::base::{Constants, ItemId, Name};
 use crate::syntax::ast::ExprId;
 use std::sync::Arc;
 
@@ -148,6 +148,20 @@ impl Ty {
     /// Makes the function type from `param` to `result`, with the identity `code`.
     pub fn function(param: Ty, result: Ty, code: Ty) -> Ty {
         Ty::Function(Arc::new(FunctionTy { param, result, code }))
+    }
+
+    /// Returns the type of the elements of a long literal.
+    pub fn of_constants(constants: &Constants) -> Ty {
+        match constants {
+            Constants::Ints(_) => Ty::Int,
+            Constants::Floats(_) => Ty::Float,
+            Constants::Bools(_) => Ty::Bool,
+            Constants::Chars(_) => Ty::Char,
+            Constants::Pairs(pair) => {
+                Ty::Pair(Ty::of_constants(&pair.0).into(), Ty::of_constants(&pair.1).into())
+            }
+            Constants::Sequences { elements, .. } => Ty::of_constants(elements).sequence(),
+        }
     }
 
     /// Makes the type of sequences of this type.

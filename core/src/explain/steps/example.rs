@@ -268,6 +268,8 @@ impl Arguments<'_> {
                 let element = core_type(&ty)?;
                 (Sequence::from_values(&element, values).into(), Ty::Sequence(Arc::new(ty)))
             }
+            // Too long for an example.
+            Expr::Constants { .. } => return None,
             Expr::Empty(element) => {
                 let ty = literal_type(element)?;
                 let empty = Sequence::empty(&core_type(&ty)?);

@@ -332,7 +332,7 @@ impl<'a> Recorder<'a> {
         // Sequences that the source writes out are not shown as steps before the first parallel
         // one.
         let literal = match &binding.op {
-            Op::Map(ir::Op::List(_) | ir::Op::Text(_)) => true,
+            Op::Map(ir::Op::List(_) | ir::Op::Text(_) | ir::Op::Constants(_)) => true,
             // A negative number.
             Op::Map(ir::Op::Scalar(..)) => {
                 binding.op.operands().iter().all(|atom| !matches!(atom, Atom::Var(_)))
@@ -464,7 +464,9 @@ fn title(
             | ir::Op::Check { .. } => return None,
             ir::Op::Scalar(op, _) => op.row().label.to_owned(),
             ir::Op::Seq(op, _) => op.label(),
-            ir::Op::Text(_) | ir::Op::List(_) => "make a sequence".to_owned(),
+            ir::Op::Text(_) | ir::Op::List(_) | ir::Op::Constants(_) => {
+                "make a sequence".to_owned()
+            }
             ir::Op::Call(callee, _) => {
                 let callee = program.source.functions.get(callee.0 as usize)?;
                 format!("each element calls `{}` sequentially", unspecialised_name(&callee.name))

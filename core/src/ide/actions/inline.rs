@@ -90,6 +90,7 @@ fn is_closed(expr: &Expr) -> bool {
             expr,
             Expr::Text(_)
                 | Expr::Sequence(_)
+                | Expr::Constants { .. }
                 | Expr::Range { .. }
                 | Expr::Call { .. }
                 | Expr::Each { .. }

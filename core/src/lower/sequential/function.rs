@@ -181,6 +181,7 @@ impl<'a> FunctionLowering<'a> {
                 self.conditional(cond, &binding.ty, |t| t.block(then), |t| t.block(otherwise))
             }
             Op::Nest(nest) => self.nest(nest, site),
+            Op::Constants(_) => bug!("long literals are globals before a program is lowered"),
             Op::Global(_) => bug!("globals are parameters before a program is lowered"),
             Op::Check { cond, code, message } => {
                 let cond = self.atom(*cond).scalar();

@@ -194,10 +194,18 @@ impl Writer<'_> {
 
     /// Lays out a chain of binary operators, broken before each of them or nowhere.
     fn chain(&self, node: &Node) -> Doc {
-        let [left, right] = &node.kids[..] else { return Doc::nil() };
-        let first = if left.kind == Kind::Binary { self.chain(left) } else { self.node(left) };
-        let rest = vec![Doc::Line, self.token(left.end), Doc::text(" "), self.node(right)];
-        Doc::Concat(vec![first, Doc::nest(2, rest)])
+        // From the right: the chain is as deep as it is long.
+        let (mut operands, mut first) = (Vec::new(), node);
+        while let (Kind::Binary, [left, right]) = (first.kind, &first.kids[..]) {
+            operands.push((left.end, right));
+            first = left;
+        }
+        let mut docs = vec![self.node(first)];
+        for (operator, right) in operands.into_iter().rev() {
+            let rest = vec![Doc::Line, self.token(operator), Doc::text(" "), self.node(right)];
+            docs.push(Doc::nest(2, rest));
+        }
+        Doc::Concat(docs)
     }
 
     /// Lays out an `if` without a group of its own.

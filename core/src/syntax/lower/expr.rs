@@ -2,7 +2,7 @@
 
 use super::super::ast::{BinaryOp, Expr, ExprId, FloatBits, Ident, UnaryOp};
 use super::super::grammar::Node;
-use super::super::lexer::Kind;
+use super::super::lexer::{Kind, unescape};
 use super::{Lower, Report, span};
 use crate::base::{Name, Span};
 use nesl_runtime::bug::OrBug;
@@ -14,7 +14,34 @@ impl Lower<'_> {
         if self.in_let && !operator {
             return self.outside_let(|lower| lower.expr(node));
         }
-        crate::base::with_stack(|| self.expr_inner(node))
+        crate::base::with_stack(|| match node.kind {
+            Kind::Binary => self.chain(node),
+            _ => self.expr_inner(node),
+        })
+    }
+
+    /// Lowers a chain of binary operators from its left end: it is as deep as it is long.
+    fn chain(&mut self, node: &Node) -> ExprId {
+        let mut above = Vec::new();
+        let mut node = node;
+        let mut id = loop {
+            if node.kind != Kind::Binary {
+                break self.expr(node);
+            }
+            match self.operator(node) {
+                Err(expr) => break self.add(expr, span(node)),
+                Ok(op) => above.push((node, op)),
+            }
+            if let Some(missing) = self.missing_left(node) {
+                break missing;
+            }
+            node = &node.kids[0];
+        };
+        while let Some((node, op)) = above.pop() {
+            let expr = self.with_right(node, op, id);
+            id = self.add(expr, span(node));
+        }
+        id
     }
 
     fn expr_inner(&mut self, node: &Node) -> ExprId {
@@ -74,7 +101,6 @@ impl Lower<'_> {
             }
             Kind::Call | Kind::Juxtaposed => self.call(node),
             Kind::Unary => self.unary(node),
-            Kind::Binary => self.binary(node),
             Kind::Lambda => {
                 let param = self.pattern(&node.kids[0]);
                 let body = self.needed(&node.kids[1], "the body of the function after `=>`");
@@ -158,9 +184,21 @@ impl Lower<'_> {
             }
             Some(Kind::TrueKw) => Expr::Bool(true),
             Some(Kind::FalseKw) => Expr::Bool(false),
+            Some(Kind::LBracket) => self.long_literal(node),
             // An open string or an unknown character, which is reported as a token.
             _ => Expr::Missing,
         }
+    }
+
+    /// Lowers a list whose elements were read before the grammar.
+    fn long_literal(&mut self, node: &Node) -> Expr {
+        let at = self.literals.partition_point(|literal| literal.start < node.start);
+        let literal = &self.literals[at];
+        for token in &literal.escaped {
+            let start = self.tokens[*token as usize].range.start();
+            self.warn_of_escapes(self.token_text(*token), start);
+        }
+        Expr::Constants { elements: literal.elements.clone(), wide: literal.wide.clone() }
     }
 
     fn quoted(&mut self, node: &Node) -> Expr {
@@ -367,7 +405,8 @@ impl Lower<'_> {
         Expr::Unary { op, op_span: Span::new(node.start, node.start + 1), arg }
     }
 
-    fn binary(&mut self, node: &Node) -> Expr {
+    /// Returns the operator of a binary operation, or the expression that it is if it is none.
+    fn operator(&mut self, node: &Node) -> Result<BinaryOp, Expr> {
         let at = node.kids[0].end;
         let op_span = Span::new(at, at + 1);
         let word = self.token_text(at).to_owned();
@@ -375,17 +414,17 @@ impl Lower<'_> {
             Some(Kind::Equals) => {
                 if let Some(report) = self.foreign_comparison(at) {
                     self.report(report);
-                    return Expr::Missing;
+                    return Err(Expr::Missing);
                 }
                 if let Some(report) = self.explained_sign(node) {
                     self.report(report);
-                    return Expr::Missing;
+                    return Err(Expr::Missing);
                 }
                 if self.missing_semicolon(&node.kids[0], op_span) {
                     // Both sides may have further mistakes.
                     self.expr(&node.kids[0]);
                     self.outside_let(|lower| lower.expr(&node.kids[1]));
-                    return Expr::Missing;
+                    return Err(Expr::Missing);
                 }
                 let range = self.range(op_span);
                 if !node.kids[0].present() {
@@ -394,13 +433,13 @@ impl Lower<'_> {
                         report = report.hint("did a `;` end the form before it too early?");
                     }
                     self.report(report);
-                    return Expr::Missing;
+                    return Err(Expr::Missing);
                 }
                 if node.start == 0
                     && let Some(report) = self.bare_definition(node)
                 {
                     self.report(report);
-                    return Expr::Missing;
+                    return Err(Expr::Missing);
                 }
                 let mut report = self.error(range, "`=` defines; it does not compare");
                 let list = node.kids[0].kind == Kind::Juxtaposed
@@ -440,29 +479,44 @@ impl Lower<'_> {
             let report =
                 self.error(range, "an operator is passed to a function with a `'` before it");
             self.report(report.fix(format!("write `'{word}`"), range, format!("'{word}")));
-            return Expr::Missing;
+            return Err(Expr::Missing);
         }
-        let left = if node.kids[0].kind == Kind::Missing {
-            let range = self.range(op_span);
-            let mut report = self.error(range, format!("`{word}` has nothing on its left"));
-            let before = at.checked_sub(1).and_then(|before| self.token_kind(before));
-            if word == "+" && matches!(before, Some(Kind::Equals)) {
-                report = report.fix("a number has no `+` before it", range, "");
-            } else if matches!(before, Some(Kind::LParen | Kind::CallParen)) {
-                report = report.hint(format!("a function value is written `x => x {word} 1`"));
-            }
-            self.report(report);
-            self.add(Expr::Missing, span(&node.kids[0]))
+        Ok(op)
+    }
+
+    /// Reports that a binary operation has nothing on its left, and returns what stands for that.
+    fn missing_left(&mut self, node: &Node) -> Option<ExprId> {
+        if node.kids[0].kind != Kind::Missing {
+            return None;
+        }
+        let at = node.kids[0].end;
+        let range = self.range(Span::new(at, at + 1));
+        let word = self.token_text(at).to_owned();
+        let mut report = self.error(range, format!("`{word}` has nothing on its left"));
+        let before = at.checked_sub(1).and_then(|before| self.token_kind(before));
+        if word == "+" && matches!(before, Some(Kind::Equals)) {
+            report = report.fix("a number has no `+` before it", range, "");
+        } else if matches!(before, Some(Kind::LParen | Kind::CallParen)) {
+            report = report.hint(format!("a function value is written `x => x {word} 1`"));
+        }
+        self.report(report);
+        Some(self.add(Expr::Missing, span(&node.kids[0])))
+    }
+
+    /// Lowers the right operand of a binary operation.
+    fn with_right(&mut self, node: &Node, op: BinaryOp, left: ExprId) -> Expr {
+        let at = node.kids[0].end;
+        let op_span = Span::new(at, at + 1);
+        let right = if node.kids[1].present() {
+            self.expr(&node.kids[1])
         } else {
-            self.expr(&node.kids[0])
+            if let Some(report) = self.changes_a_variable(node, op_span) {
+                self.report(report);
+                return Expr::Missing;
+            }
+            let what = format!("an expression after `{}`", self.token_text(at));
+            self.needed(&node.kids[1], &what)
         };
-        if !node.kids[1].present()
-            && let Some(report) = self.changes_a_variable(node, op_span)
-        {
-            self.report(report);
-            return Expr::Missing;
-        }
-        let right = self.needed(&node.kids[1], &format!("an expression after `{word}`"));
         Expr::Binary { op, op_span, left, right }
     }
 
@@ -544,19 +598,4 @@ fn binary_op(kind: Kind) -> Option<BinaryOp> {
         Kind::RightArrow => BinaryOp::Read,
         _ => return None,
     })
-}
-
-/// Returns the bytes of a string literal: `\` makes the next character literal.
-pub(super) fn unescape(literal: &str) -> Vec<u8> {
-    let inside = literal.strip_prefix('"').unwrap_or(literal);
-    let inside = inside.strip_suffix('"').unwrap_or(inside);
-    let mut out = Vec::with_capacity(inside.len());
-    let mut bytes = inside.bytes();
-    while let Some(byte) = bytes.next() {
-        match byte {
-            b'\\' => out.extend(bytes.next()),
-            _ => out.push(byte),
-        }
-    }
-    out
 }

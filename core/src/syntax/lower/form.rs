@@ -2,13 +2,21 @@
 
 use super::super::ast::{Command, CommandArg, Datatype, Expr, ExprId, Function, Ident, ItemKind};
 use super::super::grammar::Node;
-use super::super::lexer::{Kind, Token};
+use super::super::lexer::{Kind, Token, unescape};
+use super::super::long_literal::LongLiteral;
+use super::super::unterminated;
 use super::{Lower, Lowered, Report, span};
 use crate::base::{Diagnostic, DiagnosticKind, Name, Span};
 
-/// Lowers the node of an item; `end` is the number of its tokens before the terminator.
-pub(in super::super) fn lower(node: &Node, text: &str, tokens: &[Token], end: u32) -> Lowered {
-    let mut lower = Lower::new(text, tokens);
+/// Lowers the node of an item with some long literals.
+pub(in super::super) fn lower(
+    node: &Node,
+    text: &str,
+    tokens: &[Token],
+    literals: &[LongLiteral],
+) -> Lowered {
+    let end = unterminated(tokens) as u32;
+    let mut lower = Lower::new(text, tokens, literals);
     lower.lexical();
     let kind = match node.kind {
         Kind::Function => lower.function(node),
@@ -306,9 +314,9 @@ impl<'a> Lower<'a> {
         let colon = self.token_kind(annotation.start.wrapping_sub(1)) == Some(Kind::Colon)
             && annotation.start > params.end;
         let annotation = (annotation.present() || colon).then(|| self.type_scheme(annotation));
-        let doc = doc.present().then(|| {
-            String::from_utf8_lossy(&super::expr::unescape(self.node_text(doc))).into_owned()
-        });
+        let doc = doc
+            .present()
+            .then(|| String::from_utf8_lossy(&unescape(self.node_text(doc))).into_owned());
         self.wrong_sign(equals, "a definition");
         let body = if equals.present() {
             Some(self.needed(body, &format!("the body of `{}`", name.name)))
@@ -430,7 +438,7 @@ impl<'a> Lower<'a> {
             match self.token_kind(i) {
                 Some(Kind::Comma) => {}
                 Some(Kind::Text) => {
-                    let bytes = super::expr::unescape(self.token_text(i));
+                    let bytes = unescape(self.token_text(i));
                     args.push(CommandArg::Text(String::from_utf8_lossy(&bytes).into_owned(), here));
                 }
                 Some(Kind::Int) => args.push(CommandArg::Int(self.command_int(i, i), here)),

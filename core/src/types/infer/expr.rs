@@ -15,8 +15,34 @@ impl Infer<'_> {
     /// Infers the type of an expression.
     pub(super) fn expr(&mut self, body: &mut MemberTypes<'_>, id: ExprId) -> Ty {
         let ty = with_stack(|| self.expr_inner(body, id));
+        self.record(body, id, ty)
+    }
+
+    /// Records the type of an expression.
+    fn record(&mut self, body: &mut MemberTypes<'_>, id: ExprId, ty: Ty) -> Ty {
         let ty = self.within_limit(body, ty, body.at(id));
         body.exprs.insert(id, ty.clone());
+        ty
+    }
+
+    /// Infers a chain of binary operators from its left end: it is as deep as it is long.
+    fn chain(&mut self, body: &mut MemberTypes<'_>, whole: ExprId) -> Ty {
+        let item = body.member.item;
+        let (mut above, mut left_end) = (Vec::new(), whole);
+        while let Expr::Binary { op, op_span, left, right } = &item.exprs[left_end] {
+            let operator = self.name(body, left_end);
+            above.push((left_end, op.name(), *op_span, operator, [*left, *right]));
+            left_end = *left;
+        }
+        let mut ty = self.expr(body, left_end);
+        while let Some((id, name, op_span, operator, operands)) = above.pop() {
+            let types = vec![ty, self.expr(body, operands[1])];
+            let op = body.loc(op_span);
+            ty = self.applied(body, id, name, op, &operands, (operator, types));
+            if id != whole {
+                ty = self.record(body, id, ty);
+            }
+        }
         ty
     }
 
@@ -67,6 +93,7 @@ impl Infer<'_> {
                 Ty::Pair(a.into(), self.expr(body, *b).into())
             }
             Expr::Sequence(items) => self.list(body, items),
+            Expr::Constants { elements, .. } => Ty::of_constants(elements).sequence(),
             Expr::Empty(ty) => {
                 let before = body.diagnostics.len();
                 let read = self.read(body, ty, Default::default());
@@ -88,10 +115,7 @@ impl Infer<'_> {
                 let at = body.loc(*op_span);
                 self.operator(body, id, op.name(), at, &[*arg])
             }
-            Expr::Binary { op, op_span, left, right } => {
-                let at = body.loc(*op_span);
-                self.operator(body, id, op.name(), at, &[*left, *right])
-            }
+            Expr::Binary { .. } => self.chain(body, id),
             Expr::If { cond, then, otherwise } => {
                 self.expect(body, *cond, &Ty::Bool, "the condition of an `if` is a bool");
                 let before = body.diagnostics.len();
@@ -251,9 +275,22 @@ impl Infer<'_> {
         op: Loc,
         operands: &[ExprId],
     ) -> Ty {
-        let ty = self.name(body, id);
-        let mut types: Vec<Ty> = operands.iter().map(|e| self.expr(body, *e)).collect();
-        let Ty::Function(f) = ty else { return Ty::Error };
+        let operator = self.name(body, id);
+        let types: Vec<Ty> = operands.iter().map(|e| self.expr(body, *e)).collect();
+        self.applied(body, id, name, op, operands, (operator, types))
+    }
+
+    /// Returns the type of an operator of some type applied to operands of some types.
+    fn applied(
+        &mut self,
+        body: &mut MemberTypes<'_>,
+        id: ExprId,
+        name: &str,
+        op: Loc,
+        operands: &[ExprId],
+        (operator, mut types): (Ty, Vec<Ty>),
+    ) -> Ty {
+        let Ty::Function(f) = operator else { return Ty::Error };
         let last = types.pop().or_bug("an operator has operands");
         let whole = types.into_iter().rev().fold(last, |rest, ty| Ty::Pair(ty.into(), rest.into()));
         if let Err(clash) = self.unifier.unify(&f.param, &whole, body.at(id)) {

@@ -377,6 +377,7 @@ impl<'w, 'a> Walk<'w, 'a> {
             }
             Op::Nest(nest) => self.nest(binding, nest),
             Op::Text(_)
+            | Op::Constants(_)
             | Op::Scalar(..)
             | Op::Global(_)
             | Op::Check { .. }
