@@ -22,6 +22,12 @@ pub fn alloc(memory: &Arc<Memory>, ty: Ty, length: usize) -> Result<Buffer, Fail
     Ok(Buffer::new(ty, length, Arc::new(memory.alloc(bytes)?)))
 }
 
+/// Allocates a buffer of at most `length` elements, which is counted when it is filled.
+pub fn alloc_at_most(memory: &Arc<Memory>, ty: Ty, length: usize) -> Result<Buffer, Failure> {
+    let bytes = length.checked_mul(ty.size()).ok_or_else(|| memory.exhausted(Some(u64::MAX)))?;
+    Ok(Buffer::new(ty, length, Arc::new(memory.alloc_at_most(bytes)?)))
+}
+
 /// Returns the address of element `at` of a buffer, from which `bytes` bytes are accessed.
 pub fn address(buffer: &Buffer, at: usize, bytes: usize) -> Result<*mut u8, Failure> {
     let block = block(buffer)?;

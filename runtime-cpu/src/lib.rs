@@ -140,6 +140,14 @@ impl Runtime for Cpu {
         buffer::alloc(&self.memory, ty, length)
     }
 
+    fn alloc_at_most(&self, ty: Ty, length: usize) -> Result<Buffer, Failure> {
+        buffer::alloc_at_most(&self.memory, ty, length)
+    }
+
+    fn filled(&self, buffer: &Buffer, length: usize) -> Result<(), Failure> {
+        buffer::block(buffer)?.count(length.min(buffer.len()) * buffer.ty().size())
+    }
+
     fn write(&self, buffer: &Buffer, at: usize, bytes: &[u8]) -> Result<(), Failure> {
         let to = address(buffer, at, bytes.len())?;
         self.count(|counters| counters.wrote(bytes.len()));

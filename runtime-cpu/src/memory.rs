@@ -73,8 +73,12 @@ unsafe impl Send for Raw {}
 #[derive(Debug)]
 pub struct Block {
     raw: Option<Raw>,
-    /// The size that is counted, in bytes.
+    /// The size, in bytes.
     bytes: usize,
+    /// The part of it that is counted, in bytes.
+    counted: AtomicUsize,
+    /// True if it is not known before it is filled how much of it is used.
+    at_most: bool,
     memory: Arc<Memory>,
 }
 
@@ -97,11 +101,18 @@ impl Memory {
 
     /// Returns an uninitialised block of `bytes` bytes.
     pub fn alloc(self: &Arc<Memory>, bytes: usize) -> Result<Block, Failure> {
-        let used = self.used.fetch_add(bytes as u64, Relaxed).saturating_add(bytes as u64);
-        if used.saturating_add(self.instances.load(Relaxed)) > self.limit {
-            self.used.fetch_sub(bytes as u64, Relaxed);
-            return Err(self.exhausted(Some(bytes as u64)));
-        }
+        self.alloc_counted(bytes, false)
+    }
+
+    /// Returns an uninitialised block of `bytes` bytes, of which none is counted before
+    /// [`Block::count`]: pages that are never written take no memory.
+    pub fn alloc_at_most(self: &Arc<Memory>, bytes: usize) -> Result<Block, Failure> {
+        self.alloc_counted(bytes, true)
+    }
+
+    fn alloc_counted(self: &Arc<Memory>, bytes: usize, at_most: bool) -> Result<Block, Failure> {
+        let counted = if at_most { 0 } else { bytes };
+        let used = self.use_more(counted, bytes)?;
         let new = || {
             let place = if bytes < MIN_LARGE_BLOCK_BYTES {
                 0
@@ -114,11 +125,23 @@ impl Memory {
             self.trim(0);
             new()
         }) else {
-            self.used.fetch_sub(bytes as u64, Relaxed);
+            self.used.fetch_sub(counted as u64, Relaxed);
             return Err(self.exhausted(Some(bytes as u64)));
         };
         self.peak.fetch_max(used, Relaxed);
-        Ok(Block { raw: Some(raw), bytes, memory: self.clone() })
+        let counted = AtomicUsize::new(counted);
+        Ok(Block { raw: Some(raw), bytes, counted, at_most, memory: self.clone() })
+    }
+
+    /// Counts more bytes as used, and returns how many are; fails if these are too many for a block of
+    /// `wanted` bytes.
+    fn use_more(&self, bytes: usize, wanted: usize) -> Result<u64, Failure> {
+        let used = self.used.fetch_add(bytes as u64, Relaxed).saturating_add(bytes as u64);
+        if used.saturating_add(self.instances.load(Relaxed)) > self.limit {
+            self.used.fetch_sub(bytes as u64, Relaxed);
+            return Err(self.exhausted(Some(wanted as u64)));
+        }
+        Ok(used)
     }
 
     /// The failure to allocate `wanted` bytes; `None` if their number is not known.
@@ -265,11 +288,28 @@ impl Block {
     pub fn bytes(&self) -> usize {
         self.bytes
     }
+
+    /// Counts so many bytes of a block of [`Memory::alloc_at_most`]; the others are not used. Other blocks
+    /// are counted already.
+    pub fn count(&self, bytes: usize) -> Result<(), Failure> {
+        if !self.at_most {
+            return Ok(());
+        }
+        let counted = self.counted.load(Relaxed);
+        if bytes > counted {
+            let used = self.memory.use_more(bytes - counted, bytes)?;
+            self.memory.peak.fetch_max(used, Relaxed);
+        } else {
+            self.memory.used.fetch_sub((counted - bytes) as u64, Relaxed);
+        }
+        self.counted.store(bytes, Relaxed);
+        Ok(())
+    }
 }
 
 impl Drop for Block {
     fn drop(&mut self) {
-        self.memory.used.fetch_sub(self.bytes as u64, Relaxed);
+        self.memory.used.fetch_sub(*self.counted.get_mut() as u64, Relaxed);
         if let Some(raw) = self.raw.take() {
             self.memory.give_back(raw);
         }
@@ -292,6 +332,22 @@ mod tests {
     }
 
     #[test]
+    fn a_block_that_is_filled_in_part_is_counted_in_part() {
+        let memory = Memory::new(100);
+        let used = |memory: &Arc<Memory>| memory.usage().0;
+        let block = memory.alloc_at_most(1000).unwrap();
+        assert_eq!(used(&memory), 0);
+        block.count(60).unwrap();
+        assert_eq!(used(&memory), 60);
+        assert!(block.count(101).is_err());
+        block.count(40).unwrap();
+        assert!(memory.alloc(61).is_err());
+        assert_eq!(used(&memory), 40);
+        drop(block);
+        assert_eq!(memory.usage(), (0, 60));
+    }
+
+    #[test]
     fn the_limit_holds() {
         let memory = Memory::new(100);
         let block = memory.alloc(60).unwrap();
@@ -302,6 +358,7 @@ mod tests {
         drop(block);
         assert!(memory.alloc(100).is_ok());
         assert!(memory.alloc(usize::MAX).is_err());
+        assert!(memory.alloc_at_most(usize::MAX).is_err());
         assert_eq!(memory.usage().0, 0);
     }
 }

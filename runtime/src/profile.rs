@@ -224,6 +224,14 @@ impl Runtime for Profiled {
         self.inner.alloc(ty, length)
     }
 
+    fn alloc_at_most(&self, ty: Ty, length: usize) -> Result<Buffer, Failure> {
+        self.inner.alloc_at_most(ty, length)
+    }
+
+    fn filled(&self, buffer: &Buffer, length: usize) -> Result<(), Failure> {
+        self.inner.filled(buffer, length)
+    }
+
     fn write(&self, buffer: &Buffer, at: usize, bytes: &[u8]) -> Result<(), Failure> {
         self.inner.write(buffer, at, bytes)
     }

@@ -253,6 +253,17 @@ pub trait Runtime {
     fn caps(&self) -> &Caps;
     /// Returns a new array of uninitialised elements. Faults `OutOfMemory`.
     fn alloc(&self, ty: Ty, length: usize) -> Result<Buffer, Failure>;
+    /// Returns a new array of uninitialised elements for a launch that fills it from its beginning, with at
+    /// most so many. A runtime whose memory is only used where it is written may count the array when it is
+    /// known how much of it is: [`Runtime::filled`] says that.
+    fn alloc_at_most(&self, ty: Ty, length: usize) -> Result<Buffer, Failure> {
+        self.alloc(ty, length)
+    }
+    /// Says that all launches that fill an array of [`Runtime::alloc_at_most`] have filled its first `length`
+    /// elements, and that the others will not be used. Faults `OutOfMemory`.
+    fn filled(&self, _buffer: &Buffer, _length: usize) -> Result<(), Failure> {
+        Ok(())
+    }
     /// Writes elements, as bytes in the machine's order, from an element on.
     fn write(&self, buffer: &Buffer, at: usize, bytes: &[u8]) -> Result<(), Failure>;
     /// Compiles a well-formed module ([`crate::kir::verify`](crate::kir::verify())); the same module is

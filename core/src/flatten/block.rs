@@ -43,6 +43,11 @@ impl Flattener<'_> {
 
     fn binding(&mut self, binding: &Let, space: SpaceId) {
         let (var, site) = (binding.var, binding.site);
+        if let Op::List(args) = &binding.op
+            && let [only] = args[..]
+        {
+            self.singletons.insert(var, self.atom(only));
+        }
         match &binding.op {
             Op::Copy(a) => {
                 let a = self.atom(*a);
@@ -151,6 +156,9 @@ impl Flattener<'_> {
     ) -> Atom {
         match self.elements.get(&(sequence, of)) {
             Some((space, value)) if *space == inner => *value,
+            _ if self.appended.contains_key(&sequence) => {
+                self.appended_element_in(sequence, inner, checked, of, site)
+            }
             _ => {
                 let ty = self.env[&sequence].1.sequence_element().clone();
                 let element = flat::Op::Element { of: sequence, checked };

@@ -23,8 +23,10 @@
 //! | `nest` | apply-to-each and conditionals |
 //! | `sequence` | operations on sequences |
 //! | `count` | index spaces of a given length |
+//! | `append` | appended sequences that are read by position |
 //! | `view` | conditionals between views of one sequence |
 
+mod append;
 mod block;
 mod count;
 mod nest;
@@ -36,7 +38,7 @@ use crate::flat::{self, IndexSpace, SpaceId, SpaceKind, Step};
 use crate::ir::{Atom, FunId, Function, Program, Site, Ty, Var};
 use crate::prim::SeqOp;
 use nesl_runtime::bug::OrBug;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 /// Flattens a well-formed program that has no globals ([`crate::lower::globals_as_parameters`]) and
 /// no effects. Functions that no flattened code calls have no flattened form.
@@ -87,6 +89,12 @@ struct Flattener<'p> {
     ranks: FxHashMap<Var, (SeqOp, Atom)>,
     /// The pairs of sequences that [`SeqOp::Groups`] gave, with the sequence that was grouped.
     groups: FxHashMap<Var, Atom>,
+    /// The appended sequences that are only read element by element.
+    by_position: FxHashSet<Var>,
+    /// For an appended sequence that is read by position: its two parts, and the length of the first.
+    appended: FxHashMap<Var, (Atom, Atom, Atom)>,
+    /// The elements of the sequences `[x]`.
+    singletons: FxHashMap<Var, Atom>,
     /// The first variable that nothing uses yet.
     next: u32,
     /// The steps of the blocks that are being flattened, outermost first.
@@ -115,6 +123,9 @@ impl<'p> Flattener<'p> {
             views: FxHashMap::default(),
             ranks: FxHashMap::default(),
             groups: FxHashMap::default(),
+            by_position: append::only_read(&function.body),
+            appended: FxHashMap::default(),
+            singletons: FxHashMap::default(),
             next: last,
             open: Vec::new(),
             calls: Vec::new(),

@@ -28,9 +28,15 @@ impl Flattener<'_> {
                 other => bug!("{other:?} is a sequence, which is a variable"),
             })
             .collect();
-        // If one of the sequences has an index space already, it is the one to use.
-        let known =
-            sequences.iter().position(|var| self.known_elements_space(*var, space).is_some());
+        // If one of the sequences has an index space already, it is the one to use; but one that is read by
+        // position can be read in any.
+        let known = |var: &Var| self.known_elements_space(*var, space).is_some();
+        let stored = |var: &Var| !self.appended.contains_key(var);
+        let known = sequences
+            .iter()
+            .position(|var| known(var) && stored(var))
+            .or_else(|| sequences.iter().position(stored))
+            .or_else(|| sequences.iter().position(known));
         let first = sequences[known.unwrap_or(0)];
         let code = FaultCode::NestLength;
         let checks: Vec<Option<Var>> = sequences

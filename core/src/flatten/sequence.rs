@@ -3,7 +3,7 @@
 //! | operation | flattened form |
 //! |---|---|
 //! | reductions, scans, histograms, scatters, gathers | steps over the elements |
-//! | ranges, repetitions, `pack`, `flatten` | index spaces, and a collect |
+//! | ranges, repetitions, `pack`, `flatten`, `++` read by position | index spaces, and a collect |
 //! | permuting by ranks of the same sequence | sequential code that sorts |
 //! | all others | an operation that each element executes for itself ([`flat::Op::Map`]) |
 
@@ -75,6 +75,9 @@ impl Flattener<'_> {
                 let value = self.element_in(*of, inner, checked, space, site);
                 let from = self.filter_space(inner, flag, site);
                 self.collect(var, ty, value, from, space, site);
+            }
+            (SeqOp::Append, [a, b]) if self.by_position.contains(&var) => {
+                self.append_by_position(binding, *a, *b, space);
             }
             (SeqOp::Flatten, [Atom::Var(of)]) => self.concat(binding, *of, space),
             (SeqOp::RankUp | SeqOp::RankDown, [of]) => {

@@ -140,7 +140,7 @@ pub enum Expr {
     Sequence(Vec<ExprId>),
     /// A long sequence of constants of one type, at any depth: `[[1, 2], [3, 4], …]`.
     Constants {
-        /// The elements.
+        /// The elements of the sequence.
         elements: Arc<Constants>,
         /// The first ints that need more than 32 bits, without their signs, and their tokens.
         wide: Box<[(i64, u32)]>,

@@ -30,7 +30,7 @@ pub(super) struct LongLiteral {
     pub(super) start: u32,
     /// The significant token behind its outermost bracket.
     pub(super) end: u32,
-    /// The elements.
+    /// The elements of the outermost list.
     pub(super) elements: Arc<Constants>,
     /// The first ints that need more than 32 bits, without their signs, and their tokens.
     pub(super) wide: Box<[(i64, u32)]>,

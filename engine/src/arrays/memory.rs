@@ -37,6 +37,11 @@ impl Memory<'_> {
         self.runtime.alloc(ty, length)
     }
 
+    /// Allocates an array that a launch fills from its beginning, with at most so many elements.
+    pub(crate) fn alloc_at_most(&self, ty: Ty, length: usize) -> Stepped<Buffer> {
+        self.runtime.alloc_at_most(ty, length)
+    }
+
     /// Allocates an array as an argument, not yet written.
     pub(super) fn alloc_column(&self, ty: Ty, length: usize) -> Stepped<Arg> {
         Ok(Arg::Array(self.alloc(ty, length)?, 0))

@@ -5,7 +5,7 @@ use crate::frame::{CallFrame, RunResult};
 use crate::unsupported::Unsupported;
 use nesl_core::flat::{Kernel, SpaceId};
 use nesl_core::ir::{Atom, Var};
-use nesl_core::lower::kernel::{KernelParam, LoweredKernel};
+use nesl_core::lower::kernel::{FilterResult, KernelParam, LoweredKernel, ResultPart};
 use nesl_runtime::bug;
 use nesl_runtime::bug::OrBug;
 use nesl_runtime::runtime::Arg;
@@ -38,7 +38,14 @@ pub(super) fn arguments(
             KernelParam::Value(var) => args.extend_from_slice(&frame.value_at_home(*var).parts),
             KernelParam::Pool(var) => args.extend_from_slice(pool(frame, *var)),
             KernelParam::Out(space, ty) => {
-                args.push(Arg::Array(memory.alloc(*ty, frame.extent(*space).count)?, 0));
+                let count = frame.extent(*space).count;
+                let own = args.len();
+                let is_packed = code.filters.iter().any(|f| packed(code, f).any(|at| at == own));
+                let array = match is_packed {
+                    true => memory.alloc_at_most(*ty, count)?,
+                    false => memory.alloc(*ty, count)?,
+                };
+                args.push(Arg::Array(array, 0));
             }
             KernelParam::Table(size, combine, ty) => {
                 let size = table_size(memory, frame, kernel, *size)?;
@@ -58,6 +65,20 @@ pub(super) fn arguments(
         args.splice(*at..*at + parts.len(), parts);
     }
     Ok(args)
+}
+
+/// Returns the numbers of the arguments that are arrays with an element for each element of a filter, of which
+/// the kernel has as many as its index space at most.
+pub(super) fn packed<'a>(
+    code: &'a LoweredKernel,
+    filter: &'a FilterResult,
+) -> impl Iterator<Item = usize> {
+    let values = code.results.iter().filter(|result| result.space == filter.space);
+    let arrays = values.flat_map(|result| &result.parts).filter_map(|part| match part {
+        ResultPart::Array(at) => Some(*at),
+        _ => None,
+    });
+    arrays.chain(filter.indices)
 }
 
 /// Returns the columns of the elements of a sequence, without its length or descriptor.

@@ -1,5 +1,6 @@
 //! The values and filters that a launch makes, bound in the frame.
 
+use super::args::packed;
 use crate::arrays::{
     FlatValue, Memory, PendingSegments, Segments, array, length, number, read_together,
 };
@@ -40,6 +41,9 @@ pub(super) fn bind_results(
                 Extent::filtered(segments.total, Some(segments), indices)
             }
         };
+        for at in packed(code, filter) {
+            memory.runtime.filled(array(&args[at]), extent.count)?;
+        }
         frame.set_extent(filter.space, Rc::new(extent));
     }
     Ok(())

@@ -11,6 +11,7 @@ pub(super) fn check(make: Make<'_>) {
     launches_are_in_order(make);
     modules_are_compiled_once(make);
     memory_is_counted(make);
+    arrays_are_filled_in_part(make);
     interrupts(make);
     depth(make);
 }
@@ -93,6 +94,23 @@ fn modules_are_compiled_once(make: Make<'_>) {
     }
     runtime.sync().expect("done");
     assert_eq!(runtime.counters().modules, 1);
+}
+
+/// An array with room for more elements than are used counts, in the end, at most as any other.
+fn arrays_are_filled_in_part(make: Make<'_>) {
+    let runtime = make(Options { memory: 1 << 20, ..Options::default() });
+    let buffer = runtime.alloc_at_most(Ty::I64, 100_000).expect("room");
+    assert_eq!(buffer.len(), 100_000);
+    runtime.write(&buffer, 0, &i64s(&[1, 2, 3])).expect("written");
+    runtime.filled(&buffer, 3).expect("room for what is used");
+    let mut out = vec![0; 24];
+    runtime.read(&buffer, 0, &mut out).expect("read");
+    assert_eq!(out, i64s(&[1, 2, 3]));
+    assert!(runtime.counters().bytes <= 800_000);
+    drop(buffer);
+    let other = runtime.alloc(Ty::I64, 10).expect("room");
+    runtime.filled(&other, 3).expect("nothing to do");
+    assert!(runtime.counters().bytes >= 80, "an array of a known length is counted as a whole");
 }
 
 fn memory_is_counted(make: Make<'_>) {

@@ -58,7 +58,8 @@ impl<'a> VectorEmitter<'_, 'a, '_> {
                 match (&cond, none) {
                     (Lanes::Uniform(cond), _) => self.branch(inst, *cond, then, otherwise),
                     (_, Some(none)) if self.is_worth_both(then, otherwise) => {
-                        self.rarely_taken(inst, none, &cond, then, otherwise);
+                        let all = self.all.get(value).copied();
+                        self.together(inst, (none, all), &cond, [then, otherwise]);
                     }
                     _ => self.masked(inst, &cond, then, otherwise),
                 }
@@ -241,26 +242,27 @@ impl<'a> VectorEmitter<'_, 'a, '_> {
         size <= MAX_DUPLICATED_INSTRUCTIONS
     }
 
-    /// A branch whose first side few elements take: a group of which none does executes only the second.
-    fn rarely_taken(
+    /// A branch that few elements take, or that the elements before some place take: a group of which `none`
+    /// does executes only the second side, and one of which `all` do only the first.
+    fn together(
         &mut self,
         inst: &'a Inst,
-        none: ir::Value,
+        (none, all): (ir::Value, Option<ir::Value>),
         cond: &Lanes,
-        then: &'a Block,
-        otherwise: &'a Block,
+        [then, otherwise]: [&'a Block; 2],
     ) {
         let join = self.types(&inst.results);
         let join = self.c.block_with(join);
         let (together, apart) = (self.c.b.create_block(), self.c.b.create_block());
         self.c.b.ins().brif(none, together, &[], apart, &[]);
-        self.c.b.switch_to_block(together);
-        self.duplicated_branches += 1;
-        self.block(otherwise);
-        self.duplicated_branches -= 1;
-        let yields = self.hand(&otherwise.yields, &inst.results);
-        self.c.jump(join, &yields);
+        self.side(together, otherwise, join, &inst.results);
         self.c.b.switch_to_block(apart);
+        if let Some(all) = all {
+            let (together, apart) = (self.c.b.create_block(), self.c.b.create_block());
+            self.c.b.ins().brif(all, together, &[], apart, &[]);
+            self.side(together, then, join, &inst.results);
+            self.c.b.switch_to_block(apart);
+        }
         self.masked(inst, cond, then, otherwise);
         let yields = self.hand(&inst.results, &inst.results);
         self.c.jump(join, &yields);
@@ -270,6 +272,16 @@ impl<'a> VectorEmitter<'_, 'a, '_> {
         for result in &inst.results {
             self.choices.remove(result);
         }
+    }
+
+    /// One side of a branch, for a group of which all elements take it.
+    fn side(&mut self, at: ir::Block, side: &'a Block, join: ir::Block, results: &[Value]) {
+        self.c.b.switch_to_block(at);
+        self.duplicated_branches += 1;
+        self.block(side);
+        self.duplicated_branches -= 1;
+        let yields = self.hand(&side.yields, results);
+        self.c.jump(join, &yields);
     }
 
     /// A divergent branch: both sides under masks, or both for all elements (if-conversion).

@@ -137,6 +137,14 @@ impl<'a> VectorEmitter<'_, 'a, '_> {
         }
     }
 
+    /// The number of the group's last element, from its first.
+    fn last_element(&mut self) -> ir::Value {
+        match self.last {
+            Some(last) => last,
+            None => self.c.int(self.elements as i64 - 1),
+        }
+    }
+
     /// A scalar that is true only if an implied predicate holds for all elements: it holds for all if it
     /// holds for the first and last, and the affine operand does not overflow between them.
     fn everywhere(&mut self, op: Binary, a: Value, b: Value) -> Option<ir::Value> {
@@ -159,10 +167,7 @@ impl<'a> VectorEmitter<'_, 'a, '_> {
         };
         let strict = matches!(op, Binary::Lt | Binary::Gt);
         let cc = if strict { IntCC::SignedLessThan } else { IntCC::SignedLessThanOrEqual };
-        let last = match self.last {
-            Some(last) => last,
-            None => self.c.int(self.elements as i64 - 1),
-        };
+        let last = self.last_element();
         match (self.get(x), self.get(y)) {
             (Lanes::Affine(x), Lanes::Uniform(y)) => {
                 let end = self.c.b.ins().iadd(x, last);
@@ -209,9 +214,32 @@ impl<'a> VectorEmitter<'_, 'a, '_> {
         Some(self.c.b.ins().icmp_imm_s(IntCC::Equal, signs, 0))
     }
 
-    /// A scalar that is true if no element of the group is the one that an index is compared with, as is
-    /// so for most groups.
+    /// A scalar that is true only if a comparison with an index holds for no element of the group: none is the
+    /// one that it is compared with, as is so for most groups, or all are beyond a bound.
     fn nowhere(&mut self, op: Binary, a: Value, b: Value) -> Option<ir::Value> {
+        let below = match op {
+            Binary::Lt => Some((a, b, IntCC::SignedGreaterThanOrEqual)),
+            Binary::Le => Some((a, b, IntCC::SignedGreaterThan)),
+            Binary::Gt => Some((b, a, IntCC::SignedGreaterThanOrEqual)),
+            Binary::Ge => Some((b, a, IntCC::SignedGreaterThan)),
+            _ => None,
+        };
+        if let Some((x, y, beyond)) = below {
+            // At the first of the first, and at the last of the second.
+            let (first, x, y) = match (self.get(x), self.get(y)) {
+                (Lanes::Affine(x), Lanes::Uniform(y)) => (x, x, y),
+                (Lanes::Uniform(x), Lanes::Affine(y)) => {
+                    let last = self.last_element();
+                    (y, x, self.c.b.ins().iadd(y, last))
+                }
+                _ => return None,
+            };
+            let last = self.last_element();
+            let end = self.c.b.ins().iadd(first, last);
+            let good = self.c.b.ins().icmp(IntCC::SignedLessThanOrEqual, first, end);
+            let beyond = self.c.b.ins().icmp(beyond, x, y);
+            return Some(self.c.b.ins().band(beyond, good));
+        }
         let (base, other) = match (op, self.get(a), self.get(b)) {
             (Binary::Eq, Lanes::Affine(base), Lanes::Uniform(other)) => (base, other),
             (Binary::Eq, Lanes::Uniform(other), Lanes::Affine(base)) => (base, other),
