@@ -1,4 +1,4 @@
-//! What to do about a fault of a program: the advice of its message.
+//! The advice of a message about a fault of a program that ran.
 
 use nesl_runtime::fault::{Fault, FaultCode};
 

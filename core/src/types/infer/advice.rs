@@ -186,6 +186,9 @@ impl Misfit<'_, '_> {
             return Advice::hint(match self.name {
                 "==" => "compare with `eql(a, b)`, which works for every type",
                 "/=" => "compare with `not(eql(a, b))`, which works for every type",
+                _ if self.types.iter().all(|ty| *ty == string) => {
+                    "only int, float and char have an order; `string_sort(a)` sorts strings, and `string_rank([a, b])` ranks two"
+                }
                 _ => "only int, float and char have an order",
             });
         }

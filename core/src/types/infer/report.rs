@@ -9,7 +9,7 @@ use crate::types::print::members;
 use crate::types::unify::Clash;
 use crate::types::{Signature, Ty, class_name, print_scheme};
 
-/// Why an index is expected to be an int.
+/// The note of an error about an index that is no int.
 pub(super) const INDEX_IS_INT: &str = "an index is an int";
 
 impl Infer<'_> {
