@@ -10,7 +10,7 @@ use tempfile::TempDir;
 /// A folder with a program, the simulated driver, and the program's cache of compiled modules.
 struct Machine(TempDir);
 
-/// What a process printed and how it ended.
+/// The result of a process.
 struct Ran {
     code: i32,
     out: String,
@@ -97,7 +97,7 @@ fn devices_are_described() {
     ran.told("--runtime ptx  not on this machine: ");
 }
 
-/// What ran where, and why, is told by every face; modules are kept for the next process.
+/// Every face tells which kernels ran where, and why; the next process finds the modules on disk.
 #[test]
 fn what_ran_where_is_told() {
     let machine = Machine::new();

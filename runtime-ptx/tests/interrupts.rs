@@ -176,7 +176,7 @@ fn every_kind_of_kernel_ends() {
     }
 }
 
-/// What was launched behind an interrupted kernel has no effect.
+/// Launches behind an interrupted kernel have no effect.
 #[test]
 fn launches_behind_an_interrupt_have_no_effect() {
     let session = simulator(&[("check", "1")]);
