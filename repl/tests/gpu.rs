@@ -108,20 +108,20 @@ fn programs_of_the_benchmarks() {
         sort                       1         9         0         1         0      4576      4339     48393         0
         sum-rows                   1         1         0         1         0       850        18      5223         0
         sum-columns                3         3         0         2         2      4809         4      1832         0
-        spmv                       1         1         0         1         0      4750        39      1168         0
-        mandelbrot                 3         4         0         2         0       128       385      2317         0
-        pagerank                  40        40         0         1         0    103195      3125     42016         0
-        kmeans-3                  15        19         0         7         6     44153     12923    135257         0
-        kmeans-30                 15        19         0         7         6    322817     21390    287046         0
+        spmv                       1         1         0         1         0      4750        39      1173         0
+        mandelbrot                 3         4         0         2         0       128       385      2310         0
+        pagerank                  40        40         0         1         0    103195      3125     42221         0
+        kmeans-3                  15        19         0         7         6     44153     12923    135276         0
+        kmeans-30                 15        19         0         7         6    322817     21390    287065         0
         primes                    24        24         0        10         9       453      2540     17033         0
         hotspot                   40        40         0         1         0     44843      6437     93259         0
         bfs                      105       125         0        44        43     15884      4735     30941         0
         word-count                 5         6         0         3         2      6271      4798     37478         0
-        quicksort                218       267         1       120        42    139889    137136    140699         1
-        quickhull                 87        92         1        34        40     18186      3700    103662         1
+        quicksort                218       267         1       120        42    139876    137136    140717         1
+        quickhull                 87        92         1        34        40     18186      3700    103665         1
         barnes-hut                29        45         1        10        14    202224      1033     90647         1
-        barnes-hut-squares       227       285        10       103        66    811133    812499    845830         2
-        batcher                  647       723        11       331       205    242225    239078    142891         2
+        barnes-hut-squares       227       285        10       103        66    811127    812499    845891         2
+        batcher                  647       723        11       331       205    242221    239078    142926         2
 
         quicksort: quicksort kernel 5: recursive functions
         quickhull: chain kernel 19: recursive functions
@@ -167,38 +167,38 @@ fn programs_of_the_examples() {
         example              kernels   entries    on cpu    drains     reads  load KiB store KiB   k instr   refused
         barnes_hut                34        50         1        15        23      4746      2818     24564         1
         batcher                   64        65        10        18        26       185       131      4132        10
-        bfs                       50        56         3        23        25        40        23      6618         3
+        bfs                       50        56         3        23        25        40        23      6619         3
         black_scholes              2         3         0         2         0         0         0       138         0
-        closest_pair              35        35         2        17        23      5207      3784      9653         2
-        collatz                    5         5         1         4         2        30        25      5452         1
-        components               346       403         0        74        68     29513     10115     33884         0
-        dot_product                4         4         0         3         2        67         8      7624         0
-        edit_distance             31        45         0        19         1       864       604      2119         0
+        closest_pair              35        35         2        17        23      5207      3784      9814         2
+        collatz                    5         5         1         4         2        30        25      5453         1
+        components               346       403         0        74        68     29512     10115     33886         0
+        dot_product                4         4         0         3         2        67         8      8090         0
+        edit_distance             31        45         0        19         1       864       604      2126         0
         fft                       49        49         3         9        14        78        54       742         2
-        heat                       4         6         0         4         0      2259       874      1204         0
+        heat                       4         6         0         4         0      2259       874      1205         0
         histogram                 32        35         0        14        13        44        14      3516         0
-        independent_set           35        35         0        11        10        63        18      3343         0
+        independent_set           35        35         0        11        10        63        18      3344         0
         integration                3         3         3         3         9         1         0       213         2
-        kmeans                   180       232         1        83        61      1464       558     11488         1
-        knn                       33        36         2        17        20      2186       749      5682         2
-        life                      76       108         0        62         5       263       129      5391         0
-        line_fit                  17        18         0        12         9        42        15      3254         0
-        list_ranking              69        71         0        21        18     12993      6194     30978         0
-        mandelbrot                 4         5         0         3         4         5        57      2883         0
-        matrix                    96       111         3        75        73       321       263      4371         3
-        monte_carlo               12        13         0         7         6       147       127     37418         0
-        nqueens                   11        18         0        15         3     21924     15155     11415         0
-        pagerank                 385       385         0       129       127      1147        95     13138         0
-        parentheses               31        39         0        21         9        10         6      5483         0
-        picture                  154       210         1       110        53       330       329      9657         1
+        kmeans                   180       232         1        83        61      1464       558     11507         1
+        knn                       33        36         2        17        20      2186       749      5684         2
+        life                      76       108         0        62         5       263       129      5408         0
+        line_fit                  17        18         0        12         9        42        15      3255         0
+        list_ranking              69        71         0        21        18     12993      6194     30979         0
+        mandelbrot                 4         5         0         3         4         5        57      2894         0
+        matrix                    96       111         3        75        73       321       263      4379         3
+        monte_carlo               12        13         0         7         6       147       127     38238         0
+        nqueens                   11        18         0        15         3     21924     15155     11418         0
+        pagerank                 385       385         0       129       127      1147        95     13169         0
+        parentheses               31        39         0        21         9        10         6      5487         0
+        picture                  154       210         1       110        53       330       329      9687         1
         primes                    15        15         3         9         7        14        18       598         3
-        quickhull                 43        45         2        21        35      3239      1120     24812         2
-        quicksort                 37        47         5        22        25       837       651      7014         5
-        run_length                28        34         0        20         9       278       131      1839         0
-        spanning_tree             66        78         0        30        18       320       239      5677         0
-        sparse_matrix             75        77         0        36        34       165        28      3365         0
-        string_search             30        44         0        24         9      4955      3876      3624         0
-        word_count                33        37         0        20        19       378       168      5459         0
+        quickhull                 43        45         2        21        35      3239      1120     24813         2
+        quicksort                 37        47         5        22        25       837       651      7015         5
+        run_length                28        34         0        20         9       278       131      1847         0
+        spanning_tree             66        78         0        30        18       320       239      5680         0
+        sparse_matrix             75        77         0        36        34       165        28      3369         0
+        string_search             30        44         0        24         9      4954      3876      3630         0
+        word_count                33        37         0        20        19       378       168      5460         0
 
         barnes_hut: pulls kernel 39: recursive functions
         batcher: bitonic_merge@int kernel 16: recursive functions

@@ -224,6 +224,8 @@ fn rows_and_columns() {
             regular.store_sectors <= results + 2 * (tiles + tiles / 16).min(rows as u64) + tiles
         );
         let sectors = |counters: &KernelCounters| counters.load_sectors + counters.store_sectors;
+        let (across, along) = (sectors(&regular), sectors(&down));
+        assert!(across * 100 <= along * 105 && along * 100 <= across * 105, "{across}, {along}");
         let least = (8 * n as u64) / SECTOR_BYTES + results;
         assert!(sectors(&regular) * 100 <= least * 105);
         // Tiles look for their first segments, and read the offsets behind them.

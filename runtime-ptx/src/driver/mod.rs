@@ -5,6 +5,7 @@
 //! | `cache` | compiled modules on disk |
 //! | `device` | finding the driver and a device; what the device is |
 //! | `memory` | arrays in device memory, and the cache of free blocks |
+//! | `milestones` | how far the host may be ahead of the device |
 //! | `module` | PTX → code of the device, by the driver's compiler |
 //! | `staging` | pinned memory of the host, for copies |
 //! | `stream` | the order of work; copies, launches, waiting |
@@ -15,6 +16,7 @@
 pub mod cache;
 pub mod device;
 pub mod memory;
+mod milestones;
 pub mod module;
 mod staging;
 pub mod stream;

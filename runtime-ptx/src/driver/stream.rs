@@ -5,6 +5,7 @@
 //! copies the next, and a write is only enqueued when it returns.
 
 use super::device::Device;
+use super::milestones::{Milestone, Milestones};
 use super::module::CompiledEntry;
 use super::staging::{PIECE_BYTES, PIECES, Piece, Pinned, Ring};
 use super::{device_failure, failure};
@@ -44,6 +45,8 @@ pub struct Stream {
     staging: Pinned,
     /// The way of long arrays, once there was one.
     ring: RefCell<Option<Ring>>,
+    /// The points that the host does not go too far ahead of.
+    milestones: Milestones,
     /// The interrupt flag of the runtime's options.
     interrupt: Arc<AtomicBool>,
 }
@@ -87,8 +90,8 @@ impl Stream {
             .map_err(|error| failure("create an event", error))?;
         let words = Pinned::new(word::BYTES)?;
         let staging = Pinned::new(STAGING_BYTES)?;
-        let ring = RefCell::default();
-        let stream = Stream { device, handle, done, words, staging, ring, interrupt };
+        let (ring, milestones) = (RefCell::default(), Milestones::new()?);
+        let stream = Stream { device, handle, done, words, staging, ring, milestones, interrupt };
         stream.set(word::INTERRUPT, 0);
         stream.set(word::FAILED, 0);
         Ok(stream)
@@ -293,7 +296,7 @@ impl Stream {
         }
     }
 
-    /// Enqueues an entry with parameters of 8 bytes.
+    /// Enqueues an entry with parameters of 8 bytes. Waits if too many are under way.
     pub fn launch(
         &self,
         entry: &CompiledEntry,
@@ -316,7 +319,13 @@ impl Stream {
                 &mut pointers,
             )
         }
-        .map_err(|error| failure("launch a kernel", error))
+        .map_err(|error| failure("launch a kernel", error))?;
+        let Some(Milestone { event, is_used }) = self.milestones.count() else { return Ok(()) };
+        if is_used {
+            self.wait_for(event)?;
+        }
+        // SAFETY: event and stream are this one's.
+        unsafe { event::record(event, self.handle) }.map_err(|error| failure("wait", error))
     }
 
     /// Waits until everything enqueued is done. An interrupt meanwhile is passed on to the kernels.
@@ -334,14 +343,14 @@ impl Stream {
     fn wait_for(&self, event: sys::CUevent) -> Result<(), Failure> {
         let mut looks = 0;
         loop {
+            if self.interrupt.load(Ordering::Relaxed) {
+                self.set(word::INTERRUPT, 1);
+            }
             // SAFETY: the event is this stream's.
             match unsafe { event::query(event) } {
                 Ok(()) => return Ok(()),
                 Err(error) if error.0 == CUresult::CUDA_ERROR_NOT_READY => {}
                 Err(error) => return Err(self.lost(error)),
-            }
-            if self.interrupt.load(Ordering::Relaxed) {
-                self.set(word::INTERRUPT, 1);
             }
             looks += 1;
             match looks < LOOKS_WITHOUT_SLEEP {

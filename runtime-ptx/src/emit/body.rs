@@ -23,8 +23,9 @@ use nesl_runtime::kir::{Block, Combine, Inst, Literal, Op, Site, Ty, Value, Valu
 use nesl_runtime::runtime::Reason;
 use std::collections::HashMap;
 
-/// Iterations of a loop between two looks at the interrupt word; a power of two.
-const INTERRUPT_POLL_ITERATIONS: u32 = 1024;
+/// The greatest number of iterations of a loop that is not counted towards looks at the interrupt word, if
+/// it is known.
+const UNCOUNTED_ITERATIONS: i64 = 64;
 
 /// The state of the emission of one work item.
 pub struct WorkItem<'a> {
@@ -127,7 +128,7 @@ impl<'a> WorkItem<'a> {
     /// and `index` are the number of the stage and the index of the work item. Returns the operands
     /// of its values.
     pub fn finish(self, stage: usize, index: Operand, failed: Label) -> Vec<Option<Operand>> {
-        let WorkItem { asm, exits, operands, .. } = self;
+        let WorkItem { asm, exits, operands, frame, .. } = self;
         asm.out_of_line(|asm| {
             for exit in exits {
                 asm.place(exit.from);
@@ -138,6 +139,9 @@ impl<'a> WorkItem<'a> {
                 }
                 if let Some(details) = &exit.details {
                     failure::record(asm, stage, index, details);
+                }
+                if let (Some(Details::Interrupted), Some(ticks)) = (&exit.details, &frame.ticks) {
+                    ticks.look_at_once(asm);
                 }
                 emit!(asm, "bra {failed}");
             }
@@ -482,8 +486,6 @@ impl WorkItem<'_> {
         self.hoist_ranges(head(&inst.op));
         let registers = self.carry(init, carried);
         let top = self.save_top(inst);
-        let count = self.asm.register(Class::B32);
-        self.asm.move_to(count, Literal::I32(0).into());
         let (head, end) = (self.asm.label(), self.asm.label());
         self.asm.place(head);
         self.block(cond)?;
@@ -492,8 +494,7 @@ impl WorkItem<'_> {
         self.block(body)?;
         self.next(&body.yields, carried, &registers);
         self.restore_top(top);
-        emit!(self.asm, "add.s32 {count}, {count}, 1");
-        self.poll(count);
+        self.poll();
         emit!(self.asm, "bra {head}");
         self.asm.place(end);
         self.restore_top(top);
@@ -532,9 +533,9 @@ impl WorkItem<'_> {
         self.next(carries, carried, &registers);
         self.restore_top(top);
         emit!(self.asm, "add.s64 {counter}, {counter}, 1");
-        if !matches!(count, Operand::Constant(_)) {
-            let low = self.asm.convert(Ty::I64, Ty::I32, counter.into());
-            self.poll(low);
+        let is_short = |count| matches!(count, Literal::I64(0..=UNCOUNTED_ITERATIONS));
+        if !matches!(count, Operand::Constant(count) if is_short(count)) {
+            self.poll();
         }
         emit!(self.asm, "bra {head}");
         self.asm.place(end);
@@ -557,18 +558,11 @@ impl WorkItem<'_> {
         sums
     }
 
-    /// Emits a look at the interrupt word, now and then: `count` is the number of iterations.
-    fn poll(&mut self, count: Reg) {
-        let asm = &mut *self.asm;
-        let (low, not_now) = (asm.register(Class::B32), asm.register(Class::Predicate));
-        let go_on = asm.label();
-        emit!(asm, "and.b32 {low}, {count}, {}", INTERRUPT_POLL_ITERATIONS - 1);
-        emit!(asm, "setp.ne.s32 {not_now}, {low}, 0");
-        emit!(asm, "@{not_now} bra {go_on}");
-        let interrupted = failure::is_interrupted(asm);
-        let from = asm.label();
-        emit!(asm, "@{interrupted} bra {from}");
-        asm.place(go_on);
+    /// Emits the end of an iteration, after which the thread now and then looks at the interrupt word.
+    fn poll(&mut self) {
+        let ticks = self.frame.ticks.or_bug("the iterations of a kernel with loops are counted");
+        let from = self.asm.label();
+        ticks.count(self.asm, from);
         let details = Some(Details::Interrupted);
         self.exits.push(Exit { from, late: None, details });
     }

@@ -13,11 +13,13 @@ use super::address::AddressSpace;
 use super::assembly::{Assembly, Class, Operand, Reg, emit};
 use super::body::WorkItem;
 use super::collective::WARP_THREADS;
+use super::failure::{self, Details};
 use super::finish::Finish;
 use super::frame::{BLOCK_THREADS, Entry, area_name};
 use super::plan::Role;
 use super::rows;
 use super::target::Target;
+use super::ticks::Ticks;
 use super::traps::may_fail;
 use super::vector::Vector;
 use nesl_runtime::kir::{Inst, Sink, Ty, Value, walk};
@@ -70,8 +72,12 @@ fn each_index_of(
     let index = entry.first_index(asm, part);
     let stride = asm.register(Class::B64);
     emit!(asm, "mul.wide.u32 {stride}, {parts}, {BLOCK_THREADS}");
+    // Memory limits the number of work items that have an element of an array each; others may take
+    // the device any time.
+    let is_bounded = !entry.accesses_at_index().arrays.is_empty();
+    let ticks = (!is_bounded).then(|| entry.frame.ticks.unwrap_or_else(|| Ticks::begin(asm)));
     if vector.width == 1 {
-        return each_from(asm, (index, stride, count), |asm, index| {
+        return each_from(asm, (index, stride, count), ticks, |asm, index| {
             work_item(entry, asm, sums, index, &live)
         });
     }
@@ -82,16 +88,19 @@ fn each_index_of(
     emit!(asm, "mul.lo.s64 {index}, {index}, {width}");
     emit!(asm, "mul.lo.s64 {stride}, {stride}, {width}");
     let aligned = vector.is_aligned(asm, entry);
-    each_from(asm, (index, stride, vectors.into()), |asm, index| {
+    each_from(asm, (index, stride, vectors.into()), ticks, |asm, index| {
         vector_of_items(entry, asm, sums, index, (&vector, &live[0], aligned))
     })?;
-    each_from(asm, (last, stride, count), |asm, index| work_item(entry, asm, sums, index, &live))
+    each_from(asm, (last, stride, count), None, |asm, index| {
+        work_item(entry, asm, sums, index, &live)
+    })
 }
 
-/// Emits a loop over every `stride`-th index from one on.
+/// Emits a loop over every `stride`-th index from one on, which an interrupt ends if iterations are counted.
 fn each_from(
     asm: &mut Assembly,
     (index, stride, count): (Reg, Reg, Operand),
+    ticks: Option<Ticks>,
     body: impl FnOnce(&mut Assembly, Reg) -> Result<(), Reason>,
 ) -> Result<(), Reason> {
     let (head, end) = (asm.label(), asm.label());
@@ -100,6 +109,16 @@ fn each_from(
     emit!(asm, "@{over} bra {end}");
     asm.place(head);
     body(asm, index)?;
+    if let Some(ticks) = ticks {
+        let interrupted = asm.label();
+        ticks.count(asm, interrupted);
+        asm.out_of_line(|asm| {
+            asm.place(interrupted);
+            failure::record(asm, 0, index.into(), &Details::Interrupted);
+            ticks.look_at_once(asm);
+            emit!(asm, "bra {end}");
+        });
+    }
     let more = asm.register(Class::Predicate);
     emit!(asm, "add.s64 {index}, {index}, {stride}");
     emit!(asm, "setp.lt.s64 {more}, {index}, {count}");

@@ -11,10 +11,11 @@ use super::plan::{Pass, Plan, Role, Way};
 use super::scratch::{self, Scratch};
 pub use super::shape::{BLOCK_THREADS, area_name};
 use super::tables::SharedTable;
+use super::ticks::Ticks;
 use super::traps::may_fail;
 use nesl_runtime::bug::OrBug;
 use nesl_runtime::kir::liveness::live_insts;
-use nesl_runtime::kir::{Inst, Kernel, Op, Space, Stage, Ty, Value, ValueTy, walk};
+use nesl_runtime::kir::{Block, Inst, Kernel, Op, Space, Stage, Ty, Value, ValueTy, walk};
 use std::collections::HashMap;
 
 /// The parameters that the launcher passes first, each of 8 bytes; the areas of the plan follow, and
@@ -54,6 +55,8 @@ pub struct Accesses {
 pub struct Frame {
     /// The registers that allocate scratch memory, if the kernel needs some.
     pub scratch: Option<scratch::Registers>,
+    /// The counter of iterations, if the kernel has loops.
+    pub ticks: Option<Ticks>,
     /// The tables of the block for histograms.
     pub tables: Vec<SharedTable>,
     /// The registers that say which thread it is.
@@ -94,7 +97,8 @@ impl Frame {
             let params = (rows, row, needed);
             scratch::Registers::load(asm, &ids, BLOCK_THREADS, params, is_checked)
         });
-        Frame { scratch, tables, ids, operands, bounds, limits }
+        let ticks = walk::stage_bodies(kernel).any(has_loops).then(|| Ticks::begin(asm));
+        Frame { scratch, ticks, tables, ids, operands, bounds, limits }
     }
 
     /// Emits the beginning of the next work items of the thread: the memory of those before is free.
@@ -103,6 +107,12 @@ impl Frame {
             scratch.begin(asm);
         }
     }
+}
+
+fn has_loops(body: &Block) -> bool {
+    let mut found = false;
+    walk::each_inst(body, &mut |inst| found |= inst.op.is_loop());
+    found
 }
 
 /// The type of a parameter of an entry.

@@ -26,6 +26,7 @@
 //! | `collective`, `rows` | shuffles, reductions over a block, atomic updates |
 //! | `tables` | histograms of ints: a table of each block, in shared memory |
 //! | `failure` | the record of a failure |
+//! | `ticks` | how often loops look at the interrupt word |
 //! | `assembly` | registers, labels, text |
 //!
 //! The text is for a [`Target`]: the devices that it is for decide which instructions it may use.
@@ -59,6 +60,7 @@ mod shape;
 mod tables;
 mod target;
 pub(crate) mod text;
+mod ticks;
 mod tiles;
 mod traps;
 mod vector;

@@ -28,7 +28,7 @@ pub struct Device {
 }
 
 /// The devices that can be simulated.
-pub const DEVICES: [Device; 4] = [
+pub const DEVICES: [Device; 5] = [
     Device {
         key: "b200",
         name: "Simulated B200",
@@ -76,6 +76,19 @@ pub const DEVICES: [Device; 4] = [
         block_shared_bytes: 65_536,
         memory_bytes: 16 << 30,
         cache_bytes: 4 << 20,
+    },
+    // No device is as small: each of its threads has much to do.
+    Device {
+        key: "one",
+        name: "Simulated multiprocessor",
+        capability: 75,
+        multiprocessors: 1,
+        threads: 512,
+        blocks: 2,
+        shared_bytes: 65_536,
+        block_shared_bytes: 65_536,
+        memory_bytes: 1 << 30,
+        cache_bytes: 1 << 20,
     },
 ];
 
