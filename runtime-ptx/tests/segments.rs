@@ -28,6 +28,10 @@ const ELEMENTS: usize = 1 << 17;
 /// The number of elements of a thread in a tile.
 const TILE_ROWS: usize = 8;
 
+/// The instructions that a warp executes at most for its part of a tile. A thread for each segment takes
+/// more than ten times as many where one segment has a ninth of all elements.
+const MOST_INSTRUCTIONS_OF_WARP: u64 = 4500;
+
 /// A kernel by hand: the threads that a segment has.
 #[derive(Clone, Copy)]
 struct ByHand {
@@ -139,9 +143,11 @@ impl ByHand {
     }
 }
 
-/// Executes the code that is emitted; returns the sums, and what it cost.
-fn emitted(offsets: &[i64], values: &[f64]) -> (Vec<f64>, KernelCounters) {
+/// Executes the code that is emitted, by so many blocks at the same time; returns the sums, and what it
+/// cost.
+fn emitted(offsets: &[i64], values: &[f64], blocks: u32) -> (Vec<f64>, KernelCounters) {
     let session = Client::load().unwrap().exclusive();
+    session.set("resident", &blocks.to_string()).unwrap();
     let ptx = Ptx::new(0, Options::default()).unwrap();
     let segments = offsets.len() - 1;
     let array = |ty: Ty, bytes: Vec<u8>| {
@@ -227,7 +233,7 @@ fn tiles_beside_classes() {
             assert!(sums == expected, "{kind}, a {} each", way.name);
             report(kind, way.name, &counters, size, longest.div_ceil(way.threads));
         }
-        let (sums, counters) = emitted(&offsets, &values[..elements]);
+        let (sums, counters) = emitted(&offsets, &values[..elements], 16);
         assert!(sums == expected, "{kind}, tiles");
         let bytes = report(kind, "tiles", &counters, size, TILE_ROWS.min(longest));
         // Elements, offsets and results, each once, and what tiles tell each other.
@@ -239,5 +245,14 @@ fn tiles_beside_classes() {
         // Chunks of one segment are not scanned, and of short ones each marks its beginning.
         let most = if longest >= 40 { 60.0 } else { 102.0 };
         assert!(executed <= most, "{kind}: {executed} instructions");
+        assert!(counters.lane_use() >= 0.75, "{kind}: {:.2} of the lanes", counters.lane_use());
+        // On a device that is large enough, a warp has its part of one tile to do, and waits for the tiles
+        // before it, however long segments are. The results of none are stored by the blocks there are.
+        let (_, counters) = emitted(&offsets, &values[..elements], 1024);
+        let longest = counters.longest_warp;
+        assert!(
+            elements == 0 || longest <= MOST_INSTRUCTIONS_OF_WARP,
+            "{kind}: {longest} of a warp"
+        );
     }
 }

@@ -35,6 +35,8 @@ counters! {
         warp_instructions,
         /// Instructions of threads: active lanes of the instructions of warps.
         thread_instructions,
+        /// Instructions of the warp that executed the most; of several launches, their sum.
+        longest_warp,
         /// Loads of warps from global memory.
         load_requests,
         /// Bytes that these loads asked for, each lane counted.

@@ -53,6 +53,8 @@ pub struct Warp {
     pub local_initialised: Option<ByteSet>,
     /// The instructions executed while other groups of the warp could have run.
     pub starving: u32,
+    /// The instructions executed so far.
+    pub executed: u64,
 }
 
 impl Warp {
@@ -140,6 +142,7 @@ impl Block {
                     local: vec![POISON; kernel.local_bytes * WARP_LANES],
                     local_initialised: None,
                     starving: 0,
+                    executed: 0,
                 }
             })
             .collect();
@@ -164,6 +167,7 @@ impl Block {
         for (number, warp) in self.warps.iter_mut().enumerate() {
             warp.exited = !warp.existing;
             warp.starving = 0;
+            warp.executed = 0;
             warp.groups.clear();
             let mask = warp.existing;
             warp.groups.push(Group { at: 0, mask, state: GroupState::Running });

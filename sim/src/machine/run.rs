@@ -103,8 +103,11 @@ impl Machine<'_> {
             BlockOrder::Random => 1 + self.random.below(self.options.quantum as usize) as u32,
             BlockOrder::Forward | BlockOrder::Reverse => self.options.quantum,
         };
-        let mut line = 0;
+        let (mut line, before) = (0, self.counters.warp_instructions);
         let outcome = self.run_warp(block, warp, quantum, &mut line).and_then(|()| {
+            let executed = &mut block.warps[warp].executed;
+            *executed += self.counters.warp_instructions - before;
+            self.counters.longest_warp = self.counters.longest_warp.max(*executed);
             if self.counters.warp_instructions <= self.options.budget {
                 return Ok(());
             }
