@@ -506,5 +506,6 @@ fn loops_over_tables_cost_what_they_write() {
         a table of tables                    448       31815         556
         tables, each on its own              404       51563         404
         a table that is given                223       18491         276
-    "#]].assert_eq(&table);
+    "#]]
+    .assert_eq(&table);
 }
