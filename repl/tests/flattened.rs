@@ -7,7 +7,7 @@ use nesl_runtime_cpu::Cpu;
 use std::path::{Path, PathBuf};
 
 /// The benchmarks: the file, its parameters at a small size, and the forms that are timed.
-const BENCHMARKS: [(&str, &str, &[&str]); 16] = [
+const BENCHMARKS: [(&str, &str, &[&str]); 17] = [
     ("dot", "n = 1000;", &["dot_product(a, b)"]),
     ("quicksort", "n = 1000;", &["quicksort(a)"]),
     ("sort", "n = 1000;", &["sort(a)"]),
@@ -27,6 +27,11 @@ const BENCHMARKS: [(&str, &str, &[&str]); 16] = [
     ("bfs", "n = 1000; degree = 8;", &["distances(graph, 0)"]),
     ("pagerank", "n = 500; degree = 8; steps = 3;", &["page_rank(graph, outs, start, steps)"]),
     ("hotspot", "size = 32; steps = 3;", &["simulate(chip, power, steps)"]),
+    (
+        "product",
+        "rows = 20; depth = 30; columns = 10; times = 3;",
+        &["multiply(a, b)", "multiply_by_index(a, b)", "gram(a)"],
+    ),
     ("word_count", "file = \"Cargo.toml\";", &["histogram(wordify(text))"]),
 ];
 

@@ -8,7 +8,7 @@ fn nesl() -> Command {
     Command::new(env!("CARGO_BIN_EXE_nesl"))
 }
 
-/// What an expression is evaluated to, and what is said about it.
+/// Returns the value of an expression, and what is said about it.
 fn eval(text: &str) -> (String, String) {
     let output = nesl().args(["eval", text]).output().expect("it starts");
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();

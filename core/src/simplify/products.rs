@@ -101,11 +101,11 @@ enum Axis {
 enum Value<'p> {
     /// The value of a variable from outside.
     Outside(Var),
-    /// A constant.
+    /// A constant of the program.
     Constant(Atom),
-    /// A length.
+    /// The length of a sequence.
     Count(Count),
-    /// A position.
+    /// The position along an axis.
     Index(Axis),
     /// The element of a sequence at an index.
     Entry(Rc<Value<'p>>, Rc<Value<'p>>),
@@ -117,7 +117,7 @@ enum Value<'p> {
     Times(Rc<Value<'p>>, Rc<Value<'p>>),
     /// The sum of a sequence of floats.
     Sum(Rc<Value<'p>>),
-    /// A pair.
+    /// A pair of values.
     Pair(Rc<Value<'p>>, Rc<Value<'p>>),
     /// A value that no product uses.
     Unknown,

@@ -46,7 +46,7 @@ pub struct Facts {
     pub copies: bool,
 }
 
-/// What sequential code overwrites, and flattened code copies.
+/// The sequences that sequential code overwrites, and flattened code copies.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Overwrites {
     /// Sequences of scalars, which flattened code copies inside of apply-to-each.

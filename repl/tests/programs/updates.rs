@@ -7,7 +7,7 @@ use super::recursion::Recursive;
 use super::tables;
 use super::tree::{Expr, Function, Ty};
 
-/// What is updated: the type, the expressions that do it, an expression that makes `$0` longer, and one
+/// A kind of array that is updated: its type, the expressions that do it, an expression that makes `$0` longer, and one
 /// that makes it short if it is long.
 struct Arrays {
     ty: Ty,

@@ -12,7 +12,7 @@
 //! pool     a b c d e f g    pool     a b c d e f g w x y z
 //! ```
 //!
-//! What no segment covers any more is garbage. Where a pool is full, or the table is not owned, the
+//! An element that no segment covers any more is garbage. Where a pool is full, or the table is not owned, the
 //! table is *packed*: copied to new arrays, its rows one behind the other. The new pools have room for
 //! as many elements as were copied, so that each element that is written is copied a constant number of
 //! times.

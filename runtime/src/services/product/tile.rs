@@ -21,7 +21,7 @@ pub(super) struct Tile<T> {
 
 /// A type of floats.
 pub trait Float: Copy + Send + Sync + Sealed + 'static {
-    /// Positive zero.
+    /// The zero with a positive sign.
     const ZERO: Self;
     /// Returns the sum.
     fn plus(self, other: Self) -> Self;

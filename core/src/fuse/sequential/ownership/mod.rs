@@ -48,7 +48,7 @@ use crate::prim::SeqOp;
 use rustc_hash::{FxHashMap, FxHashSet};
 use tables::Taken;
 
-/// What an operation on a sequence may overwrite.
+/// The arrays that an operation on a sequence may overwrite.
 #[derive(Clone, Debug, Default)]
 pub struct Update {
     /// It may overwrite the sequence that it changes.
