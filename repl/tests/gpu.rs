@@ -167,7 +167,7 @@ fn programs_of_the_examples() {
         example              kernels   entries    on cpu    drains     reads  load KiB store KiB   k instr   refused
         barnes_hut                34        50         1        15        23      4746      2818     24564         1
         batcher                   64        65        10        18        26       185       131      4132        10
-        bfs                       50        56         3        23        25        40        23      6619         3
+        bfs                       49        55         3        23        25        41        22      6609         3
         black_scholes              2         3         0         2         0         0         0       138         0
         closest_pair              35        35         2        17        23      5207      3784      9814         2
         collatz                    5         5         1         4         2        30        25      5453         1
@@ -177,27 +177,27 @@ fn programs_of_the_examples() {
         fft                       49        49         3         9        14        78        54       742         2
         heat                       4         6         0         4         0      2259       874      1205         0
         histogram                 32        35         0        14        13        44        14      3516         0
-        independent_set           35        35         0        11        10        63        18      3344         0
+        independent_set           34        34         0        11        10        65        18      3335         0
         integration                3         3         3         3         9         1         0       213         2
         kmeans                   180       232         1        83        61      1464       558     11507         1
         knn                       33        36         2        17        20      2186       749      5684         2
-        life                      76       108         0        62         5       263       129      5408         0
+        life                      67        99         0        62         5       261       127      5135         0
         line_fit                  17        18         0        12         9        42        15      3255         0
         list_ranking              69        71         0        21        18     12993      6194     30979         0
         mandelbrot                 4         5         0         3         4         5        57      2894         0
         matrix                    96       111         3        75        73       321       263      4379         3
         monte_carlo               12        13         0         7         6       147       127     38238         0
         nqueens                   11        18         0        15         3     21924     15155     11418         0
-        pagerank                 385       385         0       129       127      1147        95     13169         0
+        pagerank                 384       384         0       129       127      1148        94     13160         0
         parentheses               31        39         0        21         9        10         6      5487         0
-        picture                  154       210         1       110        53       330       329      9687         1
+        picture                  153       209         1       110        53       330       329      9657         1
         primes                    15        15         3         9         7        14        18       598         3
         quickhull                 43        45         2        21        35      3239      1120     24813         2
         quicksort                 37        47         5        22        25       837       651      7015         5
         run_length                28        34         0        20         9       278       131      1847         0
         spanning_tree             66        78         0        30        18       320       239      5680         0
         sparse_matrix             75        77         0        36        34       165        28      3369         0
-        string_search             30        44         0        24         9      4954      3876      3630         0
+        string_search             30        44         0        24         9      3715      3428      3481         0
         word_count                33        37         0        20        19       378       168      5460         0
 
         barnes_hut: pulls kernel 39: recursive functions
