@@ -6,7 +6,7 @@
 //!
 //! The rows of a matrix lie anywhere in an array; either factor may be given *turned*, by its columns.
 //! Stretches of the factors are copied (`pack`) so that what is multiplied lies one behind the other, and
-//! stays in the caches: a *panel* has [`Tile::height`] rows of the left factor or [`Tile::width`] of the
+//! stays in the caches: a *panel* has `Tile::height` rows of the left factor or `Tile::width` of the
 //! right one, of up to a *chunk* of places along `k`. A tile of the result is computed in registers from two
 //! panels (`tile`).
 //!
