@@ -171,7 +171,7 @@ async def test_point_4_a_broken_form_keeps_its_lenses_and_hints(editor: Editor):
 
 async def test_point_5_a_call_in_the_file_is_measured(editor: Editor):
     uri = editor.open("function total(a) = sum(a);\ntotal([1, 2, 3]);\n"
-                      "function forever(n) = if n < 0 then 0 else forever(n + 1);\nforever(1);\n")
+                      "function forever(n) = if n < 0 then 0 else 1 + forever(n + 1);\nforever(1);\n")
     place = {"line": 0, "character": 12}
     cost = await editor.ask("nesl/cost", textDocument={"uri": uri}, position=place)
     assert cost.measured and cost.subject == "total([1, 2, 3])" and "work" in cost.text
