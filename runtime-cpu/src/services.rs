@@ -9,6 +9,7 @@ use nesl_runtime::kir::{Extern, Ty};
 use nesl_runtime::scalar::Precision;
 use nesl_runtime::services::groups::{Elements, Found, groups};
 use nesl_runtime::services::product::{Factor, Float, Sizes, product};
+use nesl_runtime::services::segments;
 use nesl_runtime::services::sort::{Key, Order, Team, Work, rank, sort};
 use nesl_runtime::services::text::{self, Texts};
 use nesl_runtime::services::transpose::transpose;
@@ -43,6 +44,15 @@ pub fn address(service: Extern, keys: Ty) -> Address {
         Extern::Groups => return Address::Checked(grouping(keys)),
         Extern::TextGroups => return Address::Checked(text_groups as *const u8),
         Extern::RankTexts => return Address::Checked(ranked_texts as *const u8),
+        Extern::RankSegmentsUp => return Address::Checked(ranking_segments::<false>(keys)),
+        Extern::RankSegmentsDown => return Address::Checked(ranking_segments::<true>(keys)),
+        Extern::SortSegmentsUp => return Address::Checked(sorting_segments::<false>(keys)),
+        Extern::SortSegmentsDown => return Address::Checked(sorting_segments::<true>(keys)),
+        Extern::GroupSegments => return Address::Checked(grouping_segments(keys)),
+        Extern::GroupTextSegments => {
+            return Address::Checked(grouped_text_segments as *const u8);
+        }
+        Extern::RankTextSegments => return Address::Checked(ranked_text_segments as *const u8),
         Extern::Product => return Address::Checked(multiplying(keys)),
         Extern::Transpose => return Address::Checked(transposing(keys)),
         Extern::HashText => hash_text as *const u8,
@@ -80,6 +90,33 @@ fn grouping(keys: Ty) -> *const u8 {
     match keys {
         Ty::I32 => int_groups::<i32> as *const u8,
         Ty::I64 | Ty::F32 | Ty::F64 | Ty::Bool | Ty::U8 => int_groups::<i64> as *const u8,
+    }
+}
+
+fn ranking_segments<const DOWN: bool>(keys: Ty) -> *const u8 {
+    match keys {
+        Ty::I32 => ranked_segments::<i32, DOWN> as *const u8,
+        Ty::I64 => ranked_segments::<i64, DOWN> as *const u8,
+        Ty::F32 => ranked_segments::<f32, DOWN> as *const u8,
+        Ty::F64 => ranked_segments::<f64, DOWN> as *const u8,
+        Ty::Bool | Ty::U8 => ranked_segments::<u8, DOWN> as *const u8,
+    }
+}
+
+fn sorting_segments<const DOWN: bool>(keys: Ty) -> *const u8 {
+    match keys {
+        Ty::I32 => sorted_segments::<i32, DOWN> as *const u8,
+        Ty::I64 => sorted_segments::<i64, DOWN> as *const u8,
+        Ty::F32 => sorted_segments::<f32, DOWN> as *const u8,
+        Ty::F64 => sorted_segments::<f64, DOWN> as *const u8,
+        Ty::Bool | Ty::U8 => sorted_segments::<u8, DOWN> as *const u8,
+    }
+}
+
+fn grouping_segments(keys: Ty) -> *const u8 {
+    match keys {
+        Ty::I32 => grouped_segments::<i32> as *const u8,
+        Ty::I64 | Ty::F32 | Ty::F64 | Ty::Bool | Ty::U8 => grouped_segments::<i64> as *const u8,
     }
 }
 
@@ -230,6 +267,119 @@ where
     unsafe {
         let found = Found { last: room(last, length), count: room(count, length) };
         status(groups(slice(ints, length), found, &Helpers::of(env)))
+    }
+}
+
+/// Returns the offsets of segments, and the number of elements of all of them.
+///
+/// # Safety
+/// There are `segments + 1` initialised offsets, and nothing writes them while the slice lives.
+unsafe fn segment_offsets<'a>(offsets: *const i64, segments: i64) -> (&'a [i64], i64) {
+    // SAFETY: the caller passes so many.
+    let offsets = unsafe { slice(offsets, segments.max(0) + 1) };
+    (offsets, offsets[offsets.len() - 1])
+}
+
+/// # Safety
+/// There are `segments + 1` offsets, `keys` and `out` have as many elements as the last says, and none of
+/// the arrays overlap; the environment is that of the code.
+unsafe extern "C" fn ranked_segments<T: Key, const DOWN: bool>(
+    env: *const Env,
+    keys: *const T,
+    segments: i64,
+    out: *mut i64,
+    offsets: *const i64,
+) -> i32 {
+    // SAFETY: the caller passes such arrays, and its environment.
+    unsafe {
+        let (offsets, total) = segment_offsets(offsets, segments);
+        let (keys, out, helpers) = (slice(keys, total), room(out, total), Helpers::of(env));
+        status(segments::rank(keys, offsets, order(DOWN), out, &helpers))
+    }
+}
+
+/// # Safety
+/// There are `segments + 1` offsets, `keys` and `out` have as many elements as the last says, and none of
+/// the arrays overlap; the environment is that of the code.
+unsafe extern "C" fn sorted_segments<T: Key, const DOWN: bool>(
+    env: *const Env,
+    keys: *const T,
+    segments: i64,
+    out: *mut T,
+    offsets: *const i64,
+) -> i32 {
+    // SAFETY: the caller passes such arrays, and its environment.
+    unsafe {
+        let (offsets, total) = segment_offsets(offsets, segments);
+        let (keys, out, helpers) = (slice(keys, total), room(out, total), Helpers::of(env));
+        status(segments::sort(keys, offsets, order(DOWN), out, &helpers))
+    }
+}
+
+/// # Safety
+/// There are `segments + 1` offsets, `ints`, `last` and `count` have as many elements as the last says, and
+/// none of the arrays overlap; the environment is that of the code.
+unsafe extern "C" fn grouped_segments<T>(
+    env: *const Env,
+    ints: *const T,
+    segments: i64,
+    last: *mut i64,
+    count: *mut i64,
+    offsets: *const i64,
+) -> i32
+where
+    [T]: Elements,
+{
+    // SAFETY: the caller passes such arrays, and its environment.
+    unsafe {
+        let (offsets, total) = segment_offsets(offsets, segments);
+        let found = Found { last: room(last, total), count: room(count, total) };
+        status(segments::groups(slice(ints, total), offsets, found, &Helpers::of(env)))
+    }
+}
+
+/// # Safety
+/// There are `segments + 1` offsets, `starts`, `lengths`, `last` and `count` have as many elements as the
+/// last says, and none of the arrays overlap; each text lies in the array at `chars`; the environment is
+/// that of the code.
+#[allow(clippy::too_many_arguments, reason = "the operands of the intrinsic")]
+unsafe extern "C" fn grouped_text_segments(
+    env: *const Env,
+    starts: *const i64,
+    segments: i64,
+    lengths: *const i64,
+    chars: *const u8,
+    last: *mut i64,
+    count: *mut i64,
+    offsets: *const i64,
+) -> i32 {
+    // SAFETY: the caller passes such arrays, and its environment.
+    unsafe {
+        let (offsets, total) = segment_offsets(offsets, segments);
+        let texts = Texts::new(slice(starts, total), slice(lengths, total), chars);
+        let found = Found { last: room(last, total), count: room(count, total) };
+        status(segments::groups(&texts, offsets, found, &Helpers::of(env)))
+    }
+}
+
+/// # Safety
+/// There are `segments + 1` offsets, `starts`, `lengths` and `out` have as many elements as the last says,
+/// and none of the arrays overlap; each text lies in the array at `chars`; the environment is that of the
+/// code.
+unsafe extern "C" fn ranked_text_segments(
+    env: *const Env,
+    starts: *const i64,
+    segments: i64,
+    lengths: *const i64,
+    chars: *const u8,
+    out: *mut i64,
+    offsets: *const i64,
+) -> i32 {
+    // SAFETY: the caller passes such arrays, and its environment.
+    unsafe {
+        let (offsets, total) = segment_offsets(offsets, segments);
+        let texts = Texts::new(slice(starts, total), slice(lengths, total), chars);
+        status(segments::rank_texts(&texts, offsets, room(out, total), &Helpers::of(env)))
     }
 }
 

@@ -3,6 +3,7 @@
 
 pub mod groups;
 pub mod product;
+pub mod segments;
 pub mod sort;
 pub mod text;
 pub mod transpose;

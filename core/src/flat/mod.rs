@@ -10,6 +10,7 @@
 //! | `space` | index spaces: the model, with an example. Read this first |
 //! | `data` | programs and functions |
 //! | `op` | blocks, steps and operations, with their properties |
+//! | `rows` | operations that the array library has for the sequences of many elements at once |
 //! | `walk` | traversals: uses, bindings, the tree of index spaces |
 //! | `print` | the text form, for people ([`print()`]) and exact ([`print_with_sites()`]) |
 //! | `parse` | reads the exact text form back |
@@ -23,6 +24,7 @@ mod op;
 mod parse;
 mod pass;
 mod print;
+mod rows;
 mod space;
 mod verify;
 mod walk;
@@ -33,6 +35,7 @@ pub use op::{Block, Kernel, Let, Op, Step, Version};
 pub use parse::parse;
 pub use pass::{Fuel, Pass};
 pub use print::{print, print_function, print_located, print_with_sites};
+pub use rows::{RowsOperation, as_sort, is_half_of, rows_operation, rows_step};
 pub use space::{IndexSpace, SpaceId, SpaceKind};
 pub use verify::verify;
 pub(crate) use walk::{is_within, segments_of};

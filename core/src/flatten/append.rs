@@ -28,7 +28,8 @@ pub(super) fn only_read(body: &Block) -> FxHashSet<Var> {
     found
 }
 
-fn each_block(block: &Block, visit: &mut dyn FnMut(&Block)) {
+/// Visits a block and those inside.
+pub(super) fn each_block(block: &Block, visit: &mut dyn FnMut(&Block)) {
     with_stack(|| {
         visit(block);
         for inner in block.lets.iter().flat_map(|binding| binding.op.blocks()) {
@@ -38,7 +39,7 @@ fn each_block(block: &Block, visit: &mut dyn FnMut(&Block)) {
 }
 
 /// Visits every operand of a block and of those inside, results included.
-fn each_operand(block: &Block, visit: &mut dyn FnMut(Atom)) {
+pub(super) fn each_operand(block: &Block, visit: &mut dyn FnMut(Atom)) {
     each_block(block, &mut |block| {
         block.lets.iter().for_each(|binding| binding.op.each_operand(&mut *visit));
         visit(block.result);

@@ -87,6 +87,9 @@ struct Flattener<'p> {
     views: FxHashMap<Var, view::View>,
     /// For a sequence of ranks, the operation (ascending or descending) and the keys.
     ranks: FxHashMap<Var, (SeqOp, Atom)>,
+    /// The sequences of ranks, as the source names them, that are used to sort their keys and for nothing
+    /// else.
+    only_sorting: FxHashSet<Var>,
     /// The pairs of sequences that [`SeqOp::Groups`] gave, with the sequence that was grouped.
     groups: FxHashMap<Var, Atom>,
     /// The appended sequences that are only read element by element.
@@ -122,6 +125,7 @@ impl<'p> Flattener<'p> {
             lengths: FxHashMap::default(),
             views: FxHashMap::default(),
             ranks: FxHashMap::default(),
+            only_sorting: sequence::only_sorting(&function.body),
             groups: FxHashMap::default(),
             by_position: append::only_read(&function.body),
             appended: FxHashMap::default(),

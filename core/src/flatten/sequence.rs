@@ -8,11 +8,47 @@
 //! | all others | an operation that each element executes for itself ([`flat::Op::Map`]) |
 
 use super::Flattener;
+use super::append::{each_block, each_operand};
 use crate::flat::{self, SpaceId, SpaceKind};
 use crate::ir::{Atom, Block, Let, Op, Site, Ty, Var};
 use crate::prim::SeqOp;
 use nesl_runtime::fault::FaultCode;
 use nesl_runtime::scalar::ScalarOp;
+use rustc_hash::{FxHashMap, FxHashSet};
+
+/// Returns the sequences of ranks of a function that are used to sort their keys and for nothing else. Where
+/// ranks are needed besides, moving the keys by them takes less time than sorting once more.
+pub(super) fn only_sorting(body: &Block) -> FxHashSet<Var> {
+    let mut keys: FxHashMap<Var, Atom> = FxHashMap::default();
+    each_block(body, &mut |block| {
+        for Let { var, op, .. } in &block.lets {
+            if let Op::Seq(SeqOp::RankUp | SeqOp::RankDown, args) = op {
+                keys.insert(*var, args[0]);
+            }
+        }
+    });
+    // The uses that do not sort.
+    let mut others: FxHashMap<Var, i64> = FxHashMap::default();
+    each_operand(body, &mut |atom| {
+        if let Atom::Var(var) = atom
+            && keys.contains_key(&var)
+        {
+            *others.entry(var).or_default() += 1;
+        }
+    });
+    each_block(body, &mut |block| {
+        for Let { op, .. } in &block.lets {
+            if let Op::Seq(SeqOp::Permute, args) = op
+                && let [of, Atom::Var(indices)] = args[..]
+                && keys.get(&indices) == Some(&of)
+            {
+                *others.entry(indices).or_default() -= 1;
+            }
+        }
+    });
+    keys.retain(|var, _| others.get(var).is_none_or(|uses| *uses == 0));
+    keys.into_keys().collect()
+}
 
 impl Flattener<'_> {
     /// Flattens an operation on sequences; `args` are its operands, renamed.
@@ -81,7 +117,9 @@ impl Flattener<'_> {
             }
             (SeqOp::Flatten, [Atom::Var(of)]) => self.concat(binding, *of, space),
             (SeqOp::RankUp | SeqOp::RankDown, [of]) => {
-                self.ranks.insert(var, (op, *of));
+                if self.only_sorting.contains(&var) {
+                    self.ranks.insert(var, (op, *of));
+                }
                 self.map(binding, space);
                 self.note_same_length(*of, var);
             }

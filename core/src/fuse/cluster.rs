@@ -10,7 +10,10 @@
 
 use super::FusionState;
 use crate::base::with_stack;
-use crate::flat::{Block, Function, IndexSpace, Kernel, Let, Op, SpaceId, SpaceKind, Step};
+use crate::flat::{
+    Block, Function, IndexSpace, Kernel, Let, Op, RowsOperation, SpaceId, SpaceKind, Step, is_half_of,
+    rows_step,
+};
 use crate::ir::{self, Var};
 use crate::prim::Cost;
 use nesl_runtime::bug;
@@ -188,10 +191,13 @@ impl Clustering<'_, '_> {
         binding.op.each_use(&mut |var| elements.extend(self.reads.get(&var).cloned()));
         elements.sort_by_key(|read| read.var);
         elements.dedup_by_key(|read| read.var);
+        // The array library has whole rows: it reads none from elements.
+        let alone = stands_alone(&binding);
         let (reads, others): (Vec<Let>, Vec<Let>) = elements.into_iter().partition(|read| {
-            read.space == space
+            let here = read.space == space
                 || matches!(self.spaces[space.0 as usize].kind,
-                SpaceKind::Filter { of, .. } if of == read.space && self.is_mask(space))
+                SpaceKind::Filter { of, .. } if of == read.space && self.is_mask(space));
+            here && !alone
         });
         others.into_iter().for_each(|read| self.store_read_for_all(&read));
         let (from, inside) = self.earliest(&binding, &reads);
@@ -199,7 +205,10 @@ impl Clustering<'_, '_> {
         let joins = |step: &Step| {
             matches!(step, Step::Kernel(kernel)
             if (kernel.space == space || kernel.masks.contains(&space) && may_be_masked(&binding))
-                && reads.iter().all(|read| read.space == kernel.space))
+                && reads.iter().all(|read| read.space == kernel.space)
+                && kernel.lets.first().is_none_or(|first| {
+                    !stands_alone(first) || is_half_of(&binding, first)
+                }))
         };
         let first = if inside { from } else { from + 1 };
         let found = (first..self.steps.len()).rev().find(|at| joins(&self.steps[*at]));
@@ -346,6 +355,12 @@ fn makes_arrays(binding: &Let) -> bool {
         _ => true,
     };
     !makes_none && binding.ty.has_sequence()
+}
+
+/// Returns true if a step that many elements execute is done by the array library for all of them, in a
+/// kernel that has no other steps but halves of its result.
+fn stands_alone(binding: &Let) -> bool {
+    rows_step(binding).is_some_and(|operation| !matches!(operation, RowsOperation::Copy(..)))
 }
 
 /// Returns true if a block makes no sequences but views of others.

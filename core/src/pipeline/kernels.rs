@@ -165,7 +165,10 @@ fn one_thread(
 fn not_launched(function: &Function, kernel: &Unlaunched<'_>) -> ListedKernel {
     let reason = match kernel.placement {
         Placement::HostSteps => "the host does its steps on the single element",
-        Placement::ArrayOperation(..) => {
+        Placement::ArrayOperation(operation) if operation.is_ordering() => {
+            "an intrinsic of the runtime does it for all segments"
+        }
+        Placement::ArrayOperation(_) => {
             "it moves descriptors, and elements only where they do not lie in order"
         }
         Placement::Launch => bug!("a kernel that is launched is listed as a launch"),

@@ -7,7 +7,7 @@
 //! launched.
 
 use crate::base::with_stack;
-use crate::flat::{Kernel, Let, Op};
+use crate::flat::{Kernel, Let, Op, RowsOperation, as_sort, rows_operation};
 use crate::host_program::HostOnly;
 use crate::ir::{self, Atom, Program, Ty, Var};
 use crate::prim::{Cost, SeqOp};
@@ -52,8 +52,8 @@ pub fn left_to_interpreter(program: &Program) -> bool {
 pub enum Placement<'k> {
     /// The host does it step by step ([`host_step`]), and launches only the steps that loop.
     HostSteps,
-    /// The array library does this operation on these operands for all segments at once.
-    ArrayOperation(SeqOp, &'k [Atom]),
+    /// The array library does this for all segments at once.
+    ArrayOperation(RowsOperation<'k>),
     /// The runtime executes it in one launch.
     Launch,
 }
@@ -108,26 +108,10 @@ pub enum ScalarStep<'s> {
 /// Returns the component that executes a kernel; `single` if its index space has one element, on
 /// the host's own path.
 pub fn placement(kernel: &Kernel, single: bool) -> Placement<'_> {
-    match (single, array_operation(kernel)) {
+    match (single, rows_operation(kernel)) {
         (true, _) if has_host_steps(kernel) => Placement::HostSteps,
-        (false, Some((op, args))) => Placement::ArrayOperation(op, args),
+        (false, Some(operation)) => Placement::ArrayOperation(operation),
         _ => Placement::Launch,
-    }
-}
-
-/// Returns the one operation of a kernel, if the array library has it for many segments: it copies
-/// whole sequences.
-fn array_operation(kernel: &Kernel) -> Option<(SeqOp, &[Atom])> {
-    let [binding] = &kernel.lets[..] else { return None };
-    match &binding.op {
-        Op::Map(ir::Op::Seq(op, args))
-            if op.row().cost == Cost::Copy
-                && kernel.masks.is_empty()
-                && binding.space == kernel.space =>
-        {
-            Some((*op, args))
-        }
-        _ => None,
     }
 }
 
@@ -204,23 +188,6 @@ fn is_in_host_side(binding: &ir::Let) -> bool {
         Some(HostOperation::Scalar(_) | HostOperation::Conditional(..)) => true,
         Some(HostOperation::Array(op, _)) => op.row().cost == Cost::Element,
         Some(HostOperation::List) | None => false,
-    }
-}
-
-/// Returns the rank operation and the keys of a block that does nothing but sort: it permutes a
-/// sequence by the ranks of its elements.
-fn as_sort(block: &ir::Block) -> Option<(SeqOp, Var)> {
-    let [rank, moved] = &block.lets[..] else { return None };
-    let (ir::Op::Seq(op, keys), ir::Op::Seq(SeqOp::Permute, args)) = (&rank.op, &moved.op) else {
-        return None;
-    };
-    let is_rank = matches!(op, SeqOp::RankUp | SeqOp::RankDown);
-    let same = args[..] == [keys[0], Atom::Var(rank.var)];
-    match keys[0] {
-        Atom::Var(keys) if is_rank && same && block.result == Atom::Var(moved.var) => {
-            Some((*op, keys))
-        }
-        _ => None,
     }
 }
 

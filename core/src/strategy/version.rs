@@ -13,7 +13,7 @@
 use super::Thresholds;
 use crate::base::with_stack;
 pub use crate::flat::Version;
-use crate::flat::{Block, Let, Op, Program, SpaceId, Step};
+use crate::flat::{Block, Let, Op, Program, SpaceId, Step, rows_operation};
 use crate::fuse::sequential::Ownership;
 use crate::ir::{self, Atom, FunId};
 
@@ -36,6 +36,8 @@ pub struct Facts {
     pub single: bool,
     /// The flattened version is a map ([`is_map`]).
     pub map: bool,
+    /// The flattened version orders or groups whole rows ([`orders_rows`]).
+    pub orders_rows: bool,
     /// The observations of the recursion so far, if the value is that of a recursive call.
     pub recursion: Option<Recursion>,
     /// The number of elements of all arrays that are read.
@@ -114,6 +116,8 @@ const RULES: &[Rule] = &[
     },
     // Launches for each step would cost more than the work.
     Rule { version: Version::Sequential, applies: has_few_inputs },
+    // Intrinsics for all rows at once balance them, however unequal they are, and allocate nothing for each.
+    Rule { version: Version::Flattened, applies: |facts, _| facts.orders_rows },
     // A device that cannot execute the sequential version would have to send its arrays away.
     Rule {
         version: Version::Flattened,
@@ -194,6 +198,24 @@ pub fn is_map(flattened: &Block, limits: &Thresholds) -> bool {
         }
     });
     plain && inner == 1 && flattened.result == Atom::Var(*var)
+}
+
+/// Returns true if flattened code orders or groups the rows of its elements, and is otherwise made of kernels
+/// over all inner elements alike: no calls and no conditionals that divide its elements.
+pub fn orders_rows(flattened: &Block) -> bool {
+    let mut orders = false;
+    let plain = flattened.steps.iter().all(|step| match step {
+        Step::Space(_) => true,
+        Step::Let(binding) => matches!(binding.op, Op::Collect { .. }),
+        Step::Kernel(kernel) => match rows_operation(kernel) {
+            Some(operation) => {
+                orders |= operation.is_ordering();
+                true
+            }
+            None => !kernel.lets.iter().any(|step| matches!(step.op, Op::Sequential(_))),
+        },
+    });
+    plain && orders
 }
 
 /// Returns true if each element computes a step for itself, with a bounded number of operations.
@@ -372,6 +394,7 @@ mod tests {
         elements: 64,
         single: false,
         map: false,
+        orders_rows: false,
         recursion: None,
         input_elements: 1 << 20,
         calls_itself: false,

@@ -66,8 +66,17 @@ pub(super) enum Builtin {
     GatherSegments(Vec<Copied>),
     /// Segments copied from where they begin to where they go ([`move_segments`]).
     MoveSegments(Vec<Copied>),
+    /// Elements of columns written to indices within their segments, each index once ([`put_within`]).
+    PutWithin {
+        /// The type of the indices.
+        indices: Ty,
+        /// The columns that are copied, each with its types.
+        columns: Vec<Copied>,
+    },
     /// The first elements and the lengths of rows of segments ([`spans`]).
     Spans,
+    /// The number of rows whose parts end elsewhere than the row ([`apart`]).
+    Apart,
     /// An intrinsic of the runtime ([`intrinsic`]).
     Intrinsic {
         /// The name of the kernel.
@@ -107,7 +116,9 @@ impl Builtin {
             Builtin::Put { indices, columns, ordered } => put(*indices, columns, *ordered),
             Builtin::GatherSegments(columns) => gather_segments(columns),
             Builtin::MoveSegments(columns) => move_segments(columns),
+            Builtin::PutWithin { indices, columns } => put_within(*indices, columns),
             Builtin::Spans => spans(),
+            Builtin::Apart => apart(),
             Builtin::Intrinsic { name, service, keys, others } => {
                 intrinsic(name, *service, *keys, others)
             }
@@ -316,6 +327,43 @@ fn move_segments(columns: &[Copied]) -> Kernel {
         let value = copied_element(&mut kernel, column, source, from, add);
         kernel.body.store(target, to, value);
     }
+    kernel.finish()
+}
+
+/// `segments, offsets, indices`, then `from, to, add` of each column: writes the elements of columns to
+/// indices within their segments, ints of type `indices`.
+fn put_within(indices: Ty, columns: &[Copied]) -> Kernel {
+    let mut kernel = KernelBuilder::new("put_within");
+    let [segments, offsets] = [INT, INTS].map(|ty| kernel.param(ty));
+    let indices = kernel.param(ValueTy::Array(indices));
+    let params = column_params(&mut kernel, columns);
+    let [segment, _, index] = segmented(&mut kernel, segments, offsets);
+    let start = kernel.body.load(offsets, segment);
+    let within = kernel.body.load(indices, index);
+    let within = kernel.body.convert(Ty::I64, within);
+    let at = kernel.body.binary(Binary::Add, start, within);
+    for (column, [from, to, add]) in columns.iter().zip(params) {
+        let value = copied_element(&mut kernel, column, from, index, add);
+        kernel.body.store(to, at, value);
+    }
+    kernel.finish()
+}
+
+/// `count, ends, rows, parts, out`: writes the number of indices at which `ends` is not what `parts` is at
+/// the index that `rows` says.
+fn apart() -> Kernel {
+    let mut kernel = KernelBuilder::new("apart");
+    let count = kernel.param(INT);
+    let [ends, rows, parts, out] = [INTS; 4].map(|ty| kernel.param(ty));
+    let index = kernel.over(Space::Flat { count })[0];
+    let body = &mut kernel.body;
+    let [end, row] = [ends, rows].map(|array| body.load(array, index));
+    let part = body.load(parts, row);
+    let [one, zero] = [1, 0].map(|x| body.i64(x));
+    let differs = body.binary(Binary::Ne, end, part);
+    let value = body.select(differs, one, zero);
+    let (scope, combine, out) = (Scope::All, Combine::Add, Some(out));
+    kernel.sink(Sink::Reduce { scope, combine, value, out, result: None });
     kernel.finish()
 }
 

@@ -5,6 +5,7 @@ use super::builtin::{Builtin, Copied};
 use super::{Memory, Stepped};
 use nesl_runtime::kir::{Literal, Ty};
 use nesl_runtime::runtime::Arg;
+use nesl_runtime::scalar::Precision;
 
 /// A column that is copied.
 pub(super) struct ColumnCopy {
@@ -52,6 +53,16 @@ pub(crate) fn as_lengths(memory: &Memory<'_>, ints: Arg, count: usize) -> Steppe
     let out = memory.alloc_column(Ty::I64, count)?;
     scatter(memory, None, ints, &out, 0, count)?;
     Ok(out)
+}
+
+/// Returns `count` indices as ints of the program.
+pub(super) fn as_ints(memory: &Memory<'_>, indices: Arg, count: usize) -> Stepped<Arg> {
+    if memory.precision == Precision::Bits64 {
+        return Ok(indices);
+    }
+    let narrow = memory.alloc_column(Ty::I32, count)?;
+    scatter(memory, None, indices, &narrow, 0, count)?;
+    Ok(narrow)
 }
 
 /// Writes the first `count` elements of a column, ints plus `add`, to the given indices of another

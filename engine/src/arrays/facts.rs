@@ -6,7 +6,8 @@
 //! somebody holds the array: a handle here does not keep it. Nobody changes an array that others can
 //! see; one that its only owner is about to overwrite is forgotten first ([`ArrayFacts::forget`]).
 //!
-//! On a runtime whose arrays lie in the host's memory, reading costs nothing, and nothing is kept.
+//! On a runtime whose arrays lie in the host's memory, reading costs nothing, and no contents are kept. That
+//! an array has ranks is kept on any: what is permuted by them need not be checked.
 
 use super::arguments::slice;
 use nesl_runtime::runtime::{Arg, Buffer, WeakBuffer};
@@ -35,11 +36,21 @@ struct Lengths {
     offsets: Option<WeakBuffer>,
 }
 
+/// The segments within which the ints of an array are the ranks of elements.
+#[derive(Clone)]
+enum Ranked {
+    /// All of the array is one segment.
+    Whole,
+    /// Segments that begin at these offsets, one behind the other.
+    Within(WeakBuffer),
+}
+
 /// The facts about an array.
 struct Facts {
     array: WeakBuffer,
     contents: Option<Contents>,
     lengths: Option<Lengths>,
+    ranked: Option<Ranked>,
 }
 
 /// The facts about the arrays of a runtime.
@@ -85,10 +96,42 @@ impl ArrayFacts {
         });
     }
 
+    /// Records that the ints of an array are ranks: within segments that begin at these offsets, or of one
+    /// sequence.
+    pub(super) fn set_ranks(&self, ranks: &Buffer, offsets: Option<&Buffer>) {
+        let ranked = match offsets {
+            Some(offsets) => Ranked::Within(offsets.downgrade()),
+            None => Ranked::Whole,
+        };
+        self.update(ranks, |facts| facts.ranked = Some(ranked));
+    }
+
+    /// Returns true if a column is known to have each index below `count` once.
+    pub(super) fn are_ranks(&self, column: &Arg, count: usize) -> bool {
+        let (array, at) = slice(column);
+        let arrays = self.arrays.borrow();
+        let known = arrays.get(&array.id()).and_then(|facts| facts.ranked.as_ref());
+        at == 0 && array.len() == count && matches!(known, Some(Ranked::Whole))
+    }
+
+    /// Returns true if a column is known to have each index of each segment once: segments that begin at
+    /// these offsets.
+    pub(super) fn are_ranks_within(&self, column: &Arg, offsets: &Buffer) -> bool {
+        let (array, at) = slice(column);
+        let arrays = self.arrays.borrow();
+        match arrays.get(&array.id()).and_then(|facts| facts.ranked.as_ref()) {
+            Some(Ranked::Within(known)) => {
+                at == 0 && known.upgrade().is_some_and(|known| known.is_same(offsets))
+            }
+            Some(Ranked::Whole) | None => false,
+        }
+    }
+
     fn update(&self, array: &Buffer, change: impl FnOnce(&mut Facts)) {
         let mut arrays = self.arrays.borrow_mut();
         purge(&mut arrays, |facts| facts.array.is_held());
-        let new = || Facts { array: array.downgrade(), contents: None, lengths: None };
+        let array_of = || array.downgrade();
+        let new = || Facts { array: array_of(), contents: None, lengths: None, ranked: None };
         change(arrays.entry(array.id()).or_insert_with(new));
     }
 

@@ -24,6 +24,7 @@
 //! | `concat` | sequences and rows behind each other, one pool for several |
 //! | `merge` | the values of both sides of a conditional interleaved |
 //! | `rank` | sorting, ranks, groups of equal elements |
+//! | `rows` | the same for many sequences at once, and their permutation and division |
 //! | `product` | products and transposes of matrices |
 //! | `operation` | the operations of the language on one sequence, with their faults |
 
@@ -38,6 +39,7 @@ mod merge;
 mod operation;
 mod product;
 mod rank;
+mod rows;
 mod segments;
 mod sequence;
 mod state;
@@ -55,6 +57,7 @@ pub(crate) use merge::{Side, merge_sides};
 pub(crate) use operation::{list, perform};
 pub(crate) use product::{Matrix, multiply, transpose};
 pub(crate) use rank::sort;
+pub(crate) use rows::{group_rows, partition_rows, permute_rows, rank_rows, sort_rows, tiled};
 pub(crate) use segments::{PendingSegments, Segments, read_together, spans};
 pub(crate) use sequence::Rows;
 pub(crate) use state::ArrayState;

@@ -6,7 +6,7 @@
 
 use super::arguments::{array, int, length, literal, number, slice};
 use super::concat::{SharedPool, concatenate, one_pool, pool_of};
-use super::copy::{ColumnCopy, as_lengths, copy, put, scatter, writable};
+use super::copy::{ColumnCopy, as_ints, as_lengths, copy, put, writable};
 use super::gather::flatten;
 use super::rank::{distinct, groups, ranks};
 use super::segments::{extremes, write_descriptor};
@@ -22,7 +22,6 @@ use nesl_runtime::bug::OrBug;
 use nesl_runtime::fault::{Fault, FaultCode};
 use nesl_runtime::kir::{self, Literal};
 use nesl_runtime::runtime::Arg;
-use nesl_runtime::scalar::Precision;
 
 /// Performs an operation on a sequence of `element`s; `owned` if nobody else holds the first
 /// operand, so that it may be overwritten.
@@ -85,9 +84,8 @@ pub(crate) fn perform(
             let columns = overwrite(memory, sequence, indices, values, element, owned)?;
             Ok(Ok(Sequence::value(length, columns)))
         }
-        SeqOp::RankUp | SeqOp::RankDown => {
-            let ranks = as_ints(memory, ranks(memory, op, &columns[0], length)?, length)?;
-            Ok(Ok(Sequence::value(length, vec![ranks])))
+        SeqOp::RankUp | SeqOp::RankDown | SeqOp::RankTexts => {
+            Ok(Ok(Sequence::value(length, vec![ranks(memory, op, columns, length)?])))
         }
         SeqOp::Groups => {
             let mut parts = Vec::new();
@@ -132,16 +130,6 @@ pub(crate) fn list(memory: &Memory<'_>, values: &[&FlatValue], element: &Ty) -> 
         }
     }
     Ok(Sequence::value(values.len(), out))
-}
-
-/// Returns `count` indices as ints of the program.
-fn as_ints(memory: &Memory<'_>, indices: Arg, count: usize) -> Stepped<Arg> {
-    if memory.precision == Precision::Bits64 {
-        return Ok(indices);
-    }
-    let narrow = memory.alloc_column(kir::Ty::I32, count)?;
-    scatter(memory, None, indices, &narrow, 0, count)?;
-    Ok(narrow)
 }
 
 fn subsequence(
@@ -211,8 +199,10 @@ fn permute(
     if length == 0 {
         return Ok(Ok(Sequence::value(0, sequence.columns.to_vec())));
     }
-    let wrong = outside(memory, code, to, length, length)?.is_some();
-    if wrong || distinct(memory, to, length)? != length {
+    let is_right = memory.state.facts.are_ranks(to, length)
+        || outside(memory, code, to, length, length)?.is_none()
+            && distinct(memory, to, length)? == length;
+    if !is_right {
         let mut seen = vec![false; length];
         let [indices] = memory.read_ints([to], length)?;
         for index in indices {

@@ -2,6 +2,7 @@
 
 use super::arguments::{array, number};
 use super::builtin::Builtin;
+use super::copy::as_ints;
 use super::sequence::Sequence;
 use super::{FlatValue, Memory, Stepped};
 use nesl_core::prim::SeqOp;
@@ -17,19 +18,46 @@ pub(crate) fn sort(memory: &Memory<'_>, sequence: &FlatValue, rank: SeqOp) -> St
     Ok(Sequence::value(length, vec![out]))
 }
 
-/// Returns the rank of each of `count` scalars, as 64-bit ints.
-pub(super) fn ranks(memory: &Memory<'_>, rank: SeqOp, keys: &Arg, count: usize) -> Stepped<Arg> {
-    let service = if rank == SeqOp::RankUp { Extern::RankUp } else { Extern::RankDown };
+/// Returns the rank of each of `count` scalars or texts, as ints of the program.
+pub(super) fn ranks(
+    memory: &Memory<'_>,
+    rank: SeqOp,
+    keys: &[Arg],
+    count: usize,
+) -> Stepped<Arg> {
     let ranks = memory.alloc_column(Ty::I64, count)?;
-    order(memory, service, keys, count, &ranks)?;
+    match (rank, keys) {
+        (SeqOp::RankTexts, [starts, lengths, _, chars]) => {
+            let others = vec![lengths.clone(), chars.clone(), ranks.clone()];
+            call(memory, "order", Extern::RankTexts, starts, count, others)?;
+        }
+        (SeqOp::RankUp, keys) => order(memory, Extern::RankUp, &keys[0], count, &ranks)?,
+        (_, keys) => order(memory, Extern::RankDown, &keys[0], count, &ranks)?,
+    }
+    let ranks = as_ints(memory, ranks, count)?;
+    memory.state.facts.set_ranks(array(&ranks), None);
     Ok(ranks)
 }
 
 /// Has the runtime write `count` keys, or their ranks, in order.
 fn order(memory: &Memory<'_>, service: Extern, keys: &Arg, count: usize, out: &Arg) -> Stepped<()> {
-    let others = vec![array(out).ty()];
-    let kernel = Builtin::Intrinsic { name: "order", service, keys: array(keys).ty(), others };
-    memory.execute(kernel, &[number(1), number(count), keys.clone(), out.clone()], 1)
+    call(memory, "order", service, keys, count, vec![out.clone()])
+}
+
+/// Calls an intrinsic for `count` keys, given its other arrays.
+fn call(
+    memory: &Memory<'_>,
+    name: &'static str,
+    service: Extern,
+    keys: &Arg,
+    count: usize,
+    others: Vec<Arg>,
+) -> Stepped<()> {
+    let types = others.iter().map(|arg| array(arg).ty()).collect();
+    let kernel = Builtin::Intrinsic { name, service, keys: array(keys).ty(), others: types };
+    let mut args = vec![number(1), number(count), keys.clone()];
+    args.extend(others);
+    memory.execute(kernel, &args, 1)
 }
 
 /// Returns for each of `count` ints or texts the index of the last one equal to it, and the number
@@ -43,12 +71,7 @@ pub(super) fn groups(memory: &Memory<'_>, columns: &[Arg], count: usize) -> Step
         _ => (Extern::Groups, Vec::new()),
     };
     others.extend([last.clone(), equal.clone()]);
-    let keys = array(&columns[0]).ty();
-    let types = others.iter().map(|arg| array(arg).ty()).collect();
-    let kernel = Builtin::Intrinsic { name: "groups", service, keys, others: types };
-    let mut args = vec![number(1), number(count), columns[0].clone()];
-    args.extend(others);
-    memory.execute(kernel, &args, 1)?;
+    call(memory, "groups", service, &columns[0], count, others)?;
     Ok([last, equal])
 }
 

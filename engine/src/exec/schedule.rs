@@ -4,14 +4,17 @@ use super::facts::{RecursionLog, facts};
 use super::host_steps::run_host_steps;
 use super::products::matrix_rows;
 use super::spaces::{collect, enter};
-use crate::arrays::{FlatValue, Memory, Rows, Side, append_rows, flatten_rows, merge_sides};
+use crate::arrays::{
+    FlatValue, Memory, Rows, Side, append_rows, flatten_rows, group_rows, merge_sides, partition_rows,
+    permute_rows, rank_rows, sort_rows, tiled,
+};
 use crate::frame::{CallFrame, Extent, FlatProgram, RunError, RunResult};
 use crate::kernels::{KernelCache, Launcher, filter_sides, prefetch, value_in};
 use crate::trace::CallTrace;
 use nesl_core::base::with_stack;
-use nesl_core::flat::{Block, Kernel, Let, Op, SpaceId, Step};
+use nesl_core::flat::{Block, Kernel, Let, Op, RowsOperation, SpaceId, Step};
 use nesl_core::interp::Failure as ProgramFailure;
-use nesl_core::ir::{Atom, FunId, Ty};
+use nesl_core::ir::{self, Atom, FunId, Ty, Var};
 use nesl_core::prim::SeqOp;
 use nesl_core::strategy::eligibility::{Placement, placement};
 use nesl_core::strategy::{Strategy, Version};
@@ -187,39 +190,118 @@ impl<'p> Schedule<'p> {
     fn kernel(&self, frame: &mut CallFrame<'p>, kernel: &'p Kernel) -> RunResult<()> {
         match placement(kernel, frame.extent(kernel.space).single) {
             Placement::HostSteps => run_host_steps(&self.launcher, frame, kernel),
-            Placement::ArrayOperation(op, args) => self.array_operation(frame, kernel, op, args),
+            Placement::ArrayOperation(operation) => self.array_operation(frame, kernel, operation),
             Placement::Launch => self.launcher.launch_own(frame, kernel),
         }
     }
 
-    /// Has the array library do a kernel, unless there are too many rows for the host to describe.
+    /// Has the array library do a kernel, unless there are too many rows for the host to describe, or
+    /// sequences that it cannot take.
     fn array_operation(
         &self,
         frame: &mut CallFrame<'p>,
         kernel: &'p Kernel,
-        op: SeqOp,
-        args: &[Atom],
+        operation: RowsOperation<'p>,
     ) -> RunResult<()> {
         let (memory, count) = (&self.launcher.memory, frame.extent(kernel.space).count);
-        let max_appended = memory.limits.max_host_appended_segments;
-        if count == 0 || (op == SeqOp::Append && count > max_appended) {
+        if count == 0 {
             return self.launcher.launch_own(frame, kernel);
         }
+        let step = &kernel.lets[0];
+        let value = match operation {
+            RowsOperation::Copy(op, args) => self.copy_rows(frame, step, op, args)?,
+            RowsOperation::Rank(rank, keys) => {
+                Some(rank_rows(memory, rank, &*self.tiled(frame, keys, step.space)?)?)
+            }
+            RowsOperation::Sort(rank, keys) => {
+                Some(sort_rows(memory, rank, &*self.tiled(frame, keys, step.space)?)?)
+            }
+            RowsOperation::Groups(elements) => {
+                let elements = self.tiled(frame, elements, step.space)?;
+                self.launcher.count_work_items(count as u64);
+                return self.bind_halves(frame, kernel, group_rows(memory, &elements)?);
+            }
+            RowsOperation::Permute(of, indices) => {
+                let element = frame.element_ty(of);
+                let of = self.tiled(frame, of, step.space)?;
+                let indices = self.tiled(frame, indices, step.space)?;
+                permute_rows(memory, &of, &indices, element)?
+            }
+            RowsOperation::Partition(of, counts) => {
+                let of = self.tiled(frame, of, step.space)?;
+                let counts = self.tiled(frame, counts, step.space)?;
+                partition_rows(memory, &of, &counts)?
+            }
+        };
+        let Some(value) = value else { return self.launcher.launch_own(frame, kernel) };
         self.launcher.count_work_items(count as u64);
-        let binding = &kernel.lets[0];
+        frame.bind(step.var, step.space, Rc::new(value));
+        Ok(())
+    }
+
+    /// Copies the rows of sequences, unless there are too many for the host to describe.
+    fn copy_rows(
+        &self,
+        frame: &mut CallFrame<'p>,
+        step: &Let,
+        op: SeqOp,
+        args: &[Atom],
+    ) -> RunResult<Option<FlatValue>> {
+        let (memory, count) = (&self.launcher.memory, frame.extent(step.space).count);
+        if op == SeqOp::Append && count > memory.limits.max_host_appended_segments {
+            return Ok(None);
+        }
         let mut values = Vec::new();
         for atom in args {
-            values.push(value_in(&self.launcher, frame, *atom, kernel.space)?);
+            values.push(value_in(&self.launcher, frame, *atom, step.space)?);
         }
-        let element = binding.ty.element().or_bug("an array operation makes a sequence");
+        let element = step.ty.element().or_bug("an array operation makes a sequence");
         let rows: Vec<Rows<'_>> =
             values.iter().map(|value| Rows { count, columns: &value.parts }).collect();
-        let columns = match op {
+        Ok(Some(FlatValue::new(match op {
             SeqOp::Append => append_rows(memory, rows[0], rows[1], element)?,
             SeqOp::Flatten => flatten_rows(memory, rows[0], element)?,
             other => bug!("the array library has no {other:?} for many segments"),
-        };
-        frame.bind(binding.var, binding.space, Rc::new(FlatValue::new(columns)));
+        })))
+    }
+
+    /// Returns the sequences of an operand at many elements, as segments of a pool that lie one behind the
+    /// other. They take the operand's place in the frame, for those who read it later.
+    fn tiled(
+        &self,
+        frame: &mut CallFrame<'p>,
+        var: Var,
+        space: SpaceId,
+    ) -> RunResult<Rc<FlatValue>> {
+        let value = value_in(&self.launcher, frame, Atom::Var(var), space)?;
+        if value.tiles.is_some() {
+            return Ok(value);
+        }
+        let (count, element) = (frame.extent(space).count, frame.element_ty(var));
+        let tiled = tiled(&self.launcher.memory, &value, count, element)?;
+        frame.bind(var, space, tiled.clone());
+        Ok(tiled)
+    }
+
+    /// Binds the pairs that the first step of a kernel gives, and their halves.
+    fn bind_halves(
+        &self,
+        frame: &mut CallFrame<'p>,
+        kernel: &'p Kernel,
+        halves: [FlatValue; 2],
+    ) -> RunResult<()> {
+        let parts = halves.iter().flat_map(|half| half.parts.iter().cloned()).collect();
+        let halves = halves.map(Rc::new);
+        for step in &kernel.lets {
+            let value = match step.op {
+                Op::Map(ir::Op::First(_)) => halves[0].clone(),
+                Op::Map(ir::Op::Second(_)) => halves[1].clone(),
+                _ => Rc::new(FlatValue::new(Vec::clone(&parts))),
+            };
+            if kernel.stores.contains(&(step.var, step.space)) {
+                frame.bind(step.var, step.space, value);
+            }
+        }
         Ok(())
     }
 

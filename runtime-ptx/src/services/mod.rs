@@ -20,7 +20,7 @@
 //! | [`steps`], [`launch`](mod@launch) | the launches of a call as data; their enqueueing |
 //!
 //! Refused, and left to another runtime: `rank_texts`, the texts of floats and the floats of texts;
-//! and sorts, ranks and groups within an ordinary kernel, one for each work item. Hashes and
+//! sorts, ranks and groups of segments; and sorts, ranks and groups within an ordinary kernel, one for each work item. Hashes and
 //! comparisons of texts are code of ordinary kernels (`emit/text.rs`).
 
 mod area;
@@ -132,6 +132,13 @@ impl ServiceKind {
             Extern::Groups => ServiceKind::Groups(Grouped::Ints(keys)),
             Extern::TextGroups => ServiceKind::Groups(Grouped::Texts),
             Extern::RankTexts
+            | Extern::RankSegmentsUp
+            | Extern::RankSegmentsDown
+            | Extern::SortSegmentsUp
+            | Extern::SortSegmentsDown
+            | Extern::GroupSegments
+            | Extern::GroupTextSegments
+            | Extern::RankTextSegments
             | Extern::HashText
             | Extern::SameText
             | Extern::FloatText

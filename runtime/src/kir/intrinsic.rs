@@ -140,6 +140,22 @@ intrinsics! {
     TextGroups = "text_groups": (ints, int, ints, chars, ints, ints) -> ();
     /// `(starts, n, lengths, chars, out)`: the stable rank of each text, ascending by its chars.
     RankTexts = "rank_texts": (ints, int, ints, chars, ints) -> ();
+    /// `(keys, n, out, offsets)`: [`Extern::RankUp`] within each of `n` segments, which begin at these
+    /// offsets; the last offset is the number of all keys ([`crate::services::segments`]).
+    RankSegmentsUp = "rank_segments_up": (keys, int, ints, ints) -> (), keys in SORTED;
+    /// The same, with [`Extern::RankDown`].
+    RankSegmentsDown = "rank_segments_down": (keys, int, ints, ints) -> (), keys in SORTED;
+    /// The same, with [`Extern::SortUp`].
+    SortSegmentsUp = "sort_segments_up": (keys, int, keys, ints) -> (), keys in SORTED;
+    /// The same, with [`Extern::SortDown`].
+    SortSegmentsDown = "sort_segments_down": (keys, int, keys, ints) -> (), keys in SORTED;
+    /// `(ints, n, last, count, offsets)`: [`Extern::Groups`] within each of `n` segments.
+    GroupSegments = "group_segments": (keys, int, ints, ints, ints) -> (), keys in GROUPED;
+    /// `(starts, n, lengths, chars, last, count, offsets)`: [`Extern::TextGroups`] within each of `n`
+    /// segments.
+    GroupTextSegments = "group_text_segments": (ints, int, ints, chars, ints, ints, ints) -> ();
+    /// `(starts, n, lengths, chars, out, offsets)`: [`Extern::RankTexts`] within each of `n` segments.
+    RankTextSegments = "rank_text_segments": (ints, int, ints, chars, ints, ints) -> ();
     /// `(text, n, salt) -> (hash)`: [`crate::services::text::hash`].
     HashText = "hash_text": (chars, int, int) -> (int);
     /// `(a, m, b, n) -> (same)`: true if two texts are equal.

@@ -169,10 +169,17 @@ impl<'a> Search<'a> {
 /// The numbers of the operands that an intrinsic writes.
 fn outputs(intrinsic: Extern) -> &'static [usize] {
     match intrinsic {
-        Extern::RankUp | Extern::RankDown | Extern::SortUp | Extern::SortDown => &[2],
-        Extern::Groups => &[2, 3],
-        Extern::TextGroups => &[4, 5],
-        Extern::RankTexts => &[4],
+        Extern::RankUp
+        | Extern::RankDown
+        | Extern::SortUp
+        | Extern::SortDown
+        | Extern::RankSegmentsUp
+        | Extern::RankSegmentsDown
+        | Extern::SortSegmentsUp
+        | Extern::SortSegmentsDown => &[2],
+        Extern::Groups | Extern::GroupSegments => &[2, 3],
+        Extern::TextGroups | Extern::GroupTextSegments => &[4, 5],
+        Extern::RankTexts | Extern::RankTextSegments => &[4],
         Extern::HashText | Extern::SameText | Extern::ParseFloat | Extern::ParseFloat32 => &[],
         Extern::FloatText | Extern::FloatText32 => &[1],
         Extern::ExpText => &[2],

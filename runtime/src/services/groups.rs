@@ -3,8 +3,11 @@
 //!
 //! ```text
 //! few elements         each is compared with all others
+//! ints, close to each other
+//!                      a table with a place for each int there may be
 //! few different ones   a table for each piece of the sequence, all of them put together, and then
 //!                      each element looks its group up by the number that its piece gave it
+//! many ints            a hash table of all groups
 //! many                 into buckets by hash, and a table for each bucket
 //! ```
 //!
@@ -21,11 +24,19 @@ use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::{Mutex, PoisonError};
 
+mod ints;
+
 /// The most groups in a table: with all its parts it fits the cache of a core, about.
 const MAX_PARTITION_GROUPS: usize = 1 << 16;
 
 /// Up to so many elements are compared with each other, without a table.
 const MAX_COMPARED_ELEMENTS: usize = 16;
+
+/// The number of elements by which it is estimated how many groups there are.
+const SAMPLE: usize = 1 << 13;
+
+/// The table of a piece has room for so many groups to begin with, at most.
+const FIRST_GROUPS: usize = 1 << 9;
 
 /// The number of elements that a bucket should hold: their table fits the cache of a core.
 const BUCKET_ELEMENTS: usize = 1 << 13;
@@ -131,6 +142,41 @@ impl<'a> Elements for Texts<'a> {
     }
 }
 
+/// Consecutive elements of others.
+struct Consecutive<'e, E: ?Sized> {
+    elements: &'e E,
+    range: Range<usize>,
+}
+
+impl<E: Elements + ?Sized> Elements for Consecutive<'_, E> {
+    type Key = E::Key;
+    const CHEAP: bool = E::CHEAP;
+
+    fn count(&self) -> usize {
+        self.range.len()
+    }
+
+    #[inline]
+    fn key(&self, place: usize) -> E::Key {
+        self.elements.key(self.range.start + place)
+    }
+
+    #[inline]
+    fn hash(key: &E::Key) -> u64 {
+        E::hash(key)
+    }
+
+    #[inline]
+    fn same(a: &E::Key, b: &E::Key) -> bool {
+        E::same(a, b)
+    }
+
+    #[inline]
+    fn equal(&self, a: usize, b: usize) -> bool {
+        self.elements.equal(self.range.start + a, self.range.start + b)
+    }
+}
+
 /// The results for each element.
 #[derive(Debug)]
 pub struct Found<'o> {
@@ -153,6 +199,12 @@ pub fn groups<E: Elements + ?Sized>(
     found: Found<'_>,
     team: &dyn Team,
 ) -> Result<(), FaultCode> {
+    let mut found = found;
+    let count = elements.count();
+    assert!(found.last.len() == count && found.count.len() == count, "as much room as elements");
+    if E::CHEAP && count > MAX_COMPARED_ELEMENTS && ints::by_range(elements, &mut found, team)? {
+        return Ok(());
+    }
     groups_within(MAX_PARTITION_GROUPS, elements, found, team)
 }
 
@@ -160,13 +212,12 @@ pub fn groups<E: Elements + ?Sized>(
 fn groups_within<E: Elements + ?Sized>(
     most: usize,
     elements: &E,
-    found: Found<'_>,
+    mut found: Found<'_>,
     team: &dyn Team,
 ) -> Result<(), FaultCode> {
     let count = elements.count();
-    assert!(found.last.len() == count && found.count.len() == count, "as much room as elements");
     if count <= MAX_COMPARED_ELEMENTS && most > 0 {
-        by_comparing(elements, found);
+        by_comparing(elements, 0, found);
         return Ok(());
     }
     match tables(most, elements, found.last, team)? {
@@ -174,7 +225,72 @@ fn groups_within<E: Elements + ?Sized>(
             resolve::<E>(tables, found, team);
             Ok(())
         }
+        None if E::CHEAP
+            && ints::by_hash(elements, expected_groups(elements), &mut found, team)? =>
+        {
+            Ok(())
+        }
         None => by_buckets(elements, found, team),
+    }
+}
+
+/// About how many groups there are, by how often ints occur again among some of them.
+fn expected_groups<E: Elements + ?Sized>(elements: &E) -> usize {
+    let count = elements.count();
+    let some = count.min(SAMPLE);
+    let mut table: Table<E> = Table::new(some);
+    // The sample is spread over all elements, so that runs of equal ones count as one.
+    let step = count / some;
+    (0..some).for_each(|at| {
+        table.number(&elements.key(at * step));
+    });
+    // Among `some` draws of n groups, some² / 2n pairs are equal, about.
+    let again = some - table.groups.len();
+    let groups = (some * some / 2).checked_div(again).unwrap_or(count);
+    groups.clamp(table.groups.len(), count)
+}
+
+/// The table of a thread that groups parts of a sequence one after the other.
+pub(super) struct PartTable<E: Elements + ?Sized>(Table<E>);
+
+impl<E: Elements + ?Sized> Default for PartTable<E> {
+    fn default() -> PartTable<E> {
+        PartTable(Table::new(0))
+    }
+}
+
+impl<E: Elements + ?Sized> PartTable<E> {
+    /// Finds the groups of equal elements of a part, with places counted from its beginning.
+    pub(super) fn groups(
+        &mut self,
+        elements: &E,
+        part: Range<usize>,
+        found: Found<'_>,
+        team: &dyn Team,
+    ) -> Result<(), FaultCode> {
+        if part.len() <= MAX_COMPARED_ELEMENTS {
+            by_comparing(elements, part.start, found);
+            return Ok(());
+        }
+        if part.len() > MAX_PARTITION_GROUPS {
+            return groups(&Consecutive { elements, range: part }, found, team);
+        }
+        let table = &mut self.0;
+        table.clear(part.len().min(FIRST_GROUPS));
+        for (number, place) in found.last.iter_mut().zip(0..) {
+            let group = table.number(&elements.key(part.start + place as usize));
+            let known = &mut table.groups[group as usize];
+            known.last = place;
+            known.count += 1;
+            number.write(i64::from(group));
+        }
+        for (last, count) in found.last.iter_mut().zip(found.count.iter_mut()) {
+            // SAFETY: the number of its group was just written for each element.
+            let known = &table.groups[unsafe { last.assume_init() } as usize];
+            last.write(i64::from(known.last));
+            count.write(i64::from(known.count));
+        }
+        Ok(())
     }
 }
 
@@ -228,8 +344,18 @@ struct Table<E: Elements + ?Sized> {
 impl<E: Elements + ?Sized> Table<E> {
     /// A table for so many groups, to begin with.
     fn new(groups: usize) -> Table<E> {
+        let mut table = Table { slots: Vec::new(), shift: 0, groups: Vec::new() };
+        table.clear(groups);
+        table
+    }
+
+    /// Empties the table, which is to have room for so many groups then.
+    fn clear(&mut self, groups: usize) {
         let bits = (SPARSE * groups + 1).next_power_of_two().ilog2().max(4);
-        Table { slots: vec![0; 1 << bits], shift: u64::BITS - bits, groups: Vec::new() }
+        self.slots.clear();
+        self.slots.resize(1 << bits, 0);
+        self.shift = u64::BITS - bits;
+        self.groups.clear();
     }
 
     /// The number of the group of an element, which may be a new one.
@@ -294,7 +420,7 @@ fn tables<E: Elements + ?Sized>(
         while let Some(at) = take() {
             let piece = pieces[at].clone();
             let mut numbers = room[at].lock().unwrap_or_else(PoisonError::into_inner);
-            let mut table = Table::new(piece.len().min(1 << 9));
+            let mut table = Table::new(piece.len().min(FIRST_GROUPS));
             for (stretch, numbers) in numbers.chunks_mut(STRETCH).enumerate() {
                 let from = (stretch * STRETCH) as u32;
                 for (number, place) in numbers.iter_mut().zip(from..) {
@@ -538,25 +664,24 @@ fn scramble(hash: u64) -> u64 {
     product as u64 ^ (product >> 64) as u64
 }
 
-/// Compares each element with all others.
-fn by_comparing<E: Elements + ?Sized>(elements: &E, found: Found<'_>) {
-    let count = elements.count();
-    for place in (0..count).rev() {
-        let key = elements.key(place);
-        let equal = |other: &usize| {
-            let other = elements.key(*other);
-            E::hash(&other) == E::hash(&key) && E::same(&other, &key)
-        };
-        // Those behind have their answers.
-        let (last, known) = match (place + 1..count).find(equal) {
-            // SAFETY: it was written, being behind.
-            Some(other) => unsafe {
-                (found.last[other].assume_init(), found.count[other].assume_init())
-            },
-            None => (place as i64, 1 + (0..place).filter(equal).count() as i64),
-        };
-        found.last[place].write(last);
-        found.count[place].write(known);
+/// Compares each of a few elements, as many as there is room for what is found, with all others.
+fn by_comparing<E: Elements + ?Sized>(elements: &E, from: usize, found: Found<'_>) {
+    let count = found.last.len();
+    let mut keys = [const { MaybeUninit::uninit() }; MAX_COMPARED_ELEMENTS];
+    for (place, key) in keys[..count].iter_mut().enumerate() {
+        key.write(elements.key(from + place));
+    }
+    // SAFETY: so many were written.
+    let keys: &[E::Key] = unsafe { keys[..count].assume_init_ref() };
+    for (place, key) in keys.iter().enumerate() {
+        let (mut last, mut equal) = (place, 0);
+        for (other, known) in keys.iter().enumerate() {
+            let same = E::hash(known) == E::hash(key) && E::same(known, key);
+            last = if same { other } else { last };
+            equal += i64::from(same);
+        }
+        found.last[place].write(last as i64);
+        found.count[place].write(equal);
     }
 }
 
@@ -585,6 +710,20 @@ mod tests {
                 assert_eq!(found, known[key], "{key:?} at {place}, tables of {most}");
             }
         }
+        let (mut last, mut count) = (Vec::new(), Vec::new());
+        groups_into(elements, &mut last, &mut count, &CallingThread(None)).unwrap();
+        let found: Vec<(i64, i64)> = last.into_iter().zip(count).collect();
+        let expected: Vec<(i64, i64)> = keys.iter().map(|key| known[key]).collect();
+        assert!(found == expected, "a way of its own for ints");
+        let (mut last, mut count) =
+            (vec![MaybeUninit::new(0); keys.len()], vec![MaybeUninit::new(0); keys.len()]);
+        let found = Found { last: &mut last, count: &mut count };
+        by_buckets(elements, found, &CallingThread(None)).unwrap();
+        // SAFETY: they were written at the beginning.
+        let of = |room: &[MaybeUninit<i64>], at: usize| unsafe { room[at].assume_init() };
+        let found: Vec<(i64, i64)> =
+            (0..keys.len()).map(|at| (of(&last, at), of(&count, at))).collect();
+        assert!(found == expected, "buckets");
     }
 
     fn ints(ints: &[i64]) {

@@ -6,6 +6,7 @@
 //!
 //! | input | algorithm |
 //! |---|---|
+//! | few | by insertion; ranks by comparing each with each |
 //! | values of a small range, and their ranks | counted |
 //! | values | sorted by radix in the array that they go to |
 //! | ranks | words with their places, in 64 bits where both fit, sorted by radix |
@@ -24,6 +25,7 @@ use input::Input;
 use std::mem::MaybeUninit;
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use radix::{BUCKETS, Buffers, MAX_INSERTION_SORT_WORDS};
 use words::{Placed, Plain, Word};
 
 mod digits;
@@ -88,6 +90,24 @@ impl Team for CallingThread<'_> {
 /// Values of a smaller range than this are sorted by counting.
 const MAX_COUNTED_VALUES: usize = 1 << 12;
 
+/// The buffers of a thread that sorts short sequences one after the other.
+pub(super) struct Scratch<T: Key> {
+    words: Buffers<T::Word>,
+    /// Words with their places in one int.
+    packed: (Vec<u64>, Buffers<u64>),
+    placed: (Vec<Placed>, Buffers<Placed>),
+}
+
+impl<T: Key> Default for Scratch<T> {
+    fn default() -> Scratch<T> {
+        Scratch {
+            words: Buffers::default(),
+            packed: (Vec::new(), Buffers::default()),
+            placed: (Vec::new(), Buffers::default()),
+        }
+    }
+}
+
 /// The keys in order.
 ///
 /// # Errors
@@ -101,7 +121,22 @@ pub fn sort<T: Key>(
     out: &mut [MaybeUninit<T>],
     team: &dyn Team,
 ) -> Result<(), FaultCode> {
+    sort_with(&mut Scratch::default(), keys, order, out, team)
+}
+
+/// As [`sort`], with buffers that are used again.
+pub(super) fn sort_with<T: Key>(
+    scratch: &mut Scratch<T>,
+    keys: &[T],
+    order: Order,
+    out: &mut [MaybeUninit<T>],
+    team: &dyn Team,
+) -> Result<(), FaultCode> {
     assert_eq!(keys.len(), out.len(), "as much room as keys");
+    if keys.len() <= MAX_INSERTION_SORT_WORDS {
+        insert(keys, order, out);
+        return Ok(());
+    }
     let Some(input) = Input::new(keys, order, team) else { return Ok(()) };
     if input.sorted {
         // SAFETY: both slices have one length, as asserted, and `out` is borrowed exclusively.
@@ -112,8 +147,20 @@ pub fn sort<T: Key>(
     }
     let range = input.hi.wide() - input.lo.wide();
     // SAFETY: a key and its word have the same size, alignment and valid bits.
-    let words = unsafe { std::slice::from_raw_parts_mut(out.as_mut_ptr().cast(), out.len()) };
-    if range < MAX_COUNTED_VALUES as u64 && range < keys.len() as u64 {
+    let words: &mut [MaybeUninit<T::Word>] =
+        unsafe { std::slice::from_raw_parts_mut(out.as_mut_ptr().cast(), out.len()) };
+    let as_keys = |words: &mut [T::Word]| {
+        words.iter_mut().for_each(|word| *word = T::bits(word.flip(input.mask)));
+    };
+    if keys.len() < BUCKETS {
+        for (word, key) in words.iter_mut().zip(keys) {
+            word.write(input.word(*key));
+        }
+        // SAFETY: all were written: there are as many as keys.
+        let words = unsafe { words.assume_init_mut() };
+        scratch.words.sort(words);
+        as_keys(words);
+    } else if range < MAX_COUNTED_VALUES as u64 && range < keys.len() as u64 {
         input.count(range as usize + 1, words, team)?;
     } else {
         let digits = input.digits();
@@ -123,9 +170,7 @@ pub fn sort<T: Key>(
                 (digits.of(word), word)
             })
         };
-        let done = |_, words: &mut [T::Word]| {
-            words.iter_mut().for_each(|word| *word = T::bits(word.flip(input.mask)));
-        };
+        let done = |_, words: &mut [T::Word]| as_keys(words);
         // SAFETY: what is loaded depends on the keys only.
         unsafe { radix::sort(words, digits.buckets(), team, &load, &done) }?;
     }
@@ -133,6 +178,25 @@ pub fn sort<T: Key>(
         input.restore(words);
     }
     Ok(())
+}
+
+/// Sorts a few keys.
+fn insert<T: Key>(keys: &[T], order: Order, out: &mut [MaybeUninit<T>]) {
+    let mask = T::Word::mask(order == Order::Down);
+    for (at, key) in keys.iter().enumerate() {
+        let word = input::word(*key, mask);
+        let mut place = at;
+        while place > 0 {
+            // SAFETY: the places before `at` were written.
+            let before = unsafe { out[place - 1].assume_init() };
+            if input::word(before, mask) <= word {
+                break;
+            }
+            out[place].write(before);
+            place -= 1;
+        }
+        out[place].write(*key);
+    }
 }
 
 /// The rank of each key.
@@ -149,7 +213,22 @@ pub fn rank<T: Key>(
     ranks: &mut [MaybeUninit<i64>],
     team: &dyn Team,
 ) -> Result<(), FaultCode> {
+    rank_with(&mut Scratch::default(), keys, order, ranks, team)
+}
+
+/// As [`rank`], with buffers that are used again.
+pub(super) fn rank_with<T: Key>(
+    scratch: &mut Scratch<T>,
+    keys: &[T],
+    order: Order,
+    ranks: &mut [MaybeUninit<i64>],
+    team: &dyn Team,
+) -> Result<(), FaultCode> {
     assert_eq!(keys.len(), ranks.len(), "as much room as keys");
+    if keys.len() <= MAX_INSERTION_SORT_WORDS {
+        rank_few(keys, order, ranks);
+        return Ok(());
+    }
     let Some(input) = Input::new(keys, order, team) else { return Ok(()) };
     if input.sorted {
         for (place, rank) in ranks.iter_mut().enumerate() {
@@ -157,49 +236,83 @@ pub fn rank<T: Key>(
         }
         return Ok(());
     }
+    let few = keys.len() < BUCKETS;
     let range = input.hi.wide() - input.lo.wide();
-    if range < MAX_COUNTED_VALUES as u64 && range < keys.len() as u64 {
+    if !few && range < MAX_COUNTED_VALUES as u64 && range < keys.len() as u64 {
         return input.count_ranks(range as usize + 1, ranks, team);
     }
-    let digits = input.digits();
-    let buckets = digits.buckets();
     let ranks = radix::Shared(ranks.as_mut_ptr().cast::<i64>());
     let low = usize::BITS - (keys.len() - 1).leading_zeros();
     let lo = input.lo.wide();
     if T::Word::width(input.lo, input.hi) + low <= u64::BITS {
-        let load = |range: Range<usize>| {
-            keys[range.clone()].iter().zip(range).map(|(key, at)| {
-                let word = input.word(*key);
-                (digits.of(word), (word.wide() - lo) << low | at as u64)
-            })
-        };
+        let pack = |word: T::Word, at: usize| (word.wide() - lo) << low | at as u64;
         let done = |place: usize, words: &mut [u64]| {
             for (word, rank) in words.iter().zip(place..) {
                 // SAFETY: the places are in bounds, and each is in one word.
                 unsafe { *ranks.at((*word & ((1 << low) - 1)) as usize) = rank as i64 };
             }
         };
-        // SAFETY: what is loaded depends on the keys only.
-        radix::with_scratch(keys.len(), team, |scratch| unsafe {
-            radix::sort(scratch, buckets, team, &load, &done)
-        })
-    } else {
+        if few {
+            let (words, buffers) = &mut scratch.packed;
+            words.clear();
+            words.extend(keys.iter().enumerate().map(|(at, key)| pack(input.word(*key), at)));
+            buffers.sort(words);
+            done(0, words);
+            return Ok(());
+        }
+        let digits = input.digits();
         let load = |range: Range<usize>| {
             keys[range.clone()].iter().zip(range).map(|(key, at)| {
                 let word = input.word(*key);
-                (digits.of(word), Placed { word: word.wide(), at })
+                (digits.of(word), pack(word, at))
             })
         };
+        // SAFETY: what is loaded depends on the keys only.
+        radix::with_scratch(keys.len(), team, |scratch| unsafe {
+            radix::sort(scratch, digits.buckets(), team, &load, &done)
+        })
+    } else {
         let done = |place: usize, words: &mut [Placed]| {
             for (word, rank) in words.iter().zip(place..) {
                 // SAFETY: the places are in bounds, and each is in one word.
                 unsafe { *ranks.at(word.at) = rank as i64 };
             }
         };
+        let placed = |word: T::Word, at: usize| Placed { word: word.wide(), at };
+        if few {
+            let (words, buffers) = &mut scratch.placed;
+            words.clear();
+            words.extend(keys.iter().enumerate().map(|(at, key)| placed(input.word(*key), at)));
+            buffers.sort(words);
+            done(0, words);
+            return Ok(());
+        }
+        let digits = input.digits();
+        let load = |range: Range<usize>| {
+            keys[range.clone()].iter().zip(range).map(|(key, at)| {
+                let word = input.word(*key);
+                (digits.of(word), placed(word, at))
+            })
+        };
         // SAFETY: what is loaded depends on the keys only.
         radix::with_scratch(keys.len(), team, |scratch| unsafe {
-            radix::sort(scratch, buckets, team, &load, &done)
+            radix::sort(scratch, digits.buckets(), team, &load, &done)
         })
+    }
+}
+
+/// Ranks a few keys: counts those that come before each.
+fn rank_few<T: Key>(keys: &[T], order: Order, ranks: &mut [MaybeUninit<i64>]) {
+    let mask = T::Word::mask(order == Order::Down);
+    let mut words = [0; MAX_INSERTION_SORT_WORDS];
+    for (word, key) in words.iter_mut().zip(keys) {
+        *word = input::word(*key, mask).wide();
+    }
+    let words = &words[..keys.len()];
+    for (at, (rank, word)) in ranks.iter_mut().zip(words).enumerate() {
+        let before = words[..at].iter().map(|other| i64::from(other <= word)).sum::<i64>();
+        let behind = words[at + 1..].iter().map(|other| i64::from(other < word)).sum::<i64>();
+        rank.write(before + behind);
     }
 }
 

@@ -275,13 +275,38 @@ pub fn rank<'t>(
     ranks: &mut [MaybeUninit<i64>],
     team: &dyn Team,
 ) -> Result<(), FaultCode> {
+    rank_with(&mut Scratch::default(), count, text, ranks, team)
+}
+
+/// The buffer of a thread that ranks short sequences of texts one after the other.
+#[derive(Default)]
+pub(super) struct Scratch(Vec<Prefix>);
+
+/// As [`rank`], with a buffer that is used again.
+pub(super) fn rank_with<'t>(
+    Scratch(kept): &mut Scratch,
+    count: usize,
+    text: &(dyn Fn(usize) -> &'t [u8] + Sync),
+    ranks: &mut [MaybeUninit<i64>],
+    team: &dyn Team,
+) -> Result<(), FaultCode> {
     assert_eq!(count, ranks.len(), "as much room as texts");
+    let order =
+        |a: &Prefix, b: &Prefix| a.word.cmp(&b.word).then_with(|| text(a.index).cmp(text(b.index)));
+    if count <= MIN_PIECE_TEXTS {
+        kept.clear();
+        kept.extend((0..count).map(|index| Prefix { word: first_chars(text(index)), index }));
+        // Without the place the order of equal texts would be lost, and a stable sort allocates.
+        kept.sort_unstable_by(|a, b| order(a, b).then(a.index.cmp(&b.index)));
+        for (rank, prefix) in kept.iter().enumerate() {
+            ranks[prefix.index].write(rank as i64);
+        }
+        return if team.stopped() { Err(FaultCode::Interrupted) } else { Ok(()) };
+    }
     let bytes = (count * size_of::<Prefix>()) as u64;
     if !team.reserve(bytes) {
         return Err(FaultCode::OutOfMemory);
     }
-    let order =
-        |a: &Prefix, b: &Prefix| a.word.cmp(&b.word).then_with(|| text(a.index).cmp(text(b.index)));
     let mut sorted = vec![Prefix { word: 0, index: 0 }; count];
     let length = count.div_ceil(team.threads()).max(MIN_PIECE_TEXTS);
     let pieces: Vec<Mutex<&mut [Prefix]>> = sorted.chunks_mut(length).map(Mutex::new).collect();

@@ -15,6 +15,8 @@ pub(super) fn cases(cases: &mut Vec<Case>) {
     let back: Vec<i64> = long.iter().map(|x| 2999 - x).collect();
     ranks(cases, long.clone(), long, back);
 
+    segments(cases);
+
     for (x, text) in [(2.5, "2.5"), (-0.0, "0.0"), (nan, "nan"), (1e-300, "1.0E-300"), (0.1, "0.1")]
     {
         float_text(cases, "float_text", x, text);
@@ -65,6 +67,61 @@ fn ranks(
         let case = Case::new(format!("{sort} of {} {ty}", keys.len()), text).i64(1);
         let case = case.array(keys.clone()).out(keys.permuted(&ranks));
         cases.push(case.i64(keys.len() as i64));
+    }
+}
+
+/// Segments of 0, 3, 1, 0 and 4 elements, with the results for each by itself.
+fn segments(cases: &mut Vec<Case>) {
+    let nan = f64::NAN;
+    let offsets = vec![0i64, 0, 3, 4, 4, 8];
+    ordered_segments(cases, [3, 1, 3, 9, 2, 2, 1, 2], &offsets, [1, 0, 2, 0, 1, 2, 0, 3]);
+    let floats = [0.0, nan, -0.0, 1.0, nan, 2.0, nan, -1.0];
+    ordered_segments(cases, floats, &offsets, [0, 2, 1, 0, 2, 1, 3, 0]);
+    ordered_segments(cases, Vec::<i64>::new(), &[0, 0, 0], Vec::new());
+    let text = "kernel \"k\"(v0: i64, v1: [i64], v2: [i64], v3: [i64], v4: [i64], v5: i64) over flat v0 at v6 {
+  extern group_segments(v1, v5, v2, v3, v4)
+}";
+    let case = Case::new("group_segments", text).i64(1);
+    let case = case.array(vec![3i64, 1, 3, 9, 2, 2, 1, 2]);
+    let case = case.out(vec![2i64, 1, 2, 0, 3, 3, 2, 3]).out(vec![2i64, 1, 2, 1, 3, 3, 1, 3]);
+    cases.push(case.array(offsets.clone()).i64(5));
+    let text = "kernel \"k\"(v0: i64, v1: [i64], v2: [i64], v3: [u8], v4: [i64], v5: [i64], v6: [i64], v7: i64, v8: [i64]) over flat v0 at v9 {
+  extern group_text_segments(v1, v7, v2, v3, v4, v5, v6)
+  extern rank_text_segments(v1, v7, v2, v3, v8, v6)
+}";
+    // The texts `to`, `be`, `to`; `b`; and again `be`, the empty one, `be`, `t`.
+    let case = Case::new("segments of texts", text).i64(1);
+    let case = case.array(vec![0i64, 2, 0, 2, 2, 4, 2, 0]).array(vec![2i64, 2, 2, 1, 2, 0, 2, 1]);
+    let case = case.array("tobe".as_bytes().to_vec());
+    let case = case.out(vec![2i64, 1, 2, 0, 2, 1, 2, 3]).out(vec![2i64, 1, 2, 1, 2, 1, 2, 1]);
+    cases.push(case.array(offsets).i64(5).out(vec![1i64, 0, 2, 0, 1, 0, 2, 3]));
+}
+
+/// The ranks, given in ascending order, and the sorted keys of segments.
+fn ordered_segments(
+    cases: &mut Vec<Case>,
+    keys: impl Into<Data>,
+    offsets: &[i64],
+    ranks: impl Into<Vec<i64>>,
+) {
+    let (keys, ranks) = (keys.into(), ranks.into());
+    let ty = keys.ty();
+    let mut places = ranks.clone();
+    for ends in offsets.windows(2) {
+        (ends[0]..ends[1]).for_each(|at| places[at as usize] += ends[0]);
+    }
+    for (service, out, of) in [
+        ("rank_segments_up", Ty::I64, Data::from(ranks)),
+        ("sort_segments_up", ty, keys.permuted(&places)),
+    ] {
+        let text = format!(
+            "kernel \"k\"(v0: i64, v1: [{ty}], v2: [{out}], v3: [i64], v4: i64) over flat v0 at v5 {{
+  extern {service}(v1, v4, v2, v3)
+}}"
+        );
+        let case = Case::new(format!("{service} of {} {ty}", keys.len()), text).i64(1);
+        let case = case.array(keys.clone()).out(of).array(offsets.to_vec());
+        cases.push(case.i64(offsets.len() as i64 - 1));
     }
 }
 

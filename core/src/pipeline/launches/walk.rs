@@ -12,7 +12,9 @@ use super::{
     Descriptors, ExtentRule, KernelPart, Origin, extent_rule, filtering, next_part, variant,
 };
 use crate::base::with_stack;
-use crate::flat::{Block, Function, Kernel, Let, Op, Program, SpaceId, Step, Version};
+use crate::flat::{
+    Block, Function, Kernel, Let, Op, Program, RowsOperation, SpaceId, Step, Version,
+};
 use crate::ir::{Atom, FunId, Ty, Var};
 use crate::lower::kernel::{LoweredKernel, ResultPart, Values, Variant};
 use crate::strategy::eligibility::{Placement, placement};
@@ -178,6 +180,24 @@ impl AbstractCall<'_> {
         }
     }
 
+    /// Records the sequences that an operation of the array library leaves contiguous: those that it
+    /// orders or divides, and the results.
+    fn tile(&mut self, kernel: &Kernel, operation: RowsOperation<'_>) {
+        let operands = match operation {
+            RowsOperation::Copy(..) => return,
+            RowsOperation::Rank(_, of) | RowsOperation::Sort(_, of) | RowsOperation::Groups(of) => {
+                vec![of]
+            }
+            RowsOperation::Permute(of, by) | RowsOperation::Partition(of, by) => vec![of, by],
+        };
+        let regular = operands.iter().find_map(|var| self.tiled.get(&(*var, kernel.space)).copied());
+        let is_sequence = |binding: &&Let| matches!(binding.ty, Ty::Sequence(_));
+        let results = kernel.lets.iter().filter(is_sequence).map(|binding| binding.var);
+        for var in operands.into_iter().chain(results) {
+            self.tiled.entry((var, kernel.space)).or_insert(regular == Some(true));
+        }
+    }
+
     /// Returns the extent of an index space; nothing is known of one that was never entered,
     /// because a kernel before it has no code.
     fn extent(&self, space: SpaceId) -> AbstractExtent {
@@ -260,6 +280,9 @@ impl<'p> Walk<'p, '_> {
             Placement::HostSteps | Placement::ArrayOperation(..) => {
                 let (function, kernel_id) = (call.id, kernel.id);
                 self.visitor.unlaunched(Unlaunched { function, kernel: kernel_id, placement });
+                if let Placement::ArrayOperation(operation) = placement {
+                    call.tile(kernel, operation);
+                }
                 if placement == Placement::HostSteps {
                     self.parts(call, kernel)?;
                 }

@@ -296,7 +296,7 @@ sequence_operations! {
     /// The index that each text has in ascending order, char by char; stable.
     RankTexts = "rank_texts": ([text]) -> [int];
         .costs(Cost::Intrinsic, Work::SortOfSize).step_per_element().same_length_as(0)
-        .label("rank the strings: sort")
+        .in_array_library().label("rank the strings: sort")
 
     /// For each int or text, the index of the last one equal to it, and the number of those equal
     /// to it.

@@ -16,6 +16,7 @@ use crate::services::text;
 use std::cmp::Ordering;
 use std::collections::HashMap;
 use std::hash::Hash;
+use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 /// The content of a kir value.
@@ -395,28 +396,34 @@ impl<'m, 'r> Machine<'m, 'r> {
 
     fn service(&mut self, service: Extern, args: &[Value]) -> Outcome<Vec<Datum>> {
         Ok(match service {
-            Extern::RankUp => self.rank(args, Order::Up)?,
-            Extern::RankDown => self.rank(args, Order::Down)?,
-            Extern::SortUp => self.sort(args, Order::Up)?,
-            Extern::SortDown => self.sort(args, Order::Down)?,
+            Extern::RankUp => self.rank(args, Order::Up, None)?,
+            Extern::RankDown => self.rank(args, Order::Down, None)?,
+            Extern::SortUp => self.sort(args, Order::Up, None)?,
+            Extern::SortDown => self.sort(args, Order::Down, None)?,
+            Extern::RankSegmentsUp => self.rank(args, Order::Up, Some(args[3]))?,
+            Extern::RankSegmentsDown => self.rank(args, Order::Down, Some(args[3]))?,
+            Extern::SortSegmentsUp => self.sort(args, Order::Up, Some(args[3]))?,
+            Extern::SortSegmentsDown => self.sort(args, Order::Down, Some(args[3]))?,
             Extern::Groups => {
                 let keys = self.memory.read(self.array(args[0]), self.i64(args[1]))?;
-                self.groups(&keys, [args[2], args[3]])?
+                self.groups(&keys, [args[2], args[3]], &[0..keys.len()])?
+            }
+            Extern::GroupSegments => {
+                let segments = self.segments(args[1], Some(args[4]))?;
+                let keys = self.memory.read(self.array(args[0]), end(&segments) as i64)?;
+                self.groups(&keys, [args[2], args[3]], &segments)?
             }
             Extern::TextGroups => {
-                let texts = self.texts(args)?;
-                self.groups(&texts, [args[4], args[5]])?
+                let texts = self.texts(args, self.i64(args[1]))?;
+                self.groups(&texts, [args[4], args[5]], &[0..texts.len()])?
             }
-            Extern::RankTexts => {
-                let mut texts: Vec<_> = self.texts(args)?.into_iter().enumerate().collect();
-                self.worked(texts.len() as i64);
-                texts.sort_by_key(|(_, text)| text.iter().copied().map(byte).collect::<Vec<u8>>());
-                for (rank, (index, _)) in texts.iter().enumerate() {
-                    let rank = Literal::I64(rank as i64);
-                    self.memory.store(self.array(args[4]), *index as i64, rank)?;
-                }
-                Vec::new()
+            Extern::GroupTextSegments => {
+                let segments = self.segments(args[1], Some(args[6]))?;
+                let texts = self.texts(args, end(&segments) as i64)?;
+                self.groups(&texts, [args[4], args[5]], &segments)?
             }
+            Extern::RankTexts => self.rank_texts(args, None)?,
+            Extern::RankTextSegments => self.rank_texts(args, Some(args[5]))?,
             Extern::HashText => {
                 let text = self.text(args[0], args[1])?;
                 let hash = text::hash(&text, self.i64(args[2]));
@@ -495,27 +502,78 @@ impl<'m, 'r> Machine<'m, 'r> {
         Ok(Vec::new())
     }
 
-    /// The keys with the places that they had, in order.
-    fn sorted(&mut self, args: &[Value], order: Order) -> Outcome<Vec<(usize, Literal)>> {
-        self.worked(self.i64(args[1]));
-        let keys = self.memory.read(self.array(args[0]), self.i64(args[1]))?;
-        let mut keys: Vec<(usize, Literal)> = keys.into_iter().enumerate().collect();
-        keys.sort_by(|(_, a), (_, b)| compare(*a, *b, order));
-        Ok(keys)
+    /// The segments that an intrinsic is given: their number and their offsets; without offsets, one
+    /// of so many elements.
+    fn segments(&mut self, number: Value, offsets: Option<Value>) -> Outcome<Vec<Range<usize>>> {
+        let count = self.i64(number);
+        let Some(offsets) = offsets else { return Ok(vec![0..count as usize]) };
+        let offsets = self.memory.read(self.array(offsets), count + 1)?;
+        let offsets = offsets.into_iter().map(|offset| i64_of(Datum::Scalar(offset)) as usize);
+        let offsets: Vec<usize> = offsets.collect();
+        Ok(offsets.windows(2).map(|ends| ends[0]..ends[1]).collect())
     }
 
-    fn rank(&mut self, args: &[Value], order: Order) -> Outcome<Vec<Datum>> {
+    /// The keys of a segment with the places that they had in it, in order.
+    fn sorted(
+        &mut self,
+        keys: Value,
+        segment: &Range<usize>,
+        order: Order,
+    ) -> Outcome<Vec<(usize, Literal)>> {
+        self.worked(segment.len() as i64);
+        let mut sorted = Vec::new();
+        for (place, at) in segment.clone().enumerate() {
+            sorted.push((place, self.memory.load(self.array(keys), at as i64)?));
+        }
+        sorted.sort_by(|(_, a), (_, b)| compare(*a, *b, order));
+        Ok(sorted)
+    }
+
+    fn rank(
+        &mut self,
+        args: &[Value],
+        order: Order,
+        offsets: Option<Value>,
+    ) -> Outcome<Vec<Datum>> {
         let out = self.array(args[2]);
-        for (rank, (place, _)) in self.sorted(args, order)?.into_iter().enumerate() {
-            self.memory.store(out, place as i64, Literal::I64(rank as i64))?;
+        for segment in self.segments(args[1], offsets)? {
+            let sorted = self.sorted(args[0], &segment, order)?;
+            for (rank, (place, _)) in sorted.into_iter().enumerate() {
+                let at = (segment.start + place) as i64;
+                self.memory.store(out, at, Literal::I64(rank as i64))?;
+            }
         }
         Ok(Vec::new())
     }
 
-    fn sort(&mut self, args: &[Value], order: Order) -> Outcome<Vec<Datum>> {
+    fn sort(
+        &mut self,
+        args: &[Value],
+        order: Order,
+        offsets: Option<Value>,
+    ) -> Outcome<Vec<Datum>> {
         let out = self.array(args[2]);
-        for (rank, (_, key)) in self.sorted(args, order)?.into_iter().enumerate() {
-            self.memory.store(out, rank as i64, key)?;
+        for segment in self.segments(args[1], offsets)? {
+            let sorted = self.sorted(args[0], &segment, order)?;
+            for (at, (_, key)) in segment.zip(sorted) {
+                self.memory.store(out, at as i64, key)?;
+            }
+        }
+        Ok(Vec::new())
+    }
+
+    fn rank_texts(&mut self, args: &[Value], offsets: Option<Value>) -> Outcome<Vec<Datum>> {
+        let segments = self.segments(args[1], offsets)?;
+        let texts = self.texts(args, end(&segments) as i64)?;
+        for segment in segments {
+            self.worked(segment.len() as i64);
+            let chars = |index: &usize| texts[*index].iter().copied().map(byte).collect();
+            let mut order: Vec<usize> = segment.collect();
+            order.sort_by_key(|index| -> Vec<u8> { chars(index) });
+            for (rank, index) in order.into_iter().enumerate() {
+                let rank = Literal::I64(rank as i64);
+                self.memory.store(self.array(args[4]), index as i64, rank)?;
+            }
         }
         Ok(Vec::new())
     }
@@ -529,28 +587,36 @@ impl<'m, 'r> Machine<'m, 'r> {
         Ok(Datum::Scalar(Literal::I64(text.len() as i64)))
     }
 
-    /// The last that is equal to each, and how many are.
-    fn groups<T: Hash + Eq>(&mut self, all: &[T], out: [Value; 2]) -> Outcome<Vec<Datum>> {
-        self.worked(all.len() as i64);
-        let mut places: HashMap<&T, Vec<usize>> = HashMap::new();
-        for (place, one) in all.iter().enumerate() {
-            places.entry(one).or_default().push(place);
-        }
-        for same in places.values() {
-            let found = [same[same.len() - 1], same.len()].map(|x| Literal::I64(x as i64));
-            for (out, found) in out.into_iter().zip(found) {
-                for place in same {
-                    self.memory.store(self.array(out), *place as i64, found)?;
+    /// The last of its segment that is equal to each, and how many are.
+    fn groups<T: Hash + Eq>(
+        &mut self,
+        all: &[T],
+        out: [Value; 2],
+        segments: &[Range<usize>],
+    ) -> Outcome<Vec<Datum>> {
+        for segment in segments {
+            self.worked(segment.len() as i64);
+            let mut places: HashMap<&T, Vec<usize>> = HashMap::new();
+            for (place, one) in all[segment.clone()].iter().enumerate() {
+                places.entry(one).or_default().push(place);
+            }
+            for same in places.values() {
+                let found = [same[same.len() - 1], same.len()].map(|x| Literal::I64(x as i64));
+                for (out, found) in out.into_iter().zip(found) {
+                    for place in same {
+                        let at = (segment.start + place) as i64;
+                        self.memory.store(self.array(out), at, found)?;
+                    }
                 }
             }
         }
         Ok(Vec::new())
     }
 
-    /// The texts of which an intrinsic is given starts, number, lengths and chars.
-    fn texts(&mut self, args: &[Value]) -> Outcome<Vec<Vec<Literal>>> {
+    /// So many texts of which an intrinsic is given starts, number, lengths and chars.
+    fn texts(&mut self, args: &[Value], count: i64) -> Outcome<Vec<Vec<Literal>>> {
         let mut texts = Vec::new();
-        for at in 0..self.i64(args[1]) {
+        for at in 0..count {
             let start = self.memory.load(self.array(args[0]), at)?;
             let length = self.memory.load(self.array(args[2]), at)?;
             let [start, length] = [start, length].map(|x| i64_of(Datum::Scalar(x)));
@@ -662,6 +728,11 @@ pub(super) fn scalar_of(datum: Datum) -> Literal {
             bug!("{other:?}: the verifier sees that operands have the types of their operation")
         }
     }
+}
+
+/// The number of elements of segments.
+fn end(segments: &[Range<usize>]) -> usize {
+    segments.last().map_or(0, |last| last.end)
 }
 
 /// A length, position or index.

@@ -42,6 +42,10 @@ impl<'k, T: Key> Input<'k, T> {
         let mask = T::Word::mask(order == Order::Down);
         let (lo, hi) = (word(first, mask), word(first, mask));
         let mut input = Input { keys, mask, lo, hi, sorted: true, special: false };
+        if keys.len() < radix::BUCKETS {
+            let Extent { lo, hi, sorted, special } = extent(keys, mask);
+            return Some(Input { keys, mask, lo, hi, sorted, special });
+        }
         let pieces = radix::pieces(keys.len(), team);
         let known = Mutex::new(vec![Extent { lo, hi, sorted: true, special: false }; pieces.len()]);
         team.each(pieces.len(), &|take| {
@@ -174,8 +178,9 @@ impl<'k, T: Key> Input<'k, T> {
     }
 }
 
+/// The word of a key, in the direction of the sort that the mask says.
 #[inline]
-fn word<T: Key>(key: T, mask: T::Word) -> T::Word {
+pub fn word<T: Key>(key: T, mask: T::Word) -> T::Word {
     if key.is_nan() { key.word() } else { key.word().flip(mask) }
 }
 

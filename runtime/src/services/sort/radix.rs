@@ -13,7 +13,7 @@ use std::ops::Range;
 use std::sync::{Mutex, PoisonError};
 
 /// Fewer words are not worth buckets.
-const BUCKETS: usize = 1 << 12;
+pub const BUCKETS: usize = 1 << 12;
 
 /// Fewer words are not worth another thread.
 const PARALLEL: usize = 1 << 15;
@@ -25,7 +25,7 @@ const PIECES: usize = 4;
 const PIECE: usize = 1 << 22;
 
 /// The number of words up to which insertion sort is used.
-const MAX_INSERTION_SORT_WORDS: usize = 24;
+pub const MAX_INSERTION_SORT_WORDS: usize = 24;
 
 /// The most bits of a digit within a bucket: what is counted must fit the cache.
 const DIGIT: u32 = 13;
@@ -87,19 +87,8 @@ pub unsafe fn sort<W: Word, I: Iterator<Item = (usize, W)>>(
     load: &(impl Fn(Range<usize>) -> I + Sync),
     done: &(impl Fn(usize, &mut [W]) + Sync),
 ) -> Result<(), FaultCode> {
-    let count = words.len();
-    if count < BUCKETS {
-        for (place, (_, word)) in words.iter_mut().zip(load(0..count)) {
-            place.write(word);
-        }
-        // SAFETY: all were written: `load` gives as many as it is asked for.
-        let words = unsafe { words.assume_init_mut() };
-        Buffers::default().sort(words);
-        done(0, words);
-        return Ok(());
-    }
     let buckets =
-        Buckets::count(count, buckets, team, |range| load(range).map(|(bucket, _)| bucket))?;
+        Buckets::count(words.len(), buckets, team, |range| load(range).map(|(bucket, _)| bucket))?;
     // SAFETY: `load` gives the same as when the words of the buckets were counted.
     unsafe { buckets.fill(words, team, load) }?;
     // SAFETY: they were filled.
@@ -252,7 +241,7 @@ pub fn poll(team: &dyn Team) -> Result<(), FaultCode> {
 }
 
 /// The buffers of a thread that sorts.
-struct Buffers<W> {
+pub struct Buffers<W> {
     copy: Vec<W>,
     counts: Vec<u32>,
 }
@@ -264,7 +253,8 @@ impl<W> Default for Buffers<W> {
 }
 
 impl<W: Word> Buffers<W> {
-    fn sort(&mut self, words: &mut [W]) {
+    /// Sorts words, stably.
+    pub fn sort(&mut self, words: &mut [W]) {
         if words.len() <= MAX_INSERTION_SORT_WORDS {
             return insertion(words);
         }

@@ -317,6 +317,33 @@ impl Generator<'_> {
         }
     }
 
+    /// Calls an intrinsic for two segments of an array.
+    fn segments_service(&mut self, body: &mut Body, visible: &mut Visible, keys: Known) {
+        use Extern::{RankSegmentsDown, RankSegmentsUp, SortSegmentsDown, SortSegmentsUp};
+        let [count, three, two] = [keys.length, 3, 2].map(|x| body.i64(x));
+        let offsets = body.alloc(Ty::I64, three);
+        for (at, offset) in [0, keys.length / 2, keys.length].into_iter().enumerate() {
+            let [at, offset] = [at as i64, offset].map(|x| body.i64(x));
+            body.store(offsets, at, offset);
+        }
+        let length = keys.length;
+        if matches!(keys.ty, Ty::I32 | Ty::I64) && self.choices.below(3) == 0 {
+            let [last, equal] = [0; 2].map(|_| body.alloc(Ty::I64, count));
+            body.service(Extern::GroupSegments, vec![keys.value, two, last, equal, offsets]);
+            for value in [last, equal] {
+                visible.arrays.push(Known { value, ty: Ty::I64, length, own: true });
+            }
+            return;
+        }
+        let services = [RankSegmentsUp, SortSegmentsUp, RankSegmentsDown, SortSegmentsDown];
+        let service = self.choices.pick(&services);
+        let is_rank = matches!(service, RankSegmentsUp | RankSegmentsDown);
+        let ty = if is_rank { Ty::I64 } else { keys.ty };
+        let out = body.alloc(ty, count);
+        body.service(service, vec![keys.value, two, out, offsets]);
+        visible.arrays.push(Known { value: out, ty, length, own: true });
+    }
+
     fn service(&mut self, body: &mut Body, visible: &mut Visible) {
         if self.choices.below(2) == 0 {
             let arrays = visible.arrays.iter().filter(|array| array.ty != Ty::Bool);
@@ -335,6 +362,9 @@ impl Generator<'_> {
                     visible.arrays.push(Known { value, ty: Ty::I64, length, own: true });
                 }
                 return;
+            }
+            if self.choices.below(3) == 0 {
+                return self.segments_service(body, visible, keys);
             }
             let service = self.choices.pick(&[RankUp, SortUp, RankDown, SortDown]);
             let ty = if matches!(service, RankUp | RankDown) { Ty::I64 } else { keys.ty };

@@ -1,0 +1,91 @@
+//! Tests that what is sorted, grouped and collected takes a fixed number of launches, whatever the number of
+//! rows and keys, and stores no more than in proportion to the elements.
+
+use expect_test::expect;
+use nesl_engine::session::{Strategy, Version};
+use nesl_engine::{Event, Session, Settings, ShownValues};
+use nesl_runtime::kir::reference::Reference;
+use nesl_runtime::runtime::{Counters, Options};
+use std::fmt::Write as _;
+
+/// The inputs, for a number of elements: ints and pairs with their positions, and the same in ragged rows.
+fn inputs(elements: usize) -> String {
+    format!(
+        "n = {elements};
+        k = {{rem(i * i * 7919, 1009) : i in [0:n]}};
+        kv = {{(x, i) : x in k; i in [0:n]}};
+        l = {{rem(i, 9) : i in [0:n / 4]}};
+        rows = partition(take(k, sum(l)), l);
+        pairs = partition(take(kv, sum(l)), l);"
+    )
+}
+
+const PROGRAMS: [&str; 17] = [
+    "#sort(k)",
+    "#permute({x + 1 : x in k}, rank(k))",
+    "#histogram(k)",
+    "#remove_duplicates(k)",
+    "#collect(kv)",
+    "#int_collect({(x, @i) : (x, i) in kv})",
+    "#{sort(r) : r in rows}",
+    "sum({sum(rank(r)) : r in rows})",
+    "sum({#histogram(r) : r in rows})",
+    "sum({#remove_duplicates(r) : r in rows})",
+    "sum({#union(r, [1]) : r in rows})",
+    "sum({#collect(r) : r in pairs})",
+    "sum({#int_collect(r) : r in pairs})",
+    "sum({sum(permute(r, rank(r))) : r in rows})",
+    "sum({sum(permute({x * 2 : x in r}, rank(r))) : r in rows})",
+    "sum({r[0] + sort(r)[0] : r in rows | #r > 0})",
+    "sum({sum(sort(drop(r, 1))) : r in rows | #r > 0})",
+];
+
+/// Returns the counters of a form with inputs of some size, and the bytes of the inputs.
+fn measure(form: &str, elements: usize, strategy: Strategy) -> (Counters, u64) {
+    let settings = Settings {
+        shown: ShownValues::Scalars,
+        lazy: false,
+        interpret_first: false,
+        strategy,
+        ..Settings::default()
+    };
+    let mut session = Session::new(settings);
+    let options = Options { interrupt: session.interrupt_handle(), ..Options::default() };
+    session.set_runtime(Some(Box::new(Reference::new(options))));
+    let mut enter = |text: &str| {
+        session.enter("program.nesl", text, &mut |event| {
+            if let Event::Diagnostic(diagnostic) = event {
+                panic!("{form}: {}", diagnostic.message);
+            }
+        });
+        let stats = session.stats();
+        assert_eq!(stats.unsupported, [], "{form}");
+        stats.counters
+    };
+    let before = enter(&inputs(elements));
+    let after = enter(&format!("{form};"));
+    let launches = after.launches - before.launches;
+    let work = after.work - before.work;
+    (Counters { launches, work, ..after }, before.bytes)
+}
+
+/// Few rows are as many launches as many, and twice the elements about twice the work and the memory.
+#[test]
+fn launches_do_not_grow_and_work_does_not_outgrow_the_elements() {
+    let mut table = format!("{:62}{:>21}{:>21}\n", "launches, bytes for each element", "flattened", "chosen");
+    for form in PROGRAMS {
+        let _ = write!(table, "{form:62}");
+        for strategy in [Strategy::Always(Version::Flattened), Strategy::Auto] {
+            let (few, few_inputs) = measure(form, 1 << 15, strategy);
+            let (many, inputs) = measure(form, 1 << 17, strategy);
+            assert_eq!(few.launches, many.launches, "{form}");
+            assert!(many.work <= 5 * few.work, "{form}: {} and {}", few.work, many.work);
+            let bytes = |counters: &Counters, inputs| counters.peak_bytes.saturating_sub(inputs);
+            assert!(bytes(&many, inputs) <= 5 * bytes(&few, few_inputs).max(1024), "{form}");
+            let each = bytes(&many, inputs) as f64 / f64::from(1 << 17);
+            let _ = write!(table, "{:>12}{each:>9.1}", many.launches);
+        }
+        table.push('\n');
+    }
+    expect![[r#""#]].assert_eq(&table);
+}
