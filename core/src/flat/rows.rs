@@ -27,9 +27,9 @@ impl RowsOperation<'_> {
     pub fn is_ordering(&self) -> bool {
         match self {
             RowsOperation::Rank(..) | RowsOperation::Sort(..) | RowsOperation::Groups(_) => true,
-            RowsOperation::Copy(..)
-            | RowsOperation::Permute(..)
-            | RowsOperation::Partition(..) => false,
+            RowsOperation::Copy(..) | RowsOperation::Permute(..) | RowsOperation::Partition(..) => {
+                false
+            }
         }
     }
 }

@@ -11,8 +11,8 @@
 use super::FusionState;
 use crate::base::with_stack;
 use crate::flat::{
-    Block, Function, IndexSpace, Kernel, Let, Op, RowsOperation, SpaceId, SpaceKind, Step, is_half_of,
-    rows_step,
+    Block, Function, IndexSpace, Kernel, Let, Op, RowsOperation, SpaceId, SpaceKind, Step,
+    is_half_of, rows_step,
 };
 use crate::ir::{self, Var};
 use crate::prim::Cost;

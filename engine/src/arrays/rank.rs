@@ -19,12 +19,7 @@ pub(crate) fn sort(memory: &Memory<'_>, sequence: &FlatValue, rank: SeqOp) -> St
 }
 
 /// Returns the rank of each of `count` scalars or texts, as ints of the program.
-pub(super) fn ranks(
-    memory: &Memory<'_>,
-    rank: SeqOp,
-    keys: &[Arg],
-    count: usize,
-) -> Stepped<Arg> {
+pub(super) fn ranks(memory: &Memory<'_>, rank: SeqOp, keys: &[Arg], count: usize) -> Stepped<Arg> {
     let ranks = memory.alloc_column(Ty::I64, count)?;
     match (rank, keys) {
         (SeqOp::RankTexts, [starts, lengths, _, chars]) => {

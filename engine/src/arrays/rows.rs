@@ -41,11 +41,7 @@ pub(crate) fn tiled(
 }
 
 /// Returns the ranks of the elements of tiled sequences, each in its sequence.
-pub(crate) fn rank_rows(
-    memory: &Memory<'_>,
-    rank: SeqOp,
-    keys: &FlatValue,
-) -> Stepped<FlatValue> {
+pub(crate) fn rank_rows(memory: &Memory<'_>, rank: SeqOp, keys: &FlatValue) -> Stepped<FlatValue> {
     let (segments, columns) = parts(keys);
     let ranks = memory.alloc_column(kir::Ty::I64, segments.total)?;
     let (service, mut others) = match (rank, columns) {
@@ -64,11 +60,7 @@ pub(crate) fn rank_rows(
 }
 
 /// Returns the elements of tiled sequences, each in the order of its ranks.
-pub(crate) fn sort_rows(
-    memory: &Memory<'_>,
-    rank: SeqOp,
-    keys: &FlatValue,
-) -> Stepped<FlatValue> {
+pub(crate) fn sort_rows(memory: &Memory<'_>, rank: SeqOp, keys: &FlatValue) -> Stepped<FlatValue> {
     let (segments, columns) = parts(keys);
     let up = rank == SeqOp::RankUp;
     let service = if up { Extern::SortSegmentsUp } else { Extern::SortSegmentsDown };
@@ -89,9 +81,8 @@ pub(crate) fn group_rows(memory: &Memory<'_>, elements: &FlatValue) -> Stepped<[
     };
     others.extend([last.clone(), equal.clone()]);
     call(memory, "groups", service, segments, &columns[0], others)?;
-    let found = |column: Arg| {
-        in_segments(memory, segments, vec![as_ints(memory, column, segments.total)?])
-    };
+    let found =
+        |column: Arg| in_segments(memory, segments, vec![as_ints(memory, column, segments.total)?]);
     Ok([found(last)?, found(equal)?])
 }
 
@@ -142,8 +133,8 @@ pub(crate) fn partition_rows(
         return Ok(None);
     }
     let inner = Segments::of_lengths(memory, rows.total, lengths.clone())?;
-    let [ends, of_rows, of_parts] =
-        [segments, rows, &inner].map(|segments| segments.offsets(memory).map(|at| Arg::Array(at, 0)));
+    let [ends, of_rows, of_parts] = [segments, rows, &inner]
+        .map(|segments| segments.offsets(memory).map(|at| Arg::Array(at, 0)));
     let (ends, of_rows, of_parts) = (ends?, of_rows?, of_parts?);
     if inner.total != segments.total {
         return Ok(None);
@@ -163,7 +154,8 @@ pub(crate) fn partition_rows(
 
 /// Returns the segments of tiled sequences, and the columns of their pool.
 fn parts(value: &FlatValue) -> (&Rc<Segments>, &[Arg]) {
-    let segments = value.tiles.as_ref().or_bug("the sequences were made to lie one behind the other");
+    let segments =
+        value.tiles.as_ref().or_bug("the sequences were made to lie one behind the other");
     (segments, &value.parts[DESCRIPTOR_COLUMNS..])
 }
 

@@ -5,8 +5,8 @@ use super::host_steps::run_host_steps;
 use super::products::matrix_rows;
 use super::spaces::{collect, enter};
 use crate::arrays::{
-    FlatValue, Memory, Rows, Side, append_rows, flatten_rows, group_rows, merge_sides, partition_rows,
-    permute_rows, rank_rows, sort_rows, tiled,
+    FlatValue, Memory, Rows, Side, append_rows, flatten_rows, group_rows, merge_sides,
+    partition_rows, permute_rows, rank_rows, sort_rows, tiled,
 };
 use crate::frame::{CallFrame, Extent, FlatProgram, RunError, RunResult};
 use crate::kernels::{KernelCache, Launcher, filter_sides, prefetch, value_in};

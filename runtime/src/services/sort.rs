@@ -22,10 +22,10 @@
 
 use crate::fault::FaultCode;
 use input::Input;
+use radix::{BUCKETS, Buffers, MAX_INSERTION_SORT_WORDS};
 use std::mem::MaybeUninit;
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
-use radix::{BUCKETS, Buffers, MAX_INSERTION_SORT_WORDS};
 use words::{Placed, Plain, Word};
 
 mod digits;

@@ -190,7 +190,8 @@ impl AbstractCall<'_> {
             }
             RowsOperation::Permute(of, by) | RowsOperation::Partition(of, by) => vec![of, by],
         };
-        let regular = operands.iter().find_map(|var| self.tiled.get(&(*var, kernel.space)).copied());
+        let regular =
+            operands.iter().find_map(|var| self.tiled.get(&(*var, kernel.space)).copied());
         let is_sequence = |binding: &&Let| matches!(binding.ty, Ty::Sequence(_));
         let results = kernel.lets.iter().filter(is_sequence).map(|binding| binding.var);
         for var in operands.into_iter().chain(results) {

@@ -89,8 +89,7 @@ where
         let raw = |keys: Vec<T>| keys.into_iter().map(Key::raw).collect::<Vec<_>>();
         let sorted = raw(sorted);
         for team in [&CallingThread(None) as &dyn Team, &Threads(3, AtomicUsize::new(0))] {
-            let found =
-                written(keys.len(), |out| rank(keys, &offsets, order, out, team).unwrap());
+            let found = written(keys.len(), |out| rank(keys, &offsets, order, out, team).unwrap());
             assert_eq!(found, ranks);
             let found =
                 written(keys.len(), |out| super::sort(keys, &offsets, order, out, team).unwrap());
@@ -129,7 +128,11 @@ fn naive_groups<T: PartialEq>(offsets: &[i64], all: &[T]) -> (Vec<i64>, Vec<i64>
     (last, count)
 }
 
-fn check_groups<E: Elements + ?Sized>(elements: &E, offsets: &[i64], expected: &(Vec<i64>, Vec<i64>)) {
+fn check_groups<E: Elements + ?Sized>(
+    elements: &E,
+    offsets: &[i64],
+    expected: &(Vec<i64>, Vec<i64>),
+) {
     let total = elements.count();
     for team in [&CallingThread(None) as &dyn Team, &Threads(3, AtomicUsize::new(0))] {
         let mut last = Vec::new();
@@ -175,7 +178,8 @@ fn texts_of_segments_are_ranked_and_grouped() {
     let lengths: Vec<usize> = random(11, 300).map(|x| (x % 30) as usize).collect();
     let offsets = offsets(&lengths);
     let total = lengths.iter().sum();
-    let all: Vec<String> = random(12, total).map(|x| "word".repeat(x as usize % 3) + &(x % 5).to_string()).collect();
+    let all: Vec<String> =
+        random(12, total).map(|x| "word".repeat(x as usize % 3) + &(x % 5).to_string()).collect();
     let chars: Vec<u8> = all.iter().flat_map(|text| text.bytes()).collect();
     let sizes: Vec<i64> = all.iter().map(|text| text.len() as i64).collect();
     let mut starts: Vec<i64> = vec![0];
@@ -184,7 +188,8 @@ fn texts_of_segments_are_ranked_and_grouped() {
     // SAFETY: the texts are there.
     let texts = unsafe { Texts::new(&starts, &sizes, chars.as_ptr()) };
     check_groups(&texts, &offsets, &naive_groups(&offsets, &all));
-    let ranks = written(total, |out| rank_texts(&texts, &offsets, out, &CallingThread(None)).unwrap());
+    let ranks =
+        written(total, |out| rank_texts(&texts, &offsets, out, &CallingThread(None)).unwrap());
     for ends in offsets.windows(2) {
         let segment = ends[0] as usize..ends[1] as usize;
         let mut order: Vec<usize> = (0..segment.len()).collect();
