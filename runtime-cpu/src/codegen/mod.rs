@@ -22,6 +22,8 @@ mod scalar;
 mod sinks;
 mod unit;
 mod vector;
+#[cfg(target_arch = "x86_64")]
+mod wide;
 
 use crate::abi::Entry;
 use crate::workers::Workers;
@@ -116,7 +118,7 @@ fn compile_here(
         JITModule::new(JITBuilder::with_isa(isa, cranelift_module::default_libcall_names()));
     let texts = Texts::of(&module);
     let unit = Unit { module: &module, facts: &facts, texts: &texts, convention, blends };
-    let mut assembler = Assembler::new(&unit, &mut jit)?;
+    let mut assembler = Assembler::new(&unit, &mut jit, machine.vector_bytes)?;
     let mut passes = Vec::new();
     for (at, kernel) in module.kernels.iter().enumerate() {
         passes.push(assembler.kernel(at, kernel)?);

@@ -49,6 +49,7 @@ impl<'a> FunctionEmitter<'a, '_> {
             let space = tile::Space { names: &[*index], range, elements: false };
             return Some(vec![self.tiles(&plan, &facts, space)]);
         }
+        self.judge_width(&facts);
         let most = group_elements(&facts);
         // What is left over is done a vector at a time, if that is little code.
         let mut length = 0;
