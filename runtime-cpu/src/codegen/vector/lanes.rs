@@ -262,7 +262,7 @@ impl<'c, 'a, 'f> VectorEmitter<'c, 'a, 'f> {
     }
 
     /// A vector of 64-bit constants.
-    fn constant(&mut self, words: &[u64], vector: Type) -> ir::Value {
+    pub fn constant(&mut self, words: &[u64], vector: Type) -> ir::Value {
         let bytes: Vec<u8> = words.iter().flat_map(|w| w.to_le_bytes()).collect();
         let constant = self.c.b.func.dfg.constants.insert(ConstantData::from(bytes));
         self.c.b.ins().vconst(vector, constant)

@@ -8,6 +8,7 @@ use super::target::{converts, converts_in_place};
 use cranelift_codegen::ir::condcodes::{CondCode, IntCC};
 use cranelift_codegen::ir::{self, InstBuilder, types};
 use nesl_runtime::bug;
+use nesl_runtime::bug::OrBug;
 use nesl_runtime::kir::uniformity::Uniformity;
 use nesl_runtime::kir::{Binary, Inst, Literal, Op, Ty, Unary, Value};
 
@@ -449,6 +450,17 @@ impl<'a> VectorEmitter<'_, 'a, '_> {
         if from == Ty::Bool {
             return self.ones(to, a);
         }
+        if let (Lanes::Affine(base), Ty::I64) = (a, from)
+            && self.lane(Ty::I64).bytes() as usize > self.c.vector_bytes
+        {
+            return match to {
+                Ty::U8 | Ty::Bool => {
+                    let narrow = self.from_affine(*base, types::I32);
+                    self.low_bits(&narrow, to)
+                }
+                _ => Lanes::Varying(self.from_affine(*base, clif(to))),
+            };
+        }
         let vectors = self.wide(a, from);
         let lane = self.lane(to);
         let ints = self.lane(Ty::I32);
@@ -478,6 +490,34 @@ impl<'a> VectorEmitter<'_, 'a, '_> {
                 bug!("other conversions are done lane by lane")
             }
         }
+    }
+
+    /// Element numbers from `base` on as lanes of 32 bits, each vector made of two halves: as ints of 64
+    /// bits they need twice the room.
+    fn from_affine(&mut self, base: ir::Value, to: ir::Type) -> Vectors {
+        let whole = self.vector(to);
+        let lanes = whole.lane_count() / 2;
+        let half = |lane: ir::Type| lane.by(lanes).or_bug("a vector has two halves");
+        let (ints, floats, bits) = (half(types::I64), half(to), half(types::I32));
+        let all = self.c.b.ins().splat(ints, base);
+        let mut halves = Vectors::new();
+        for first in (0..self.elements as u64).step_by(lanes as usize) {
+            let steps: Vec<u64> = (first..first + u64::from(lanes)).collect();
+            let steps = self.constant(&steps, ints);
+            let numbers = self.c.b.ins().iadd(all, steps);
+            halves.push(match to.is_float() {
+                true => {
+                    let floats = self.c.b.ins().fcvt_from_sint(floats, numbers);
+                    self.cast(bits, floats)
+                }
+                false => self.c.b.ins().ireduce(bits, numbers),
+            });
+        }
+        let joined = halves.chunks(2).map(|two| {
+            let both = self.c.b.ins().iconcat(two[0], two[1]);
+            self.cast(whole, both)
+        });
+        joined.collect()
     }
 
     /// The low byte or bit of `i32`s.

@@ -16,12 +16,19 @@ const RBP: u8 = 5;
 const CALLEE_SAVED: [u8; 5] = [3, 12, 13, 14, 15];
 /// The general registers that are allocated first: a function need not save them.
 const CALLER_SAVED: [u8; 9] = [0, 1, 2, 6, 7, 8, 9, 10, 11];
+/// The number of vector registers.
+const VECTORS: u8 = 32;
+/// The mask registers; the first one of the processor means that there is no mask.
+const MASKS: std::ops::Range<u8> = 1..8;
 /// The largest stack frame, in bytes: less than the guard page behind the stack.
 const MAX_FRAME_BYTES: u32 = 3 << 10;
 /// The size of a spill slot's unit, in bytes.
 const SPILL_UNIT_BYTES: u32 = 8;
 /// The size of a vector register, in bytes.
 const VECTOR_BYTES: u32 = 64;
+
+/// The instruction that sets the upper parts of vector registers to 0.
+const VZEROUPPER: [u8; 3] = [0xc5, 0xf8, 0x77];
 
 /// The code as the register allocator sees it.
 struct View<'c> {
@@ -73,8 +80,23 @@ impl ra::Function for View<'_> {
     fn inst_operands(&self, inst: ra::Inst) -> &[ra::Operand] {
         &self.inst(inst).operands
     }
-    fn inst_clobbers(&self, _: ra::Inst) -> PRegSet {
-        PRegSet::empty()
+    fn inst_clobbers(&self, inst: ra::Inst) -> PRegSet {
+        let inst = self.inst(inst);
+        let Kind::Call(_) = inst.kind else { return PRegSet::empty() };
+        let mut clobbered = PRegSet::empty();
+        let caller_saved = CALLER_SAVED.iter().map(|r| PReg::new((*r).into(), RegClass::Int));
+        let vectors = (0..VECTORS).map(|r| PReg::new(r.into(), RegClass::Float));
+        let masks = MASKS.map(|r| PReg::new(r.into(), RegClass::Vector));
+        for register in caller_saved.chain(vectors).chain(masks) {
+            let is_result = |operand: &ra::Operand| {
+                operand.kind() == ra::OperandKind::Def
+                    && operand.constraint() == ra::OperandConstraint::FixedReg(register)
+            };
+            if !inst.operands.iter().any(is_result) {
+                clobbered.add(register);
+            }
+        }
+        clobbered
     }
     fn num_vregs(&self) -> usize {
         self.code.registers
@@ -99,9 +121,8 @@ fn environment() -> MachineEnv {
     MachineEnv {
         preferred_regs_by_class: [
             set(&mut CALLER_SAVED.into_iter(), RegClass::Int),
-            set(&mut (0..32), RegClass::Float),
-            // The first mask register means that there is no mask.
-            set(&mut (1..8), RegClass::Vector),
+            set(&mut (0..VECTORS), RegClass::Float),
+            set(&mut MASKS.into_iter(), RegClass::Vector),
         ],
         non_preferred_regs_by_class: [
             set(&mut CALLEE_SAVED.into_iter(), RegClass::Int),
@@ -148,7 +169,7 @@ pub fn allocate(code: &Code) -> Result<Machine, Declined> {
         algorithm: ra::Algorithm::Ion,
     };
     let output = ra::run(&view, &environment(), &options)
-        .map_err(|_| Declined("the register allocator refuses the code"))?;
+        .map_err(|e| { if std::env::var("WIDE_LOG").is_ok() { eprintln!("RA {e:?}"); } Declined("the register allocator refuses the code") })?;
     Emitter::new(&view, &output)?.emit()
 }
 
@@ -167,7 +188,12 @@ impl<'v, 'c> Emitter<'v, 'c> {
     fn new(view: &'v View<'c>, output: &'v ra::Output) -> Result<Self, Declined> {
         let explicit =
             (output.num_spillslots as u32 * SPILL_UNIT_BYTES).next_multiple_of(VECTOR_BYTES);
-        let frame = (explicit + view.code.frame).next_multiple_of(VECTOR_BYTES);
+        let mut frame = (explicit + view.code.frame).next_multiple_of(VECTOR_BYTES);
+        let mut insts = view.code.blocks.iter().flat_map(|block| &block.insts);
+        if insts.any(|inst| matches!(inst.kind, Kind::Call(_))) {
+            // The stack pointer is aligned for other functions, too.
+            frame = frame.max(VECTOR_BYTES);
+        }
         if frame > MAX_FRAME_BYTES {
             return Err(Declined("the stack frame is large"));
         }
@@ -229,6 +255,11 @@ impl<'v, 'c> Emitter<'v, 'c> {
                         self.assembly.bytes.push(0x99);
                         let divisor = register(allocations, *divisor);
                         self.put(plain(0xf7, *wide), 7, Operand::Register(divisor));
+                    }
+                    Kind::Call(callee) => {
+                        self.assembly.bytes.extend(VZEROUPPER);
+                        let callee = register(allocations, *callee);
+                        self.put(plain(0xff, false), 2, Operand::Register(callee));
                     }
                     Kind::Arguments => {}
                     Kind::Jump => {
@@ -328,7 +359,7 @@ impl<'v, 'c> Emitter<'v, 'c> {
 
     fn epilogue(&mut self) {
         // Other code uses the lower parts of vector registers, and would wait for the upper ones.
-        self.assembly.bytes.extend([0xc5, 0xf8, 0x77]);
+        self.assembly.bytes.extend(VZEROUPPER);
         if self.frame > 0 {
             let saved = Address::Based(RBP, None, -8 * self.saved.len() as i32);
             self.put(plain(0x8d, true), RSP, Operand::Memory(saved));

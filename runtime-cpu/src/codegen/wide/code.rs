@@ -109,6 +109,8 @@ pub enum Kind {
     /// Division of `rax`: sign extension to `rdx`, then the division, of 64 bits or of 32. The operand
     /// is the divisor.
     Divide(Slot, bool),
+    /// Calls the function at the address in an operand.
+    Call(Slot),
     /// Defines the parameters of the function.
     Arguments,
     /// Jumps to the block's successor.

@@ -20,6 +20,8 @@ use rustc_hash::FxHashMap;
 
 /// The registers of the parameters of a function.
 const ARGUMENTS: [usize; 6] = [7, 6, 2, 1, 8, 9];
+/// The register of the address of a function that is called.
+const CALLEE: usize = 10;
 /// The register of the result of a function.
 const RESULT: usize = 0;
 
@@ -245,7 +247,7 @@ impl<'f> Lower<'f> {
             ty if ty.is_vector() && ty.bits() <= 512 => VECTOR,
             types::F32 | types::F64 => VECTOR,
             types::I8 | types::I32 | types::I64 => GENERAL,
-            _ => return Err(Declined("a type")),
+            _ => { if std::env::var("WIDE_LOG").is_ok() { eprintln!("TYPE {ty} {:?}", self.definition(value).map(|i| self.func.dfg.display_inst(i).to_string())); } return Err(Declined("a type")) }
         };
         let register = self.fresh(class);
         self.registers[value.as_u32() as usize] = Some(register);
@@ -596,6 +598,9 @@ impl<'f> Lower<'f> {
             let ty = func.dfg.value_type(*v);
             ty.is_vector() || ty.is_float()
         });
+        if let InstructionData::CallIndirect { .. } = data {
+            return self.call(inst);
+        }
         if func.dfg.inst_results(inst).len() != 1 && data.opcode() != Opcode::Store {
             return Err(Declined(name(data.opcode())));
         }
@@ -604,6 +609,39 @@ impl<'f> Lower<'f> {
             _ if vector => self.vector(inst),
             _ => self.scalar(inst),
         }
+    }
+}
+
+impl Lower<'_> {
+    /// Translates a call of a function of the runtime: of integers, and at most one result.
+    fn call(&mut self, inst: ir::Inst) -> Result<(), Declined> {
+        let func = self.func;
+        let [callee, args @ ..] = func.dfg.inst_args(inst) else { return Err(Declined("a call")) };
+        let results = func.dfg.inst_results(inst);
+        let integers = |v: &Value| matches!(self.ty(*v), types::I32 | types::I64);
+        let good = args.len() <= ARGUMENTS.len()
+            && results.len() <= 1
+            && args.iter().chain(results).all(integers);
+        if !good {
+            return Err(Declined("a call"));
+        }
+        let mut call = Inst::new(Kind::Call(0));
+        let callee = self.get(*callee)?;
+        // No parameter is passed in this register.
+        let other = PReg::new(CALLEE, RegClass::Int);
+        call.operands.push(Operand::reg_fixed_use(callee, other));
+        for (arg, preg) in args.iter().zip(ARGUMENTS) {
+            let register = self.get(*arg)?;
+            let preg = PReg::new(preg, RegClass::Int);
+            call.operands.push(Operand::reg_fixed_use(register, preg));
+        }
+        for result in results {
+            let register = self.register(*result)?;
+            let preg = PReg::new(RESULT, RegClass::Int);
+            call.operands.push(Operand::reg_fixed_def(register, preg));
+        }
+        self.insts.push(call);
+        Ok(())
     }
 }
 

@@ -147,6 +147,10 @@ pub const BROADCAST_GENERAL: Opcode = op(2, 1, 1, 0x7c);
 pub const BROADCAST_BYTE: Opcode = op(2, 1, 0, 0x7a);
 /// A vector rotated by lanes.
 pub const ALIGN: Opcode = op(3, 1, 1, 0x03);
+/// A vector with another in its upper half: of 256 bits, if `wide`, or of 128.
+pub fn insert_half(wide: bool) -> Opcode {
+    op(3, 1, 1, if wide { 0x3a } else { 0x38 })
+}
 /// A general register to the lowest lane.
 pub const FROM_GENERAL: Opcode = op(1, 1, 1, 0x6e);
 /// The lowest lane to a general register.

@@ -421,6 +421,14 @@ impl Lower<'_> {
                 self.push(maker.under(mask, false));
                 Ok(())
             }
+            // Of vectors, the first are the lower lanes.
+            Opcode::Iconcat if ty.bits() >= 256 => {
+                let (low, high) = (self.get(args[0])?, self.get(args[1])?);
+                let op = opcodes::insert_half(ty.bits() == 512);
+                let maker = Maker::vector(op, length(ty)).def(to).with(low).from(high);
+                self.push(maker.byte(1));
+                Ok(())
+            }
             Opcode::VanyTrue => {
                 let condition = self.condition(result)?;
                 self.set_bool(to, condition);
