@@ -179,6 +179,11 @@ impl Modules {
         self.0.state().expected.clear();
     }
 
+    /// The size of the widest vectors, in bytes.
+    pub fn vector_bytes(&self) -> usize {
+        self.0.machine.vector_bytes
+    }
+
     /// The time that the background thread has compiled, in nanoseconds.
     pub fn prefetch_ns(&self) -> u64 {
         self.0.prefetch_ns.load(Relaxed)

@@ -216,8 +216,7 @@ pub fn define(
     (machine, workers, room): (&Machine, &Workers, usize),
     stop: &AtomicBool,
 ) -> Result<(), String> {
-    let functions: Vec<_> =
-        functions.into_iter().map(|built| Mutex::new((built, None))).collect();
+    let functions: Vec<_> = functions.into_iter().map(|built| Mutex::new((built, None))).collect();
     workers.each(functions.len(), &|take| {
         while let Some(at) = take() {
             if stop.load(Relaxed) {
@@ -225,11 +224,7 @@ pub fn define(
             }
             let mut own = functions[at].lock().unwrap_or_else(PoisonError::into_inner);
             let (built, result) = &mut *own;
-            let compile = || match built.wide.as_mut().map(|wide| {
-                let r = machine.compile_wide(wide);
-                if std::env::var("WIDE_LOG").is_ok() { eprintln!("WIDE {:?}", r.as_ref().map(|b| b.len())); }
-                r
-            }) {
+            let compile = || match built.wide.as_mut().map(|wide| machine.compile_wide(wide)) {
                 Some(Ok(bytes)) => Ok(Some(bytes)),
                 None | Some(Err(_)) => machine.compile(&mut built.context).map(|()| None),
             };

@@ -1,9 +1,9 @@
 //! Register allocation, by regalloc2, and the code with its registers: frame, moves, jumps.
 
+use super::Declined;
 use super::code::{Base, Code, Field, Fields, Kind, Place, Slot};
 use super::encode::{Address, Assembly, Encoded, Encoding, Immediate, Length, Operand};
 use super::opcodes::{self, escaped, plain};
-use super::Declined;
 use regalloc2::{
     self as ra, Allocation, Edit, InstOrEdit, InstRange, MachineEnv, PReg, PRegSet, RegClass, VReg,
 };
@@ -169,7 +169,7 @@ pub fn allocate(code: &Code) -> Result<Machine, Declined> {
         algorithm: ra::Algorithm::Ion,
     };
     let output = ra::run(&view, &environment(), &options)
-        .map_err(|e| { if std::env::var("WIDE_LOG").is_ok() { eprintln!("RA {e:?}"); } Declined("the register allocator refuses the code") })?;
+        .map_err(|_| Declined("the register allocator refuses the code"))?;
     Emitter::new(&view, &output)?.emit()
 }
 
@@ -294,7 +294,8 @@ impl<'v, 'c> Emitter<'v, 'c> {
         for _ in 0..self.view.code.blocks.len() {
             let body = &self.view.code.blocks[at as usize];
             let [(next, _)] = &body.successors[..] else { return at };
-            let mut items = self.output.block_insts_and_edits(self.view, ra::Block::new(at as usize));
+            let mut items =
+                self.output.block_insts_and_edits(self.view, ra::Block::new(at as usize));
             let moves = items.any(|item| match item {
                 InstOrEdit::Edit(Edit::Move { from, to }) => from != to,
                 InstOrEdit::Inst(inst) => !matches!(self.view.inst(inst).kind, Kind::Jump),

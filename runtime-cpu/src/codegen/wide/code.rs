@@ -300,9 +300,8 @@ impl Maker {
             Memory::Pool(at) => Place::Memory(Base::Pool, None, at as i32),
             Memory::Based(base, index, displacement) => {
                 let base = self.slot(Operand::reg_use(base));
-                let index = index.map(|(register, shift)| {
-                    (self.slot(Operand::reg_use(register)), shift)
-                });
+                let index =
+                    index.map(|(register, shift)| (self.slot(Operand::reg_use(register)), shift));
                 Place::Memory(Base::Slot(base), index, displacement)
             }
         };

@@ -222,7 +222,13 @@ impl Assembly {
                 let scaled = matches!(inst.encoding, Encoding::Evex(..));
                 let none = displacement == 0 && base & 7 != 5;
                 let short = !scaled && i8::try_from(displacement).is_ok();
-                let mode = if none { 0 } else if short { 0x40 } else { 0x80 };
+                let mode = if none {
+                    0
+                } else if short {
+                    0x40
+                } else {
+                    0x80
+                };
                 match index {
                     None if base & 7 != 4 => self.bytes.push(mode | reg | base & 7),
                     None => self.bytes.extend([mode | reg | 4, 0x24]),

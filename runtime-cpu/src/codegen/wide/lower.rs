@@ -5,7 +5,9 @@
 //! Constants are operands in memory, or made where they are read: a loop needs no registers for them.
 
 use super::Declined;
-use super::code::{Block, Code, Condition, GENERAL, Inst, Kind, MASK, Maker, Memory, Source, VECTOR};
+use super::code::{
+    Block, Code, Condition, GENERAL, Inst, Kind, MASK, Maker, Memory, Source, VECTOR,
+};
 use super::encode::{Encoding, Length};
 use super::masks::{self, Masks};
 use super::opcodes;
@@ -168,7 +170,8 @@ impl<'f> Lower<'f> {
         let func = self.func;
         let mut target = |this: &mut Self, call: ir::BlockCall| {
             let block = call.block(&func.dfg.value_lists);
-            let number = numbers[block.as_u32() as usize].ok_or(Declined("an unreachable block"))?;
+            let number =
+                numbers[block.as_u32() as usize].ok_or(Declined("an unreachable block"))?;
             let args: Vec<BlockArg> = call.args(&func.dfg.value_lists).collect();
             let params = func.dfg.block_params(block);
             let mut registers = Vec::new();
@@ -247,7 +250,7 @@ impl<'f> Lower<'f> {
             ty if ty.is_vector() && ty.bits() <= 512 => VECTOR,
             types::F32 | types::F64 => VECTOR,
             types::I8 | types::I32 | types::I64 => GENERAL,
-            _ => { if std::env::var("WIDE_LOG").is_ok() { eprintln!("TYPE {ty} {:?}", self.definition(value).map(|i| self.func.dfg.display_inst(i).to_string())); } return Err(Declined("a type")) }
+            _ => return Err(Declined("a type")),
         };
         let register = self.fresh(class);
         self.registers[value.as_u32() as usize] = Some(register);

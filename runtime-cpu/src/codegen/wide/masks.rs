@@ -77,10 +77,9 @@ fn incoming(func: &Function) -> Vec<Vec<Vec<Value>>> {
     let mut all = vec![Vec::new(); func.dfg.num_blocks()];
     for block in func.layout.blocks() {
         let Some(last) = func.layout.last_inst(block) else { continue };
-        for call in func.dfg.insts[last].branch_destination(
-            &func.dfg.jump_tables,
-            &func.dfg.exception_tables,
-        ) {
+        for call in func.dfg.insts[last]
+            .branch_destination(&func.dfg.jump_tables, &func.dfg.exception_tables)
+        {
             let to: Block = call.block(&func.dfg.value_lists);
             let args = call.args(&func.dfg.value_lists).filter_map(|arg| match arg {
                 BlockArg::Value(value) => Some(value),

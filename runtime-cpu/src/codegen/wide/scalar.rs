@@ -90,12 +90,21 @@ impl Lower<'_> {
     }
 
     /// Emits an operation of two operands.
-    fn two(&mut self, to: VReg, code: (u8, u8), wide: bool, a: Value, b: Value) -> Result<(), Declined> {
+    fn two(
+        &mut self,
+        to: VReg,
+        code: (u8, u8),
+        wide: bool,
+        a: Value,
+        b: Value,
+    ) -> Result<(), Declined> {
         let (a, b) = if self.integer(a).is_some() { (b, a) } else { (a, b) };
         let left = self.get(a)?;
         match self.integer(b).map(i32::try_from) {
             Some(Ok(constant)) => {
-                self.push(legacy(plain(0x81, wide)).update_place(to, left).digit(code.1).word(constant));
+                self.push(
+                    legacy(plain(0x81, wide)).update_place(to, left).digit(code.1).word(constant),
+                );
             }
             _ => {
                 let right = self.get(b)?;
@@ -118,8 +127,11 @@ impl Lower<'_> {
         let wide = ty == types::I64;
         match data.opcode() {
             Opcode::Iadd => {
-                let (a, b) =
-                    if self.integer(args[0]).is_some() { (args[1], args[0]) } else { (args[0], args[1]) };
+                let (a, b) = if self.integer(args[0]).is_some() {
+                    (args[1], args[0])
+                } else {
+                    (args[0], args[1])
+                };
                 let base = self.get(a)?;
                 let memory = match self.integer(b).map(i32::try_from) {
                     Some(Ok(constant)) => super::code::Memory::Based(base, None, constant),
@@ -136,8 +148,11 @@ impl Lower<'_> {
             Opcode::Bor => self.two(to, (0x0b, 1), wide, args[0], args[1])?,
             Opcode::Bxor => self.two(to, (0x33, 6), wide, args[0], args[1])?,
             Opcode::Imul => {
-                let (a, b) =
-                    if self.integer(args[0]).is_some() { (args[1], args[0]) } else { (args[0], args[1]) };
+                let (a, b) = if self.integer(args[0]).is_some() {
+                    (args[1], args[0])
+                } else {
+                    (args[0], args[1])
+                };
                 let left = self.get(a)?;
                 match self.integer(b).map(i32::try_from) {
                     Some(Ok(constant)) => {
@@ -196,7 +211,9 @@ impl Lower<'_> {
                 let condition = self.compare(cond, args[0], args[1])?;
                 self.choose(to, condition, a, b);
             }
-            Opcode::Ishl | Opcode::Sshr | Opcode::Ushr => self.shift(data.opcode(), to, ty, args)?,
+            Opcode::Ishl | Opcode::Sshr | Opcode::Ushr => {
+                self.shift(data.opcode(), to, ty, args)?
+            }
             Opcode::Icmp => {
                 let InstructionData::IntCompare { cond, args, .. } = data else {
                     return Err(Declined("a comparison"));
@@ -247,7 +264,13 @@ impl Lower<'_> {
         Ok(())
     }
 
-    fn shift(&mut self, opcode: Opcode, to: VReg, ty: Type, args: &[Value]) -> Result<(), Declined> {
+    fn shift(
+        &mut self,
+        opcode: Opcode,
+        to: VReg,
+        ty: Type,
+        args: &[Value],
+    ) -> Result<(), Declined> {
         let wide = ty == types::I64;
         let (kind, digit) = match opcode {
             Opcode::Ishl => (Shift::Left, 4),
@@ -281,7 +304,9 @@ impl Lower<'_> {
         let (address, offset, stored) = match func.dfg.insts[inst] {
             InstructionData::Load { arg, offset, .. } => (arg, i32::from(offset), None),
             InstructionData::LoadNoOffset { arg, .. } => (arg, 0, None),
-            InstructionData::Store { args, offset, .. } => (args[1], i32::from(offset), Some(args[0])),
+            InstructionData::Store { args, offset, .. } => {
+                (args[1], i32::from(offset), Some(args[0]))
+            }
             _ => return Err(Declined("an access to memory")),
         };
         let ty = match stored {
@@ -297,6 +322,21 @@ impl Lower<'_> {
         };
         let memory = self.memory(address, offset)?;
         let store = stored.is_some();
+        if ty.is_vector() && ty.bits() == 16 {
+            // Through a general register.
+            let word = self.fresh(GENERAL);
+            if store {
+                let op = opcodes::by_lane(opcodes::TO_GENERAL, false);
+                self.push(Maker::vector(op, Length::L128).read(register).def_place(word));
+                let half = Legacy { prefix: 0x66, ..plain(0x89, false) };
+                self.push(legacy(half).read(word).at(memory));
+            } else {
+                self.push(legacy(escaped(0xb7, false)).def(word).at(memory));
+                let op = opcodes::by_lane(opcodes::FROM_GENERAL, false);
+                self.push(Maker::vector(op, Length::L128).def(register).from(word));
+            }
+            return Ok(());
+        }
         let maker = match (ty, store) {
             (types::I8, true) => legacy(Legacy { byte_operand: true, ..plain(0x88, false) }),
             (types::I8, false) => legacy(escaped(0xb6, false)),

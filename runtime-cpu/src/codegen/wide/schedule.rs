@@ -64,9 +64,7 @@ impl Planner {
         let leaders = &self.leaders;
         let mapped: Vec<Value> = dfg.inst_values(inst).map(|v| dfg.resolve_aliases(v)).collect();
         let mut mapped = mapped.into_iter();
-        dfg.map_inst_values(inst, |v| {
-            mapped.next().map_or(v, |v| leaders[v.as_u32() as usize])
-        });
+        dfg.map_inst_values(inst, |v| mapped.next().map_or(v, |v| leaders[v.as_u32() as usize]));
     }
 
     fn inst(&mut self, context: &mut Context, block: Block, inst: Inst) {
@@ -94,7 +92,11 @@ impl Planner {
         let constant = args.iter().all(|v| self.homes[v.as_u32() as usize].is_none())
             && matches!(
                 data.opcode(),
-                Opcode::Iconst | Opcode::F32const | Opcode::F64const | Opcode::Vconst | Opcode::Splat
+                Opcode::Iconst
+                    | Opcode::F32const
+                    | Opcode::F64const
+                    | Opcode::Vconst
+                    | Opcode::Splat
             );
         let ty = dfg.value_type(result);
         let known = self.known.entry((data, ty)).or_default();

@@ -6,9 +6,7 @@ use super::{Declined, compile, detect};
 use crate::codegen::machine::{self, Machine};
 use cranelift_codegen::Context;
 use cranelift_codegen::ir::condcodes::{FloatCC, IntCC};
-use cranelift_codegen::ir::{
-    AbiParam, InstBuilder, MemFlagsData, Signature, Type, Value, types,
-};
+use cranelift_codegen::ir::{AbiParam, InstBuilder, MemFlagsData, Signature, Type, Value, types};
 use cranelift_codegen::isa::CallConv;
 use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext};
 use cranelift_jit::{JITBuilder, JITModule};
@@ -89,14 +87,56 @@ fn bytes(ty: Type) -> usize {
 /// Edge values of a lane, as bits.
 fn edges(ty: Type) -> Vec<u64> {
     let f64s = [
-        0.0, -0.0, 1.0, -1.0, 0.5, -2.5, 1.5, 2.5, 3.0e9, -3.0e9, 1e300, -1e300, 5e-324, f64::NAN,
-        f64::INFINITY, f64::NEG_INFINITY, 9.3e18, -9.3e18, 2147483647.5, -2147483648.9, 1e-40,
-        4503599627370497.5, 9007199254740993.0, -9223372036854775808.0, 9223372036854775808.0,
+        0.0,
+        -0.0,
+        1.0,
+        -1.0,
+        0.5,
+        -2.5,
+        1.5,
+        2.5,
+        3.0e9,
+        -3.0e9,
+        1e300,
+        -1e300,
+        5e-324,
+        f64::NAN,
+        f64::INFINITY,
+        f64::NEG_INFINITY,
+        9.3e18,
+        -9.3e18,
+        2147483647.5,
+        -2147483648.9,
+        1e-40,
+        4503599627370497.5,
+        9007199254740993.0,
+        -9223372036854775808.0,
+        9223372036854775808.0,
     ];
     let ints = [
-        0i64, 1, -1, 2, 7, -8, 31, 32, 63, 64, 127, 128, 255, 256, i64::from(i32::MIN),
-        i64::from(i32::MAX), i64::MIN, i64::MAX, 0x1234_5678_9abc_def0, -9_007_199_254_740_993,
-        16_777_217, 1 << 53, (1 << 53) + 1,
+        0i64,
+        1,
+        -1,
+        2,
+        7,
+        -8,
+        31,
+        32,
+        63,
+        64,
+        127,
+        128,
+        255,
+        256,
+        i64::from(i32::MIN),
+        i64::from(i32::MAX),
+        i64::MIN,
+        i64::MAX,
+        0x1234_5678_9abc_def0,
+        -9_007_199_254_740_993,
+        16_777_217,
+        1 << 53,
+        (1 << 53) + 1,
     ];
     match ty {
         types::F64 => f64s.iter().map(|x| x.to_bits()).collect(),
@@ -126,13 +166,12 @@ fn check(
     eval: &dyn Fn(u64, u64) -> u64,
 ) {
     let edges = edges(from);
-    let pairs: Vec<[u64; 2]> =
-        edges.iter().flat_map(|a| edges.iter().map(|b| [*a, *b])).collect();
+    let pairs: Vec<[u64; 2]> = edges.iter().flat_map(|a| edges.iter().map(|b| [*a, *b])).collect();
     for lanes in [1, 2, 4, 8, 16] {
         let of = |ty: Type| if lanes == 1 { Some(ty) } else { ty.by(lanes as u32) };
         let (Some(many), Some(result)) = (of(from), of(to)) else { continue };
         let wide = many.bits().max(result.bits());
-        if wide > 512 || lanes == 1 && !scalar || many.bits().min(result.bits()) < 32 && lanes > 1 {
+        if wide > 512 || lanes == 1 && !scalar {
             continue;
         }
         let mut context = context(&|b, params| {
@@ -180,7 +219,12 @@ fn floats() {
     if missing() {
         return;
     }
-    type Two = (&'static str, fn(&mut FunctionBuilder<'_>, Value, Value) -> Value, fn(f64, f64) -> f64, fn(f32, f32) -> f32);
+    type Two = (
+        &'static str,
+        fn(&mut FunctionBuilder<'_>, Value, Value) -> Value,
+        fn(f64, f64) -> f64,
+        fn(f32, f32) -> f32,
+    );
     let two: [Two; 4] = [
         ("add", |b, x, y| b.ins().fadd(x, y), |x, y| x + y, |x, y| x + y),
         ("sub", |b, x, y| b.ins().fsub(x, y), |x, y| x - y, |x, y| x - y),
@@ -193,7 +237,12 @@ fn floats() {
         let eval = |x, y| u64::from(narrow(g(x), g(y)).to_bits());
         check(name, types::F32, types::F32, true, build, &eval);
     }
-    type One = (&'static str, fn(&mut FunctionBuilder<'_>, Value) -> Value, fn(f64) -> f64, fn(f32) -> f32);
+    type One = (
+        &'static str,
+        fn(&mut FunctionBuilder<'_>, Value) -> Value,
+        fn(f64) -> f64,
+        fn(f32) -> f32,
+    );
     let one: [One; 7] = [
         ("neg", |b, x| b.ins().fneg(x), |x| -x, |x| -x),
         ("abs", |b, x| b.ins().fabs(x), f64::abs, f32::abs),
@@ -206,9 +255,7 @@ fn floats() {
     for (name, build, wide, narrow) in one {
         let build = &|b: &mut FunctionBuilder<'_>, v: &[Value]| build(b, v[0]);
         check(name, types::F64, types::F64, true, build, &|x, _| wide(f(x)).to_bits());
-        check(name, types::F32, types::F32, true, build, &|x, _| {
-            u64::from(narrow(g(x)).to_bits())
-        });
+        check(name, types::F32, types::F32, true, build, &|x, _| u64::from(narrow(g(x)).to_bits()));
     }
     let fma = &|b: &mut FunctionBuilder<'_>, v: &[Value]| b.ins().fma(v[0], v[1], v[0]);
     check("fma", types::F64, types::F64, true, fma, &|x, y| f(x).mul_add(f(y), f(x)).to_bits());
@@ -244,7 +291,9 @@ fn comparisons_and_selections() {
         };
         let lanes = &|b: &mut FunctionBuilder<'_>, v: &[Value]| b.ins().fcmp(*cond, v[0], v[1]);
         let all = |yes: bool, ones: u64| if yes { ones } else { 0 };
-        check("fcmp", types::F64, types::I64, false, lanes, &|x, y| all(holds(f(x), f(y)), u64::MAX));
+        check("fcmp", types::F64, types::I64, false, lanes, &|x, y| {
+            all(holds(f(x), f(y)), u64::MAX)
+        });
         check("fcmp", types::F32, types::I32, false, lanes, &|x, y| {
             all(holds(g(x).into(), g(y).into()), u64::from(u32::MAX))
         });
@@ -325,7 +374,11 @@ fn comparisons_and_selections() {
                 let mut z = 9u8;
                 (function.entry)(&x, &y, &mut z);
                 let signed = |x: u8| i64::from(x as i8);
-                assert_eq!(z == 1, holds(signed(x), signed(y), x.into(), y.into()), "{cond} {x} {y}");
+                assert_eq!(
+                    z == 1,
+                    holds(signed(x), signed(y), x.into(), y.into()),
+                    "{cond} {x} {y}"
+                );
             }
         }
     }
@@ -336,7 +389,12 @@ fn integers() {
     if missing() {
         return;
     }
-    type Two = (&'static str, fn(&mut FunctionBuilder<'_>, Value, Value) -> Value, fn(i64, i64) -> i64, fn(i32, i32) -> i32);
+    type Two = (
+        &'static str,
+        fn(&mut FunctionBuilder<'_>, Value, Value) -> Value,
+        fn(i64, i64) -> i64,
+        fn(i32, i32) -> i32,
+    );
     let two: [Two; 10] = [
         ("add", |b, x, y| b.ins().iadd(x, y), i64::wrapping_add, i32::wrapping_add),
         ("sub", |b, x, y| b.ins().isub(x, y), i64::wrapping_sub, i32::wrapping_sub),
@@ -366,7 +424,12 @@ fn integers() {
             u64::from(narrow(x as i32, y as i32) as u32)
         });
     }
-    type One = (&'static str, fn(&mut FunctionBuilder<'_>, Value) -> Value, fn(i64) -> i64, fn(i32) -> i32);
+    type One = (
+        &'static str,
+        fn(&mut FunctionBuilder<'_>, Value) -> Value,
+        fn(i64) -> i64,
+        fn(i32) -> i32,
+    );
     let one: [One; 3] = [
         ("neg", |b, x| b.ins().ineg(x), i64::wrapping_neg, i32::wrapping_neg),
         ("abs", |b, x| b.ins().iabs(x), i64::wrapping_abs, i32::wrapping_abs),
@@ -375,9 +438,14 @@ fn integers() {
     for (name, build, wide, narrow) in one {
         let build = &|b: &mut FunctionBuilder<'_>, v: &[Value]| build(b, v[0]);
         check(name, types::I64, types::I64, true, build, &|x, _| wide(x as i64) as u64);
-        check(name, types::I32, types::I32, true, build, &|x, _| {
-            u64::from(narrow(x as i32) as u32)
-        });
+        check(
+            name,
+            types::I32,
+            types::I32,
+            true,
+            build,
+            &|x, _| u64::from(narrow(x as i32) as u32),
+        );
     }
     for (name, code) in [("shl", 0), ("ushr", 1), ("sshr", 2)] {
         for known in [None, Some(0i64), Some(1), Some(31), Some(32), Some(63), Some(64), Some(-1)] {
@@ -423,7 +491,11 @@ fn integers() {
                 for x in edges(types::I64) {
                     for y in edges(types::I64) {
                         let (x8, y8, mut z8) = ([x; 8], [y; 8], [0u64; 8]);
-                        (function.entry)(x8.as_ptr().cast(), y8.as_ptr().cast(), z8.as_mut_ptr().cast());
+                        (function.entry)(
+                            x8.as_ptr().cast(),
+                            y8.as_ptr().cast(),
+                            z8.as_mut_ptr().cast(),
+                        );
                         let expected = match code {
                             0 => x.wrapping_shl(y as u32),
                             1 => x.wrapping_shr(y as u32),
@@ -453,9 +525,13 @@ fn conversions() {
         }
     };
     check("i64 → f64", i64s, f64s, true, &signed(f64s), &|x, _| (x as i64 as f64).to_bits());
-    check("i64 → f32", i64s, f32s, true, &signed(f32s), &|x, _| u64::from((x as i64 as f32).to_bits()));
+    check("i64 → f32", i64s, f32s, true, &signed(f32s), &|x, _| {
+        u64::from((x as i64 as f32).to_bits())
+    });
     check("i32 → f64", i32s, f64s, true, &signed(f64s), &|x, _| f64::from(x as i32).to_bits());
-    check("i32 → f32", i32s, f32s, true, &signed(f32s), &|x, _| u64::from((x as i32 as f32).to_bits()));
+    check("i32 → f32", i32s, f32s, true, &signed(f32s), &|x, _| {
+        u64::from((x as i32 as f32).to_bits())
+    });
     let truncated = |to: Type| {
         move |b: &mut FunctionBuilder<'_>, v: &[Value]| {
             let to = like(b, v[0], to);
@@ -519,7 +595,9 @@ fn lanes() {
     if missing() {
         return;
     }
-    for (ty, count) in [(types::F64, 8), (types::I64, 8), (types::F32, 16), (types::I32, 16), (types::I32, 8)] {
+    for (ty, count) in
+        [(types::F64, 8), (types::I64, 8), (types::F32, 16), (types::I32, 16), (types::I32, 8)]
+    {
         let many = ty.by(count).unwrap();
         let mut context = context(&|b, params| {
             let x = b.ins().load(many, flags(), params[0], 0);
@@ -570,15 +648,12 @@ fn spills() {
     }
     let count = 40;
     let mut context = context(&|b, params| {
-        let loaded: Vec<Value> = (0..count)
-            .map(|n| b.ins().load(types::F64X8, flags(), params[0], 64 * n))
-            .collect();
-        let ints: Vec<Value> = (0..20)
-            .map(|n| b.ins().load(types::I64, flags(), params[1], 8 * n))
-            .collect();
-        let masks: Vec<Value> = (0..10)
-            .map(|n| b.ins().fcmp(FloatCC::LessThan, loaded[n], loaded[n + 20]))
-            .collect();
+        let loaded: Vec<Value> =
+            (0..count).map(|n| b.ins().load(types::F64X8, flags(), params[0], 64 * n)).collect();
+        let ints: Vec<Value> =
+            (0..20).map(|n| b.ins().load(types::I64, flags(), params[1], 8 * n)).collect();
+        let masks: Vec<Value> =
+            (0..10).map(|n| b.ins().fcmp(FloatCC::LessThan, loaded[n], loaded[n + 20])).collect();
         // The last is used first.
         let mut sum = loaded[count as usize - 1];
         for x in loaded.iter().rev().skip(1) {
@@ -609,7 +684,11 @@ fn spills() {
         let of = |n: usize| x[8 * n + lane];
         let mut sum = of(count as usize - 1);
         (0..count as usize - 1).rev().for_each(|n| sum -= of(n));
-        (0..10).rev().for_each(|n| if of(n) < of(n + 20) { sum += sum });
+        (0..10).rev().for_each(|n| {
+            if of(n) < of(n + 20) {
+                sum += sum
+            }
+        });
         let mut total = y[19];
         (0..19).rev().for_each(|n| total -= y[n]);
         assert_eq!(*z, sum + total as f64, "lane {lane}");

@@ -66,7 +66,14 @@ impl Lower<'_> {
     }
 
     /// Emits an operation whose operands may change places: a constant is the second.
-    fn symmetric(&mut self, to: VReg, op: Code, ty: Type, a: Value, b: Value) -> Result<(), Declined> {
+    fn symmetric(
+        &mut self,
+        to: VReg,
+        op: Code,
+        ty: Type,
+        a: Value,
+        b: Value,
+    ) -> Result<(), Declined> {
         let (a, b) = if self.is_constant(a) { (b, a) } else { (a, b) };
         self.binary(to, op, ty, a, b)
     }
@@ -379,7 +386,9 @@ impl Lower<'_> {
             }
             Opcode::Iabs => {
                 let from = self.get(args[0])?;
-                self.push(Maker::vector(opcodes::abs_ints(wide(ty)?), length(ty)).def(to).from(from));
+                self.push(
+                    Maker::vector(opcodes::abs_ints(wide(ty)?), length(ty)).def(to).from(from),
+                );
                 Ok(())
             }
             Opcode::Ishl | Opcode::Ushr | Opcode::Sshr => self.shift_lanes(inst, to),
@@ -514,7 +523,9 @@ impl Lower<'_> {
         self.and_constant(low, count, bits as i32);
         let op = by_lane(opcodes::FROM_GENERAL, false);
         self.push(Maker::vector(op, Length::L128).def(lanes).from(low));
-        self.push(Maker::vector(opcodes::shift(kind, wide), length(ty)).def(to).with(from).from(lanes));
+        self.push(
+            Maker::vector(opcodes::shift(kind, wide), length(ty)).def(to).with(from).from(lanes),
+        );
         Ok(())
     }
 
@@ -605,7 +616,8 @@ impl Lower<'_> {
             Opcode::Bitcast => {
                 let from = self.get(args[0])?;
                 let wide = wide(ty)?;
-                let maker = match (of.is_vector() || of.is_float(), ty.is_vector() || ty.is_float()) {
+                let maker = match (of.is_vector() || of.is_float(), ty.is_vector() || ty.is_float())
+                {
                     (true, false) => {
                         let op = by_lane(opcodes::TO_GENERAL, wide);
                         Maker::vector(op, Length::L128).read(from).def_place(to)
