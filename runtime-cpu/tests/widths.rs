@@ -2,7 +2,7 @@
 //! the order of addition.
 
 use nesl_runtime::kir::{Literal, parse};
-use nesl_runtime::runtime::{Options, Runtime};
+use nesl_runtime::runtime::Options;
 use nesl_runtime::testkit::{Input, differ};
 use nesl_runtime_cpu::Cpu;
 

@@ -8,6 +8,7 @@
 //!   kernel          the loops of a pass over segments and elements
 //!   emitter, control, scalar, sinks, rows     code for one element at a time
 //!   vector          code for several elements, or iterations of a loop, at a time
+//! wide              machine code with vectors wider than Cranelift's
 //! machine           the instruction set and the register allocator
 //! ```
 

@@ -455,10 +455,10 @@ impl<'a> VectorEmitter<'_, 'a, '_> {
         {
             return match to {
                 Ty::U8 | Ty::Bool => {
-                    let narrow = self.from_affine(*base, types::I32);
+                    let narrow = self.numbers_in_halves(*base, types::I32);
                     self.low_bits(&narrow, to)
                 }
-                _ => Lanes::Varying(self.from_affine(*base, clif(to))),
+                _ => Lanes::Varying(self.numbers_in_halves(*base, clif(to))),
             };
         }
         let vectors = self.wide(a, from);
@@ -494,7 +494,7 @@ impl<'a> VectorEmitter<'_, 'a, '_> {
 
     /// Element numbers from `base` on as lanes of 32 bits, each vector made of two halves: as ints of 64
     /// bits they need twice the room.
-    fn from_affine(&mut self, base: ir::Value, to: ir::Type) -> Vectors {
+    fn numbers_in_halves(&mut self, base: ir::Value, to: ir::Type) -> Vectors {
         let whole = self.vector(to);
         let lanes = whole.lane_count() / 2;
         let half = |lane: ir::Type| lane.by(lanes).or_bug("a vector has two halves");

@@ -122,7 +122,7 @@ fn environment() -> MachineEnv {
         preferred_regs_by_class: [
             set(&mut CALLER_SAVED.into_iter(), RegClass::Int),
             set(&mut (0..VECTORS), RegClass::Float),
-            set(&mut MASKS.into_iter(), RegClass::Vector),
+            set(&mut MASKS.clone(), RegClass::Vector),
         ],
         non_preferred_regs_by_class: [
             set(&mut CALLEE_SAVED.into_iter(), RegClass::Int),
@@ -140,6 +140,7 @@ pub struct Machine {
     /// The bytes of the function, and of its constants.
     pub bytes: Vec<u8>,
     /// The number of moves to and from the stack.
+    #[cfg_attr(not(test), expect(dead_code, reason = "tests ask for it"))]
     pub spills: usize,
 }
 

@@ -146,8 +146,6 @@ pub struct Block {
     pub params: Vec<VReg>,
     /// Its successors, by number, with the values of their parameters.
     pub successors: Vec<(u32, Vec<VReg>)>,
-    /// True if it is executed rarely.
-    pub cold: bool,
 }
 
 /// The code of a function.

@@ -98,7 +98,6 @@ pub fn lower(context: &Context, schedule: &Schedule) -> Result<Code, Declined> {
                     insts: vec![Inst::new(Kind::Jump)],
                     params: Vec::new(),
                     successors: vec![(*to, args)],
-                    cold: false,
                 });
                 *to = edge as u32;
             }
@@ -119,7 +118,7 @@ impl<'f> Lower<'f> {
         schedule: &Schedule,
     ) -> Result<Block, Declined> {
         let func = self.func;
-        let mut made = Block { cold: func.layout.is_cold(block), ..Block::default() };
+        let mut made = Block::default();
         let mut backwards = Vec::new();
         for inst in schedule.insts(block).iter().rev() {
             self.insts.clear();
