@@ -85,7 +85,7 @@ const MAX_DOUBLE_PRESSURE: usize = 10;
 /// Wide code of at most this many instructions is followed by groups of the usual number of elements.
 const MAX_SMALL_GROUP_INSTRUCTIONS: usize = 64;
 
-/// Where more than this part of the operations is done lane by lane, wider vectors gain nothing.
+/// Wider vectors gain nothing if more than this part of the operations is done lane by lane.
 const MAX_PART_BY_LANE: u64 = 8;
 
 /// Code with fewer operations for each element is bound by memory, or not worth another compilation.

@@ -13,7 +13,7 @@ pub type Slot = u8;
 /// The register field of an instruction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Field {
-    /// An operand.
+    /// An operand of the instruction.
     Slot(Slot),
     /// A digit that belongs to the opcode.
     Digit(u8),
@@ -22,7 +22,7 @@ pub enum Field {
 /// The base of an address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Base {
-    /// An operand.
+    /// An operand of the instruction.
     Slot(Slot),
     /// The explicit slots of the stack frame.
     Frame,
@@ -99,7 +99,7 @@ pub struct Fields {
     pub broadcast: bool,
 }
 
-/// What an instruction does.
+/// The effect of an instruction.
 #[derive(Clone, Copy, Debug)]
 pub enum Kind {
     /// An ordinary instruction.
@@ -117,16 +117,16 @@ pub enum Kind {
     Jump,
     /// Jumps to the block's first successor if the condition holds, else to the second.
     Branch(Condition),
-    /// Returns.
+    /// Returns from the function.
     Return,
 }
 
-/// An instruction.
+/// A machine instruction on virtual registers.
 #[derive(Clone, Debug)]
 pub struct Inst {
-    /// What it does.
+    /// The effect of the instruction.
     pub kind: Kind,
-    /// Its operands.
+    /// The operands that the register allocator assigns.
     pub operands: SmallVec<[Operand; 5]>,
 }
 
@@ -175,7 +175,7 @@ pub enum Memory {
 /// An operand that may be in memory.
 #[derive(Clone, Copy, Debug)]
 pub enum Source {
-    /// A register.
+    /// The operand is in a register.
     Register(VReg),
     /// A place in memory.
     Memory(Memory),
@@ -339,7 +339,7 @@ impl Maker {
         self
     }
 
-    /// The instruction.
+    /// Returns the finished instruction.
     pub fn make(self) -> Inst {
         Inst { kind: Kind::Plain(self.fields), operands: self.operands }
     }

@@ -42,9 +42,9 @@ pub struct Legacy {
 pub enum Length {
     /// 128 bits, or a scalar.
     L128 = 0,
-    /// 256 bits.
+    /// Vectors of 256 bits.
     L256 = 1,
-    /// 512 bits.
+    /// Vectors of 512 bits.
     L512 = 2,
 }
 
@@ -71,7 +71,7 @@ pub enum Address {
 /// The operand of ModRM that may be in memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Operand {
-    /// A register.
+    /// The operand is in a register.
     Register(u8),
     /// A place in memory.
     Memory(Address),
@@ -82,9 +82,9 @@ pub enum Operand {
 pub enum Immediate {
     /// There is none.
     None,
-    /// One byte.
+    /// The immediate has one byte.
     Byte(u8),
-    /// Four bytes.
+    /// The immediate has four bytes.
     Word(i32),
 }
 

@@ -4,15 +4,14 @@
 //! became part of an address, a comparison with a branch, or the operand of an instruction, is left out.
 //! Constants are operands in memory, or made where they are read: a loop needs no registers for them.
 
-use super::Declined;
 use super::code::{
     Block, Code, Condition, GENERAL, Inst, Kind, MASK, Maker, Memory, Source, VECTOR,
 };
 use super::encode::{Encoding, Length};
 use super::masks::{self, Masks};
 use super::opcodes;
-use super::scalar::name;
 use super::schedule::Schedule;
+use super::{Declined, name};
 use cranelift_codegen::Context;
 use cranelift_codegen::ir::{
     self, BlockArg, Function, InstructionData, Opcode, Type, Value, ValueDef, types,
@@ -29,7 +28,7 @@ const RESULT: usize = 0;
 
 /// The state of the translation of a function.
 pub struct Lower<'f> {
-    /// The function.
+    /// The function that is translated.
     pub func: &'f Function,
     /// The values in mask registers.
     pub masks: Masks,
@@ -48,7 +47,7 @@ pub struct Lower<'f> {
 enum Constant {
     /// The bits of one lane, and its type.
     Lane(u64, Type),
-    /// All bytes.
+    /// The bytes of the whole vector.
     Bytes(Vec<u8>),
 }
 

@@ -1,4 +1,4 @@
-//! Which vectors of ones and zeros live in mask registers.
+//! Finds the vectors of ones and zeros that live in mask registers.
 //!
 //! A comparison of vectors gives lanes all of whose bits are equal. The processor compares into mask
 //! registers, of one bit for each lane, and selects by them. A value lives in a mask register if it comes

@@ -13,7 +13,7 @@
 //! encode       bytes; `opcodes` is the table
 //! ```
 //!
-//! What this code does not know it declines, with a reason, before anything is emitted; the pass is then
+//! Code that uses anything else is declined, with a reason, before anything is emitted; the pass is then
 //! built again with vectors of 128 bits, for Cranelift.
 
 mod allocate;
@@ -30,6 +30,7 @@ mod vectors;
 
 pub use allocate::Machine;
 use cranelift_codegen::Context;
+use cranelift_codegen::ir::Opcode;
 
 /// The reason why code is left to Cranelift.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -56,4 +57,15 @@ pub fn compile(context: &mut Context) -> Result<Machine, Declined> {
     let schedule = schedule::Schedule::of(context);
     let code = lower::lower(context, &schedule)?;
     allocate::allocate(&code)
+}
+
+/// The reason why an instruction is declined.
+fn name(opcode: Opcode) -> &'static str {
+    match opcode {
+        Opcode::Call | Opcode::CallIndirect => "a call",
+        Opcode::AtomicRmw => "an atomic update",
+        Opcode::Shuffle => "a shuffle",
+        Opcode::Isplit | Opcode::Iconcat => "a product of two words",
+        _ => "an instruction that is not implemented",
+    }
 }

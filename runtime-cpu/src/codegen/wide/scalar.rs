@@ -2,12 +2,12 @@
 //!
 //! Integers of 8 bits are in the lower bits of registers whose upper bits are anything.
 
-use super::Declined;
 use super::allocate::conditional_move;
 use super::code::{Condition, GENERAL, Inst, Kind, Maker};
 use super::encode::{Encoding, Legacy, Length};
 use super::lower::{Lower, length};
 use super::opcodes::{self, Shift, escaped, plain, prefixed};
+use super::{Declined, name};
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{self, InstructionData, Opcode, Type, Value, types};
 use regalloc2::{Operand, PReg, RegClass, VReg};
@@ -396,16 +396,5 @@ impl Lower<'_> {
         self.push(legacy(plain(0xc1, true)).update_place(high, from).digit(4).byte(63 - bit));
         self.push(legacy(plain(0xc1, true)).update_place(to, high).digit(7).byte(63));
         Ok(())
-    }
-}
-
-/// The reason why an instruction is declined.
-pub fn name(opcode: Opcode) -> &'static str {
-    match opcode {
-        Opcode::Call | Opcode::CallIndirect => "a call",
-        Opcode::AtomicRmw => "an atomic update",
-        Opcode::Shuffle => "a shuffle",
-        Opcode::Isplit | Opcode::Iconcat => "a product of two words",
-        _ => "an instruction that is not implemented",
     }
 }

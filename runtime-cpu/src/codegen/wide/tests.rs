@@ -1,6 +1,6 @@
 //! Every operation on every type and width, on edge values, beside scalar evaluation.
 //!
-//! Where the processor lacks the instructions, the tests say so and do nothing.
+//! The tests say so and do nothing where the processor lacks the instructions.
 
 use super::{Declined, compile, detect};
 use crate::codegen::machine::{self, Machine};

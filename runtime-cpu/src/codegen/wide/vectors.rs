@@ -1,12 +1,11 @@
 //! Floats, vectors and masks.
 
-use super::Declined;
 use super::code::{GENERAL, MASK, Maker, Source, VECTOR};
 use super::encode::{Encoding, Length, Opcode as Code};
 use super::lower::{Lower, length};
 use super::masks;
 use super::opcodes::{self, Shift, by_lane};
-use super::scalar::name;
+use super::{Declined, name};
 use cranelift_codegen::ir::condcodes::{FloatCC, IntCC};
 use cranelift_codegen::ir::{self, InstructionData, Opcode, Type, Value, types};
 use regalloc2::VReg;
@@ -453,7 +452,7 @@ impl Lower<'_> {
         }
     }
 
-    /// Zeros.
+    /// Emits a vector of zeros.
     fn zero(&mut self, ty: Type) -> VReg {
         let zero = self.fresh(VECTOR);
         let place = self.pooled(&[0; 8]);
