@@ -133,7 +133,7 @@ class Nesl(Process):
     """An interactive NESL session."""
 
     def __init__(self, nesl, precision, patience):
-        command = [nesl, "--json", "--quiet", "--precision", str(precision)]
+        command = [nesl, "--json", "--quiet", "--stats", "--precision", str(precision)]
         super().__init__(command, patience, HERE / "nesl")
 
     def enter(self, text):
@@ -166,6 +166,13 @@ class Nesl(Process):
     def check(self, form="check(r)"):
         value = self.enter(f"{form};")[-1]["value"]
         return [_number(word) for word in re.findall(r"[-+.\w]+", value)]
+
+    def stats(self):
+        """Ends the session; returns what `--stats` says about it."""
+        self.child.stdin.close()
+        while "stats" not in (answer := json.loads(self.answer())):
+            pass
+        return answer["stats"]
 
     def peak(self):
         """Returns the most memory that the process has held, in bytes, or None where this is not known."""

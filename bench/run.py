@@ -174,6 +174,7 @@ def measure(program, scale, asked, peers, nesl, worker=None, folder=None):
         opened.append(session)
         run_all(program, parameters, asked, session, running, row)
         row["nesl"]["process_peak_bytes"] = session.peak()
+        row["nesl"]["unsupported"] = session.stats()["unsupported"]
         if worker is not None:
             row["peer_peak_bytes"] = {name: row["input_bytes"] + peer.grown for name, peer in running.items()
                                       if name != "before"}
@@ -297,6 +298,8 @@ def show(row, peers):
 def show_problems(row):
     if row.get("disagree"):
         say(f"  RESULTS DIFFER: {row['checks']}")
+    for refused in row.get("nesl", {}).get("unsupported", ()):
+        say(f"  one thread ran what could not be flattened: {refused}")
     if row.get("trouble"):
         say("  " + row["trouble"].replace("\n", "\n  "))
     if "before" in row:
