@@ -118,7 +118,7 @@ class UserPeer:
 
     def run(self):
         answer = self.worker.ask({"peer": self.name})
-        self.grown = answer["grown"]
+        self.grown = max(self.grown, answer["grown"])
         return answer["seconds"], answer["check"]
 
     def close(self):
