@@ -230,17 +230,21 @@ def run_all(program, parameters, asked, session, running, row):
         _, checks[peer] = process.run()
     row["checks"] = checks
     row["disagree"] = [p for p in running if not agree(checks["nesl"], checks[p], program.tolerance)]
-    times, forms = {name: [] for name in ("nesl", *running)}, []
+    times, forms, processor = {name: [] for name in ("nesl", *running)}, [], []
     begun = time.perf_counter()
     while len(forms) < asked.reps or (len(forms) < 8 * asked.reps
                                       and time.perf_counter() - begun < SHORT[asked.suite]):
         time.sleep(REST)
+        before = session.processor_seconds()
         forms.append(session.run(program.form))
+        processor.append(session.processor_seconds() - before)
         times["nesl"].append(forms[-1]["run_seconds"])
         for peer, process in running.items():
             time.sleep(REST)
             times[peer].append(process.run()[0])
     row["times"] = times
+    row["processor"] = {"nesl": min(processor)} | {
+        peer: min(process.processor[1:]) for peer, process in running.items() if hasattr(process, "processor")}
     row["nesl"] = {key: forms[-1][key] for key in
                    ("on_runtime", "launches", "modules", "transferred", "bytes", "peak_bytes")}
     row["nesl"]["compile_seconds"] = statistics.median(form["compile_seconds"] for form in forms)
@@ -306,8 +310,8 @@ def show_problems(row):
         show_counters(row)
 
 
-USERS_COLUMNS = (("n", 10), ("nesl", 8), ("compile", 8), ("best", 8), ("by", 7), ("ratio", 8), ("numba", 8), ("ratio", 8),
-                 ("launches", 9), ("MB", 7), ("peak", 7), ("peer's", 7))
+USERS_COLUMNS = (("n", 10), ("nesl", 8), ("compile", 8), ("best", 8), ("by", 7), ("ratio", 8), ("cpu", 7), ("numba", 8), ("ratio", 8),
+                 ("cpu", 7), ("launches", 9), ("MB", 7), ("peak", 7), ("peer's", 7))
 
 
 def users_heading():
@@ -322,8 +326,8 @@ def show_user(row):
         best = row.get("best_peer")
         cells = [f"{row['parameters']['n']:,}", milliseconds(least["nesl"]),
                  milliseconds(row["nesl_first"]["compile_seconds"]), milliseconds(least.get(best)), best or "-",
-                 f"{row['ratio']:.2f}" if "ratio" in row else "-", milliseconds(numba),
-                 f"{least['nesl'] / numba:.2f}" if numba else "-", str(row["nesl"]["launches"]),
+                 f"{row['ratio']:.2f}" if "ratio" in row else "-", processor_ratio(row, best), milliseconds(numba),
+                 f"{least['nesl'] / numba:.2f}" if numba else "-", processor_ratio(row, "numba"), str(row["nesl"]["launches"]),
                  megabytes(row["nesl"]["bytes"]), megabytes(row["nesl_first"]["peak_bytes"]),
                  megabytes(row["peer_peak_bytes"].get(best))]
         line += "".join(f"{cell:>{width}}" for cell, (_, width) in zip(cells, USERS_COLUMNS))
@@ -331,6 +335,12 @@ def show_user(row):
             line += "  interpreted"
     say(line)
     show_problems(row)
+
+
+def processor_ratio(row, peer):
+    """Returns the processor time of NESL divided by that of a peer, as text."""
+    others = row["processor"].get(peer)
+    return f"{row['processor']['nesl'] / others:.2f}" if others else "-"
 
 
 def show_growth(exponents):

@@ -4,8 +4,8 @@
 
 Answers every line on standard input, a JSON object, by one line. `{"n": 1000, "folder": "…"}` makes the
 inputs of a size and writes them into the folder; the answer holds the text in NESL that reads them and
-their size in bytes. `{"peer": "numba"}` runs a peer; the answer holds the seconds it took, the checksums of
-its result, and by how many bytes the memory of the process grew meanwhile at most. Only the second run tells
+their size in bytes. `{"peer": "numba"}` runs a peer; the answer holds the seconds it took, those of the
+processor in all threads, the checksums of its result, and by how many bytes the memory of the process grew meanwhile at most. Only the second run tells
 this: in the first one, code is compiled, and in later ones the process has kept memory of those before.
 """
 
@@ -53,11 +53,11 @@ def prepare(peer, inputs):
 
 def measure(run, check):
     before = start_peak()
-    started = time.perf_counter()
+    started, processor = time.perf_counter(), time.process_time()
     result = run()
-    seconds = time.perf_counter() - started
+    seconds, processor = time.perf_counter() - started, time.process_time() - processor
     grown = max(peak() - before, 0)
-    return {"seconds": seconds, "check": [float(x) for x in check(result)], "grown": grown}
+    return {"seconds": seconds, "processor": processor, "check": [float(x) for x in check(result)], "grown": grown}
 
 
 def give_back():
