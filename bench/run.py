@@ -56,7 +56,9 @@ def main():
                  + ", ".join(p.name for p in known))
     nesl = os.path.abspath(asked.nesl) if asked.nesl else build_nesl()
     run = run_papers if asked.suite == "papers" else run_users
+    asked.out = asked.out or HERE / f"results/{datetime.datetime.now(datetime.timezone.utc):%Y-%m-%d-%H%M%S}.json"
     rows = run(chosen, asked, peers, nesl)
+    print(f"Written to {asked.out}, and the table to {asked.out.with_suffix('.txt')}.")
     return 1 if any(row.get("trouble") or row.get("disagree") for row in rows) else 0
 
 
@@ -120,6 +122,8 @@ def run_users(chosen, asked, peers, nesl):
             show_user(rows[-1])
         if not asked.keep:
             shutil.rmtree(folder, ignore_errors=True)
+        # The run takes long, so what is measured is kept.
+        save(asked, rows, {})
     summary(rows)
     save(asked, rows, {})
     return rows
@@ -463,7 +467,7 @@ def machine():
 
 def save(asked, rows, about):
     now = datetime.datetime.now(datetime.timezone.utc)
-    path = asked.out or HERE / f"results/{now:%Y-%m-%d-%H%M%S}.json"
+    path = asked.out
     commit = subprocess.run(["git", "rev-parse", "HEAD"], cwd=HERE, capture_output=True, text=True)
     result = {
         "date": now.isoformat(timespec="seconds"),
@@ -478,7 +482,6 @@ def save(asked, rows, about):
     head = json.dumps(result, indent=1).removesuffix("\n}")
     path.write_text(f'{head},\n "programs": [\n {programs}\n ]\n}}\n')
     path.with_suffix(".txt").write_text("\n".join(SAID) + "\n")
-    print(f"Written to {path}, and the table to {path.with_suffix('.txt')}.")
 
 
 if __name__ == "__main__":
