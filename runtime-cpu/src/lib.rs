@@ -127,6 +127,12 @@ impl Cpu {
         8 * self.modules.vector_bytes()
     }
 
+    /// The number of machine functions in the cache of modules that have vectors wider than usual, for
+    /// tests: code that is declined there is compiled with vectors of 128 bits, and nothing else shows it.
+    pub fn wide_functions(&self) -> usize {
+        self.modules.wide_functions()
+    }
+
     /// Reports the failure of an earlier launch, once.
     fn report(&self) -> Result<(), Failure> {
         match self.failure.lock().unwrap_or_else(PoisonError::into_inner).take() {

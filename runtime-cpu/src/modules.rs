@@ -189,6 +189,11 @@ impl Modules {
         self.0.prefetch_ns.load(Relaxed)
     }
 
+    /// The number of machine functions in the cache that have vectors wider than usual.
+    pub fn wide_functions(&self) -> usize {
+        self.0.state().kept.values().map(|kept| kept.compiled.wide_functions).sum()
+    }
+
     /// The number of modules in the cache that were loaded.
     pub fn len(&self) -> usize {
         self.0.state().kept.values().filter(|kept| kept.loaded).count()

@@ -9,11 +9,12 @@ use nesl_runtime_cpu::Cpu;
 /// Sizes that leave all kinds of remainders.
 const SIZES: [usize; 12] = [0, 1, 2, 3, 5, 8, 15, 16, 17, 63, 250, 1003];
 
-/// Compares kernels at 512 and 256 bits with 128.
+/// Compares kernels at 512 and 256 bits with 128, and asserts that there is wide code for them.
 fn compare(text: &str, args: &dyn Fn(usize) -> Vec<Input>, written: &[usize]) {
     let module = parse(text).unwrap();
     let cpu = |bits| Cpu::with_vectors(Options::default(), 20_000, bits).unwrap();
     let usual = cpu(128);
+    assert_eq!(usual.wide_functions(), 0);
     for bits in [512, 256] {
         let wide = cpu(bits);
         if wide.vector_bits() != bits {
@@ -25,6 +26,7 @@ fn compare(text: &str, args: &dyn Fn(usize) -> Vec<Input>, written: &[usize]) {
                 panic!("{bits} bits, {size} elements: {why}\n{text}");
             }
         }
+        assert!(wide.wide_functions() > 0, "no code with {bits} bits\n{text}");
     }
 }
 
@@ -54,8 +56,27 @@ fn narrow(floats: &[f64]) -> Vec<f32> {
     floats.iter().map(|x| *x as f32).collect()
 }
 
-/// The text of a kernel at either precision.
+/// The instructions that compute `v100` from `x`: so many that the code around them is not bound by memory,
+/// which wide vectors would not help.
+fn arithmetic(x: &str) -> String {
+    let mut text = String::new();
+    for pair in 0..16 {
+        let last = if pair == 0 { x.into() } else { format!("v{}", 70 + pair - 1) };
+        let (quotient, sum) = (50 + pair, if pair == 15 { 100 } else { 70 + pair });
+        text += &format!(
+            "  v{quotient}: f64 = div {last}, {x}\n  v{sum}: f64 = add v{quotient}, {x}\n"
+        );
+    }
+    text
+}
+
+/// The text of a kernel at either precision; a line `ARITHMETIC x` stands for [`arithmetic`] of `x`.
 fn at_both(text: &str, check: impl Fn(&str, bool)) {
+    let lines = text.lines().map(|line| match line.trim().strip_prefix("ARITHMETIC ") {
+        Some(x) => arithmetic(x),
+        None => format!("{line}\n"),
+    });
+    let text = &lines.collect::<String>();
     check(text, true);
     check(&text.replace("f64", "f32"), false);
 }
@@ -73,7 +94,8 @@ fn sums_over_all_elements() {
   v6: f64 = mul v5, v4
   v7: f64 = add v6, v5
   v8: f64 = div v7, v6
-  reduce COMBINE v8 -> v2
+  ARITHMETIC v8
+  reduce COMBINE v100 -> v2
 }"
         .replace("COMBINE", combine);
         at_both(&text, |text, wide| {
@@ -126,7 +148,8 @@ fn sums_of_rows_with_the_rows_as_lanes() {
     v8: f64 = sub v5, v7
     v9: f64 = mul v8, v8
     v10: f64 = div v8, v9
-    yield v10
+    ARITHMETIC v10
+    yield v100
   }
   store v3[v4] = v11
 }";
@@ -148,7 +171,8 @@ fn sums_of_segments() {
   v9: f64 = add v8, v7
   v10: f64 = sqrt v8
   v11: f64 = div v9, v10
-  reduce segment add v11 -> v3
+  ARITHMETIC v11
+  reduce segment add v100 -> v3
 }";
     at_both(text, |text, wide| {
         for row in [1, 5, 16, 40, 100] {
@@ -167,7 +191,8 @@ fn conversions_and_bytes() {
   v7: f64 = load v1[v6]
   v8: i64 = convert v7
   v9: f64 = convert v6
-  v10: f64 = mul v9, v7
+  ARITHMETIC v7
+  v10: f64 = mul v9, v100
   v11: i64 = convert v10
   v12: i64 = xor v8, v11
   store v2[v6] = v12

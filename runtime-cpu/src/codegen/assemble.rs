@@ -209,13 +209,13 @@ impl<'a, 'j> Assembler<'a, 'j> {
 }
 
 /// Compiles machine functions, on all threads, and makes them callable. `room` is the stack that
-/// compiling one needs, in bytes.
+/// compiling one needs, in bytes. Returns the number of functions that have vectors wider than usual.
 pub fn define(
     jit: &mut JITModule,
     functions: Vec<Built>,
     (machine, workers, room): (&Machine, &Workers, usize),
     stop: &AtomicBool,
-) -> Result<(), String> {
+) -> Result<usize, String> {
     let functions: Vec<_> = functions.into_iter().map(|built| Mutex::new((built, None))).collect();
     workers.each(functions.len(), &|take| {
         while let Some(at) = take() {
@@ -231,14 +231,19 @@ pub fn define(
             *result = Some(stacker::maybe_grow(room, room + MIN_STACK_BYTES, compile));
         }
     });
+    let mut wide = 0;
     for own in functions {
         let (built, result) = own.into_inner().unwrap_or_else(PoisonError::into_inner);
         match result.ok_or("interrupted")?? {
-            Some(bytes) => machine::put_wide(jit, built.id, &bytes)?,
+            Some(bytes) => {
+                machine::put_wide(jit, built.id, &bytes)?;
+                wide += 1;
+            }
             None => machine::put(jit, built.id, &built.context)?,
         }
     }
-    jit.finalize_definitions().map_err(|e| e.to_string())
+    jit.finalize_definitions().map_err(|e| e.to_string())?;
+    Ok(wide)
 }
 
 /// Returns, by function, true if a kernel may still call it.

@@ -49,6 +49,8 @@ const MAX_STACK_BYTES: usize = 1 << 30;
 pub struct Compiled {
     /// The kernels, by index.
     pub kernels: Vec<KernelCode>,
+    /// The number of machine functions that have vectors wider than usual.
+    pub wide_functions: usize,
     /// Owns the code, which is freed when this is dropped.
     jit: Option<JITModule>,
     /// Read by the code.
@@ -125,11 +127,15 @@ fn compile_here(
         passes.push(assembler.kernel(at, kernel)?);
     }
     let functions = assembler.finish();
-    if let Err(message) = assemble::define(&mut jit, functions, (machine, workers, room), stop) {
-        // SAFETY: no entry point was handed out.
-        unsafe { jit.free_memory() };
-        return Err(message);
-    }
+    let defined = assemble::define(&mut jit, functions, (machine, workers, room), stop);
+    let wide_functions = match defined {
+        Ok(wide_functions) => wide_functions,
+        Err(message) => {
+            // SAFETY: no entry point was handed out.
+            unsafe { jit.free_memory() };
+            return Err(message);
+        }
+    };
     let entry = |id| {
         let code = jit.get_finalized_function(id);
         // SAFETY: the function was compiled with the signature of an entry point.
@@ -144,7 +150,7 @@ fn compile_here(
         }
     });
     let kernels = kernels.collect();
-    Ok(Compiled { kernels, jit: Some(jit), _texts: texts })
+    Ok(Compiled { kernels, wide_functions, jit: Some(jit), _texts: texts })
 }
 
 fn describe(

@@ -4,6 +4,8 @@ use super::Declined;
 use super::code::{Base, Code, Field, Fields, Kind, Place, Slot};
 use super::encode::{Address, Assembly, Encoded, Encoding, Immediate, Length, Operand};
 use super::opcodes::{self, escaped, plain};
+use nesl_runtime::bug;
+use nesl_runtime::bug::OrBug as _;
 use regalloc2::{
     self as ra, Allocation, Edit, InstOrEdit, InstRange, MachineEnv, PReg, PRegSet, RegClass, VReg,
 };
@@ -386,15 +388,13 @@ impl<'v, 'c> Emitter<'v, 'c> {
         let (store, reg, rm) = match (self.spill(from), self.spill(to)) {
             (None, Some(place)) => (true, from, place),
             (Some(place), None) => (false, to, place),
-            (None, None) => {
-                let rm = from.as_reg().map_or(0, |r| r.hw_enc() as u8);
-                (false, to, Operand::Register(rm))
+            (None, None) => (false, to, Operand::Register(hardware_register(from))),
+            (Some(_), Some(_)) => {
+                bug!("the register allocator moves from stack to stack through a register")
             }
-            // The allocator moves from stack to stack through registers.
-            (Some(_), Some(_)) => return,
         };
         self.spills += usize::from(!matches!(rm, Operand::Register(_)));
-        let Some(register) = reg.as_reg() else { return };
+        let register = reg.as_reg().or_bug("a move has a register on one side");
         let encoding = match (register.class(), store) {
             (RegClass::Int, true) => Encoding::Legacy(plain(0x89, true)),
             (RegClass::Int, false) => Encoding::Legacy(plain(0x8b, true)),
@@ -446,7 +446,12 @@ impl<'v, 'c> Emitter<'v, 'c> {
 }
 
 fn register(allocations: &[Allocation], slot: Slot) -> u8 {
-    allocations[usize::from(slot)].as_reg().map_or(0, |register| register.hw_enc() as u8)
+    hardware_register(allocations[usize::from(slot)])
+}
+
+/// The number that instructions have for an allocated register.
+fn hardware_register(allocation: Allocation) -> u8 {
+    allocation.as_reg().or_bug("an operand is allocated to a register").hw_enc() as u8
 }
 
 /// The code of `cmov`.

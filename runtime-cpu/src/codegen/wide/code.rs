@@ -51,6 +51,7 @@ pub enum Condition {
     NotAbove = 6,
     Above = 7,
     Sign = 8,
+    NotSign = 9,
     Less = 12,
     NotLess = 13,
     NotGreater = 14,
@@ -68,8 +69,8 @@ impl Condition {
             NotZero => Zero,
             NotAbove => Above,
             Above => NotAbove,
-            // Only the absolute value asks for the sign, and never for its opposite.
-            Sign => Sign,
+            Sign => NotSign,
+            NotSign => Sign,
             Less => NotLess,
             NotLess => Less,
             NotGreater => Greater,

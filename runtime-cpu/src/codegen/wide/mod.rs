@@ -66,6 +66,6 @@ fn name(opcode: Opcode) -> &'static str {
         Opcode::AtomicRmw => "an atomic update",
         Opcode::Shuffle => "a shuffle",
         Opcode::Isplit | Opcode::Iconcat => "a product of two words",
-        _ => "an instruction that is not implemented",
+        _ => "an instruction that there is no wide code for",
     }
 }
