@@ -12,6 +12,7 @@ import subprocess
 import sys
 import tempfile
 import threading
+import time
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
@@ -61,6 +62,14 @@ class Process:
         self.errors.seek(max(0, end - 4000))
         return self.errors.read().decode(errors="replace").strip()
 
+    def processor_seconds(self):
+        """Returns the processor time that all threads of the process have taken, or 0 where it is not known."""
+        try:
+            # The number of the clock of another process, as clock_getcpuclockid(3) makes it on Linux.
+            return time.clock_gettime((~self.child.pid << 3) | 2)
+        except (AttributeError, OSError):
+            return 0.0
+
     def close(self):
         self.child.kill()
         self.child.wait()
@@ -90,6 +99,42 @@ def rust_peer(name, parameters, patience):
     return Peer(command + [f"{key}={value}" for key, value in parameters.items()], patience)
 
 
+class UserWorker(Process):
+    """The process for all peers of one program of the suite `users`."""
+
+    def __init__(self, program, patience):
+        environment = os.environ | {"NUMBA_CACHE_DIR": str(HERE / "results/scratch/numba")}
+        super().__init__([sys.executable, "-m", "users.worker", program.name], patience, HERE, environment)
+        while self.answer() != "ready":
+            pass
+
+    def ask(self, question):
+        self.tell(json.dumps(question) + "\n")
+        while not (line := self.answer()).startswith("{"):
+            print(f"  ({line})", file=sys.stderr)
+        return json.loads(line)
+
+
+class UserPeer:
+    """One of the peers in such a process, with the interface of a peer."""
+
+    def __init__(self, worker, name):
+        self.worker, self.name = worker, name
+        self.grown, self.processor = 0, []
+
+    def start(self):
+        pass
+
+    def run(self):
+        answer = self.worker.ask({"peer": self.name})
+        self.grown = max(self.grown, answer["grown"])
+        self.processor.append(answer["processor"])
+        return answer["seconds"], answer["check"]
+
+    def close(self):
+        pass
+
+
 # This int is sent as a form after every request. When its value is echoed, the request is finished.
 MARK = 731_274_977
 
@@ -98,38 +143,54 @@ class Nesl(Process):
     """An interactive NESL session."""
 
     def __init__(self, nesl, precision, patience):
-        command = [nesl, "--json", "--quiet", "--precision", str(precision)]
+        command = [nesl, "--json", "--quiet", "--stats", "--precision", str(precision)]
         super().__init__(command, patience, HERE / "nesl")
 
     def enter(self, text):
         """Runs forms; returns the JSON object of each form that was evaluated."""
         self.tell(f"{text}\n{MARK};\n")
-        forms = []
+        forms, problems = [], []
         while True:
             form = json.loads(self.answer())
+            if (problem := form.get("problem")) is not None:
+                # Notes, such as one on a name that the library has too, are no problems here.
+                problems += [problem["message"]] * (problem["severity"] == "error")
+                continue
             if form["value"] == str(MARK):
                 break
             forms.append(form)
+        if problems:
+            raise Trouble("\n".join(problems))
         if complaint := self.complaint():
             raise Trouble(complaint)
         return forms
 
     def start(self, program, parameters):
-        """Generates the inputs; returns the seconds this took."""
-        # NESL gets the precision on its command line, and the size of a text from its file.
-        sizes = "".join(f"{name} = {_literal(value)};\n" for name, value in parameters.items()
-                        if name not in ("precision", "bytes"))
-        forms = self.enter(sizes + (HERE / "nesl/data.nesl").read_text())
-        forms += self.enter((HERE / f"nesl/{program.nesl}.nesl").read_text())
-        return sum(form["seconds"] for form in forms)
+        """Enters the definitions, which make the inputs; returns the seconds this took."""
+        return sum(form["seconds"] for text in program.texts(parameters) for form in self.enter(text))
 
     def run(self, form):
         """Runs the timed form once; returns its JSON object."""
         return self.enter(f"r = {form};")[-1]
 
-    def check(self):
-        value = self.enter("check(r);")[-1]["value"]
+    def check(self, form="check(r)"):
+        value = self.enter(f"{form};")[-1]["value"]
         return [_number(word) for word in re.findall(r"[-+.\w]+", value)]
+
+    def stats(self):
+        """Ends the session; returns what `--stats` says about it."""
+        self.child.stdin.close()
+        while "stats" not in (answer := json.loads(self.answer())):
+            pass
+        return answer["stats"]
+
+    def peak(self):
+        """Returns the most memory that the process has held, in bytes, or None where this is not known."""
+        try:
+            status = Path(f"/proc/{self.child.pid}/status").read_text().splitlines()
+            return next(int(line.split()[1]) * 1024 for line in status if line.startswith("VmHWM"))
+        except (OSError, StopIteration):
+            return None
 
 
 class OtherBuild:
@@ -146,7 +207,7 @@ class OtherBuild:
     def run(self):
         """Runs the program once; returns the seconds and, for the first run only, the checksums."""
         self.forms.append(self.session.run(self.program.form))
-        return self.forms[-1]["run_seconds"], self.session.check() if len(self.forms) == 1 else None
+        return self.forms[-1]["run_seconds"], self.session.check(self.program.check_form) if len(self.forms) == 1 else None
 
     def counters(self):
         """Returns the counters of the last run, and the compile time of the first."""
@@ -156,10 +217,6 @@ class OtherBuild:
 
     def close(self):
         self.session.close()
-
-
-def _literal(value):
-    return json.dumps(value) if isinstance(value, str) else str(value)
 
 
 def _number(word):

@@ -5,8 +5,13 @@ parameters, and of one form that is timed. The function `check(r)` in the file c
 which results are compared.
 """
 
+import json
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Callable
+
+NESL = Path(__file__).resolve().parent / "nesl"
+
 
 @dataclass
 class Program:
@@ -37,6 +42,15 @@ class Program:
     """Lower bounds of parameters under `--scale`."""
     power_of_two: bool = False
 
+    check_form = "check(r)"
+
+    def texts(self, parameters):
+        """Returns the texts in NESL that define the program and make its inputs."""
+        # NESL gets the precision on its command line, and the size of a text from its file.
+        sizes = "".join(f"{name} = {_literal(value)};\n" for name, value in parameters.items()
+                        if name not in ("precision", "bytes"))
+        return [sizes + (NESL / "data.nesl").read_text(), (NESL / f"{self.nesl}.nesl").read_text()]
+
     def at(self, scale):
         """Returns the parameters for a scale."""
         part = scale ** (1 / len(self.grows))
@@ -45,6 +59,10 @@ class Program:
             n = max(int(scaled[name] * part), self.least.get(name, 64))
             scaled[name] = 1 << (n.bit_length() - 1) if self.power_of_two else n
         return scaled
+
+
+def _literal(value):
+    return json.dumps(value) if isinstance(value, str) else str(value)
 
 
 def _dot(millions):

@@ -2,10 +2,9 @@
 //! benchmark, and loops that change tables with long rows, are run at three sizes in all versions, and the
 //! work that the interpreter of kir counts is compared.
 
+mod counted;
+
 use nesl_engine::session::{Strategy, Version};
-use nesl_engine::{Event, Session, Settings, ShownValues};
-use nesl_runtime::kir::reference::Reference;
-use nesl_runtime::runtime::Options;
 use std::path::{Path, PathBuf};
 
 /// A benchmark: the file, its parameters but for the size, the sizes, and the form that is timed.
@@ -106,27 +105,8 @@ fn work(benchmark: &Benchmark, size: u32, strategy: Strategy) -> f64 {
 
 /// Returns the work of a form that stands behind some other texts.
 fn work_of(before: &[String], form: &str, strategy: Strategy) -> f64 {
-    let settings = Settings {
-        shown: ShownValues::Scalars,
-        lazy: false,
-        interpret_first: false,
-        strategy,
-        ..Settings::default()
-    };
-    let mut session = Session::new(settings);
-    session.set_output(Box::new(std::io::sink()));
-    let options = Options { interrupt: session.interrupt_handle(), ..Options::default() };
-    session.set_runtime(Some(Box::new(Reference::new(options))));
-    let mut enter = |text: &str| {
-        session.enter("program.nesl", text, &mut |event| {
-            if let Event::Diagnostic(diagnostic) = event {
-                panic!("{form}: {}", diagnostic.message);
-            }
-        });
-        let stats = session.stats();
-        assert_eq!(stats.unsupported, [], "{form}");
-        stats.counters.work
-    };
+    let mut session = counted::session(strategy);
+    let mut enter = |text: &str| counted::enter(&mut session, form, text).work;
     let before = before.iter().map(|text| enter(text)).last().unwrap_or_default();
     (enter(form) - before) as f64
 }

@@ -1,11 +1,10 @@
 //! Tests that sequences which are rearranged and then read move no elements: whoever reads them computes the
 //! positions. Each program is measured by its launches, and by the elements that it stores beside its inputs.
 
+mod counted;
+
 use expect_test::expect;
 use nesl_engine::session::{Strategy, Version};
-use nesl_engine::{Event, Session, Settings, ShownValues};
-use nesl_runtime::kir::reference::Reference;
-use nesl_runtime::runtime::Options;
 use std::fmt::Write as _;
 
 /// The inputs: two sequences of 4096 floats, and the 256 rows that they consist of.
@@ -38,28 +37,9 @@ const PROGRAMS: [&str; 20] = [
 
 /// Returns the launches of a form, and the number of elements that it stores at a time.
 fn measure(form: &str, strategy: Strategy) -> (u64, u64) {
-    let settings = Settings {
-        shown: ShownValues::Scalars,
-        lazy: false,
-        interpret_first: false,
-        strategy,
-        ..Settings::default()
-    };
-    let mut session = Session::new(settings);
-    let options = Options { interrupt: session.interrupt_handle(), ..Options::default() };
-    session.set_runtime(Some(Box::new(Reference::new(options))));
-    let mut enter = |text: &str| {
-        session.enter("program.nesl", text, &mut |event| {
-            if let Event::Diagnostic(diagnostic) = event {
-                panic!("{form}: {}", diagnostic.message);
-            }
-        });
-        let stats = session.stats();
-        assert_eq!(stats.unsupported, [], "{form}");
-        stats.counters
-    };
-    let before = enter(INPUTS);
-    let after = enter(&format!("{form};"));
+    let mut session = counted::session(strategy);
+    let before = counted::enter(&mut session, form, INPUTS);
+    let after = counted::enter(&mut session, form, &format!("{form};"));
     (after.launches - before.launches, after.peak_bytes.saturating_sub(before.bytes) / 8)
 }
 

@@ -2,11 +2,10 @@
 //! many turns over twice as long an array take about twice the work. The interpreter of kir counts
 //! the instructions executed and the elements moved.
 
+mod counted;
+
 use expect_test::expect;
 use nesl_engine::session::{Strategy, Version};
-use nesl_engine::{Event, Session, Settings, ShownValues};
-use nesl_runtime::kir::reference::Reference;
-use nesl_runtime::runtime::Options;
 use std::fmt::Write as _;
 
 /// The versions of the code that are measured, with their names.
@@ -372,27 +371,9 @@ const NOT_COPIED_WHEN_FLATTENED: [&str; 3] = ["swaps of rows", "a row moved", "t
 
 /// Returns the work of a form.
 fn work(program: &Program, n: u32, strategy: Strategy) -> u64 {
-    let settings = Settings {
-        shown: ShownValues::Scalars,
-        lazy: false,
-        interpret_first: false,
-        strategy,
-        ..Settings::default()
-    };
-    let mut session = Session::new(settings);
-    let options = Options { interrupt: session.interrupt_handle(), ..Options::default() };
-    session.set_runtime(Some(Box::new(Reference::new(options))));
+    let mut session = counted::session(strategy);
     let (name, definitions, form) = program;
-    let mut enter = |text: &str| {
-        session.enter("program.nesl", text, &mut |event| {
-            if let Event::Diagnostic(diagnostic) = event {
-                panic!("{name}: {}", diagnostic.message);
-            }
-        });
-        let stats = session.stats();
-        assert_eq!(stats.unsupported, [], "{name}");
-        stats.counters.work
-    };
+    let mut enter = |text: &str| counted::enter(&mut session, name, text).work;
     let before = enter(&format!(
         "{definitions} n = {n}; data = {{rem(i * 7, 13) : i in [0:n]}};
          table = {{[i:i + 8] : i in [0:n]}};"

@@ -3,10 +3,10 @@
 //! elements; the direct interpreter counts the work in the cost model. A compiler that copies data
 //! which is only read would exceed the bound.
 
+mod counted;
+
 use nesl_engine::session::{Strategy, Version};
-use nesl_engine::{Binding, Event, Session, Settings, ShownValues};
-use nesl_runtime::kir::reference::Reference;
-use nesl_runtime::runtime::Options;
+use nesl_engine::{Binding, Event, Session};
 use std::path::Path;
 
 const FORMS: [(&str, Strategy); 3] = [
@@ -39,20 +39,9 @@ fn last(session: &mut Session, text: &str) -> Option<Binding> {
     bound
 }
 
-fn session(strategy: Strategy) -> Session {
-    let settings = Settings {
-        shown: ShownValues::Scalars,
-        lazy: false,
-        interpret_first: false,
-        strategy,
-        ..Settings::default()
-    };
-    Session::new(settings)
-}
-
 /// Returns the work of a program in the cost model.
 fn promised(program: &Program, n: u32) -> f64 {
-    let mut session = session(Strategy::Auto);
+    let mut session = Session::new(counted::settings(Strategy::Auto));
     last(&mut session, &format!("{} n = {n}; {}", program.definitions, program.data));
     let (work, _) = last(&mut session, program.form).and_then(|b| b.cost).expect("it is counted");
     work as f64
@@ -60,11 +49,9 @@ fn promised(program: &Program, n: u32) -> f64 {
 
 /// Returns the work that was executed.
 fn done(program: &Program, n: u32, strategy: Strategy) -> f64 {
-    let mut session = session(strategy);
-    let options = Options { interrupt: session.interrupt_handle(), ..Options::default() };
-    session.set_runtime(Some(Box::new(Reference::new(options))));
-    last(&mut session, &format!("{} n = {n}; {}", program.definitions, program.data));
-    let before = session.stats().counters.work;
+    let mut session = counted::session(strategy);
+    let data = format!("{} n = {n}; {}", program.definitions, program.data);
+    let before = counted::enter(&mut session, program.form, &data).work;
     let binding = last(&mut session, program.form).expect("it has a value");
     assert!(binding.usage.on_runtime, "{}", program.form);
     assert_eq!(session.stats().unsupported, [], "{}", program.form);

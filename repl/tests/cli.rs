@@ -1,20 +1,16 @@
 //! Tests every subcommand, option and exit code of the program.
 
+mod process;
+
 use assert_cmd::Command;
 use expect_test::{Expect, expect};
+use process::Ran;
 use std::io::{BufRead, Read};
 use std::path::Path;
 use tempfile::TempDir;
 
 /// A temporary folder with files, in which the program runs.
 struct Folder(TempDir);
-
-/// The result of a run.
-struct Ran {
-    code: i32,
-    out: String,
-    err: String,
-}
 
 impl Folder {
     fn new(files: &[(&str, &str)]) -> Folder {
@@ -38,18 +34,14 @@ impl Folder {
     }
 
     fn with_input(&self, arguments: &[&str], input: &str) -> Ran {
-        let output = Command::new(env!("CARGO_BIN_EXE_nesl"))
-            .args(arguments)
-            .current_dir(self.path())
-            .env_remove("NO_COLOR")
-            .write_stdin(input)
-            .output()
-            .expect("it runs");
-        Ran {
-            code: output.status.code().expect("an exit code"),
-            out: String::from_utf8_lossy(&output.stdout).into_owned(),
-            err: String::from_utf8_lossy(&output.stderr).into_owned(),
-        }
+        let mut command = Command::new(env!("CARGO_BIN_EXE_nesl"));
+        Ran::of(
+            command
+                .args(arguments)
+                .current_dir(self.path())
+                .env_remove("NO_COLOR")
+                .write_stdin(input),
+        )
     }
 }
 
@@ -59,11 +51,6 @@ fn nesl(arguments: &[&str]) -> Ran {
 }
 
 impl Ran {
-    fn code(self, code: i32) -> Ran {
-        assert_eq!(self.code, code, "{}{}", self.out, self.err);
-        self
-    }
-
     fn out(self, expected: Expect) -> Ran {
         expected.assert_eq(&self.out);
         self

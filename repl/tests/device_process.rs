@@ -1,21 +1,17 @@
 //! The program as a process of its own on a machine with a GPU, and on one without: the simulated
 //! driver lies where the system looks for libraries.
 
+mod process;
+
 use assert_cmd::Command;
 use nesl_sim::client::install;
+use process::Ran;
 use serde_json::Value;
 use std::path::Path;
 use tempfile::TempDir;
 
 /// A folder with a program, the simulated driver, and the program's cache of compiled modules.
 struct Machine(TempDir);
-
-/// The result of a process.
-struct Ran {
-    code: i32,
-    out: String,
-    err: String,
-}
 
 /// A sum that the GPU computes, and a function whose calls it refuses.
 const PROGRAM: &str = "\
@@ -39,37 +35,28 @@ impl Machine {
 
     /// Runs `nesl` with some variables of the environment.
     fn nesl(&self, arguments: &[&str], input: &str, variables: &[(&str, &str)]) -> Ran {
-        let output = Command::new(env!("CARGO_BIN_EXE_nesl"))
-            .args(arguments)
-            .current_dir(self.path())
-            .env("LD_LIBRARY_PATH", self.path().join("driver"))
-            .env("XDG_CACHE_HOME", self.path().join("cache"))
-            .envs(variables.iter().copied())
-            .write_stdin(input)
-            .output()
-            .expect("it runs");
-        Ran {
-            code: output.status.code().expect("an exit code"),
-            out: String::from_utf8_lossy(&output.stdout).into_owned(),
-            err: String::from_utf8_lossy(&output.stderr).into_owned(),
-        }
+        let mut command = Command::new(env!("CARGO_BIN_EXE_nesl"));
+        Ran::of(
+            command
+                .args(arguments)
+                .current_dir(self.path())
+                .env("LD_LIBRARY_PATH", self.path().join("driver"))
+                .env("XDG_CACHE_HOME", self.path().join("cache"))
+                .envs(variables.iter().copied())
+                .write_stdin(input),
+        )
     }
 
     /// Runs the program on the GPU; returns the objects of `--json --stats`, the last of which is that of
     /// the session.
     fn objects(&self, options: &[&str]) -> Vec<Value> {
         let all = ["run", "--runtime", "ptx", "--always-compile", "--json", "--stats"];
-        let ran = self.nesl(&[&all[..], options, &["a.nesl"]].concat(), "", &[]).ended(0);
+        let ran = self.nesl(&[&all[..], options, &["a.nesl"]].concat(), "", &[]).code(0);
         ran.out.lines().map(|line| serde_json::from_str(line).expect("an object")).collect()
     }
 }
 
 impl Ran {
-    fn ended(self, code: i32) -> Ran {
-        assert_eq!(self.code, code, "{}{}", self.out, self.err);
-        self
-    }
-
     /// Asserts that a text was printed.
     fn told(&self, wanted: &str) {
         assert!(self.out.contains(wanted), "{wanted}: {}{}", self.out, self.err);
@@ -79,21 +66,21 @@ impl Ran {
 #[test]
 fn devices_are_described() {
     let machine = Machine::new();
-    let ran = machine.nesl(&["devices"], "", &[]).ended(0);
+    let ran = machine.nesl(&["devices"], "", &[]).code(0);
     ran.told(
         "--runtime ptx  Simulated H100: compute capability 9.0, 132 multiprocessors, 80.0 GiB",
     );
-    let ran = machine.nesl(&["devices", "--json"], "", &[("NESL_SIM_DEVICE", "t4")]).ended(0);
+    let ran = machine.nesl(&["devices", "--json"], "", &[("NESL_SIM_DEVICE", "t4")]).code(0);
     let gpu: Value = serde_json::from_str(ran.out.lines().nth(1).expect("a GPU")).expect("JSON");
     assert_eq!((&gpu["name"], &gpu["compute_capability"]), (&"Simulated T4".into(), &"7.5".into()));
     // Of code for the device its compiler tells the registers, and how many blocks it holds.
     let stage = ["ir", "--runtime", "ptx", "--stage", "ptx", "a.nesl"];
-    let ran = machine.nesl(&stage, "", &[]).ended(0);
+    let ran = machine.nesl(&stage, "", &[]).code(0);
     ran.told("// line 2: total = sum(");
     ran.told("// on Simulated H100: 32 registers and 0 bytes of local memory a thread, ");
     ran.told(" 8 blocks a multiprocessor");
     // A driver without a device is something else than no driver.
-    let ran = machine.nesl(&["devices"], "", &[("NESL_SIM_DEVICE", "none")]).ended(0);
+    let ran = machine.nesl(&["devices"], "", &[("NESL_SIM_DEVICE", "none")]).code(0);
     ran.told("--runtime ptx  not on this machine: ");
 }
 
@@ -115,14 +102,14 @@ fn what_ran_where_is_told() {
     assert!(stats["cached"].as_u64() > Some(0), "{stats}");
     // The same as text, and at the prompt.
     let options = ["run", "--runtime", "ptx", "--always-compile", "--stats", "a.nesl"];
-    let ran = machine.nesl(&options, "", &[]).ended(0);
+    let ran = machine.nesl(&options, "", &[]).code(0);
     let all = format!("{}{}", ran.out, ran.err);
     for wanted in ["Simulated H100", "recursive functions"] {
         assert!(all.contains(wanted), "{wanted}: {all}");
     }
     let prompt = ["--runtime", "ptx", "--always-compile"];
     let entries = format!("{PROGRAM}:stats\n");
-    let ran = machine.nesl(&prompt, &entries, &[]).ended(0);
+    let ran = machine.nesl(&prompt, &entries, &[]).code(0);
     ran.told("Simulated H100");
     ran.told("recursive functions");
 }
@@ -161,7 +148,7 @@ fn no_driver_is_looked_for_unasked() {
     let machine = Machine::new();
     // The system's loader says which libraries it looks for.
     let looked_for = |arguments: &[&str]| {
-        let ran = machine.nesl(arguments, "1 + 2;\n", &[("LD_DEBUG", "libs")]).ended(0);
+        let ran = machine.nesl(arguments, "1 + 2;\n", &[("LD_DEBUG", "libs")]).code(0);
         assert!(ran.err.contains("libc.so"), "the loader tells nothing: {}", ran.err);
         ran.err.contains("libcuda")
     };

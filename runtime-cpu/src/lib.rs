@@ -81,7 +81,21 @@ impl Cpu {
     /// # Errors
     /// If there is no code generator for this machine.
     pub fn with_grain(options: Options, grain: u64) -> Result<Cpu, Failure> {
+        Cpu::on(Machine::new().map_err(|e| internal_failure(&e))?, options, grain)
+    }
+
+    /// Creates a runtime whose vectors have at most so many bits, for tests: results do not depend on
+    /// the width. Usually it is that of the processor, or what the environment variable
+    /// `NESL_VECTOR_BITS` says, if that is less.
+    ///
+    /// # Errors
+    /// If there is no code generator for this machine.
+    pub fn with_vectors(options: Options, grain: u64, bits: usize) -> Result<Cpu, Failure> {
         let machine = Machine::new().map_err(|e| internal_failure(&e))?;
+        Cpu::on(machine.with_vectors_of(bits / 8), options, grain)
+    }
+
+    fn on(machine: Machine, options: Options, grain: u64) -> Result<Cpu, Failure> {
         let memory = Memory::new(options.memory);
         let threads = options.threads.max(1);
         let workers = Workers::new(threads, grain.max(1), memory.clone());
@@ -106,6 +120,17 @@ impl Cpu {
             counters: Mutex::default(),
             failure: Mutex::default(),
         })
+    }
+
+    /// The bits of the widest vectors that there is code for on this processor.
+    pub fn vector_bits(&self) -> usize {
+        8 * self.modules.vector_bytes()
+    }
+
+    /// The number of machine functions in the cache of modules that have vectors wider than usual, for
+    /// tests: code that is declined there is compiled with vectors of 128 bits, and nothing else shows it.
+    pub fn wide_functions(&self) -> usize {
+        self.modules.wide_functions()
     }
 
     /// Reports the failure of an earlier launch, once.

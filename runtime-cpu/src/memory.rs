@@ -49,8 +49,9 @@ pub struct Memory {
 #[derive(Debug, Default)]
 struct Free {
     blocks: Vec<Raw>,
+    /// The bytes of their pages.
     bytes: u64,
-    /// The bytes of those blocks whose pages the system may reclaim.
+    /// The bytes of those pages that the system may reclaim.
     lent: u64,
 }
 
@@ -62,6 +63,8 @@ struct Raw {
     skip: usize,
     /// The bytes between the paddings.
     capacity: usize,
+    /// The bytes that were ever used, which therefore have pages.
+    touched: usize,
     /// True if the system may reclaim the pages, and their contents are lost.
     lent: bool,
 }
@@ -77,6 +80,8 @@ pub struct Block {
     bytes: usize,
     /// The part of it that is counted, in bytes.
     counted: AtomicUsize,
+    /// The largest part that was counted, in bytes.
+    touched: AtomicUsize,
     /// True if it is not known before it is filled how much of it is used.
     at_most: bool,
     memory: Arc<Memory>,
@@ -129,8 +134,8 @@ impl Memory {
             return Err(self.exhausted(Some(bytes as u64)));
         };
         self.peak.fetch_max(used, Relaxed);
-        let counted = AtomicUsize::new(counted);
-        Ok(Block { raw: Some(raw), bytes, counted, at_most, memory: self.clone() })
+        let [counted, touched] = [(); 2].map(|()| AtomicUsize::new(counted));
+        Ok(Block { raw: Some(raw), bytes, counted, touched, at_most, memory: self.clone() })
     }
 
     /// Counts more bytes as used, and returns how many are; fails if these are too many for a block of
@@ -178,16 +183,16 @@ impl Memory {
         let fits = |raw: &Raw| raw.capacity >= wanted && raw.capacity <= wanted + wanted / 8;
         let at = free.blocks.iter().rposition(fits)?;
         let mut raw = free.blocks.remove(at);
-        free.bytes -= raw.capacity as u64;
+        free.bytes -= raw.touched as u64;
         if std::mem::take(&mut raw.lent) {
-            free.lent -= raw.capacity as u64;
+            free.lent -= raw.touched as u64;
         }
         Some(raw)
     }
 
     fn give_back(&self, raw: Raw) {
         let mut free = self.free.lock().unwrap_or_else(PoisonError::into_inner);
-        free.bytes += raw.capacity as u64;
+        free.bytes += raw.touched as u64;
         free.blocks.push(raw);
         let keep = MIN_KEPT_BYTES.max(self.used.load(Relaxed));
         let most =
@@ -204,7 +209,7 @@ impl Memory {
         let mut gone = 0;
         while gone < free.blocks.len() && (free.bytes > keep || free.blocks.len() - gone > 64) {
             let raw = &free.blocks[gone];
-            let (bytes, lent) = (raw.capacity as u64, raw.lent);
+            let (bytes, lent) = (raw.touched as u64, raw.lent);
             free.bytes -= bytes;
             free.lent -= if lent { bytes } else { 0 };
             gone += 1;
@@ -223,10 +228,10 @@ impl Free {
             if raw.lent {
                 at += 1;
             } else if raw.lend() {
-                self.lent += raw.capacity as u64;
+                self.lent += raw.touched as u64;
                 at += 1;
             } else {
-                self.bytes -= raw.capacity as u64;
+                self.bytes -= raw.touched as u64;
                 self.blocks.remove(at);
             }
         }
@@ -251,7 +256,7 @@ impl Raw {
     fn new(bytes: usize, skip: usize) -> Option<Raw> {
         let capacity = capacity(bytes)?;
         let base = pages::alloc(Raw::layout(skip, capacity)?)?;
-        Some(Raw { base, skip, capacity, lent: false })
+        Some(Raw { base, skip, capacity, touched: 0, lent: false })
     }
 
     fn layout(skip: usize, capacity: usize) -> Option<Layout> {
@@ -303,6 +308,7 @@ impl Block {
             self.memory.used.fetch_sub((counted - bytes) as u64, Relaxed);
         }
         self.counted.store(bytes, Relaxed);
+        self.touched.fetch_max(bytes, Relaxed);
         Ok(())
     }
 }
@@ -310,7 +316,8 @@ impl Block {
 impl Drop for Block {
     fn drop(&mut self) {
         self.memory.used.fetch_sub(*self.counted.get_mut() as u64, Relaxed);
-        if let Some(raw) = self.raw.take() {
+        if let Some(mut raw) = self.raw.take() {
+            raw.touched = raw.touched.max(*self.touched.get_mut());
             self.memory.give_back(raw);
         }
     }
@@ -345,6 +352,22 @@ mod tests {
         assert_eq!(used(&memory), 40);
         drop(block);
         assert_eq!(memory.usage(), (0, 60));
+    }
+
+    #[test]
+    fn a_free_block_counts_by_the_part_that_was_filled() {
+        let memory = Memory::new(u64::MAX);
+        let fill = || {
+            let block = memory.alloc_at_most(1 << 30).unwrap();
+            block.count(1000).unwrap();
+            block.start()
+        };
+        // Of the memory of these blocks nearly nothing has pages, so that both are kept.
+        let at = fill();
+        let other = memory.alloc(1 << 20).unwrap();
+        assert_eq!(fill(), at);
+        drop(other);
+        assert_eq!(fill(), at);
     }
 
     #[test]

@@ -179,9 +179,19 @@ impl Modules {
         self.0.state().expected.clear();
     }
 
+    /// The size of the widest vectors, in bytes.
+    pub fn vector_bytes(&self) -> usize {
+        self.0.machine.vector_bytes
+    }
+
     /// The time that the background thread has compiled, in nanoseconds.
     pub fn prefetch_ns(&self) -> u64 {
         self.0.prefetch_ns.load(Relaxed)
+    }
+
+    /// The number of machine functions in the cache that have vectors wider than usual.
+    pub fn wide_functions(&self) -> usize {
+        self.0.state().kept.values().map(|kept| kept.compiled.wide_functions).sum()
     }
 
     /// The number of modules in the cache that were loaded.

@@ -5,9 +5,14 @@ use nesl_runtime::testkit;
 use nesl_runtime_cpu::Cpu;
 
 fn suite(threads: usize, grain: u64) {
+    suite_at(threads, grain, 512);
+}
+
+/// The suite with vectors of at most `bits` bits.
+fn suite_at(threads: usize, grain: u64, bits: usize) {
     testkit::suite(&|options| {
         let options = Options { threads, ..options };
-        Box::new(Cpu::with_grain(options, grain).unwrap()) as Box<dyn Runtime>
+        Box::new(Cpu::with_vectors(options, grain, bits).unwrap()) as Box<dyn Runtime>
     });
 }
 
@@ -29,4 +34,14 @@ fn two_threads_small_chunks() {
 #[test]
 fn five_threads_small_chunks() {
     suite(5, 1);
+}
+
+#[test]
+fn vectors_of_256_bits() {
+    suite_at(2, 1, 256);
+}
+
+#[test]
+fn vectors_of_128_bits() {
+    suite_at(2, 1, 128);
 }

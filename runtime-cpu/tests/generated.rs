@@ -23,8 +23,8 @@ fn generated_modules() {
     let cases = number("NESL_CASES").unwrap_or(400);
     let first = number("NESL_FIRST").unwrap_or(0);
     let reference = Reference::new(Options::default());
-    let cpus = [(1, 20_000), (2, 1)].map(|(threads, grain)| {
-        Cpu::with_grain(Options { threads, ..Options::default() }, grain).unwrap()
+    let cpus = [(1, 20_000, 512), (2, 1, 512), (1, 20_000, 256)].map(|(threads, grain, bits)| {
+        Cpu::with_vectors(Options { threads, ..Options::default() }, grain, bits).unwrap()
     });
     for seed in first..first + cases {
         let Generated { module, args, written } = generate(&bytes(seed), true);

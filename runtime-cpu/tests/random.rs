@@ -324,9 +324,11 @@ fn kernel(seed: u64) -> (Module, Vec<Input>, Vec<usize>) {
 fn random_kernels() {
     let cases: u64 = std::env::var("NESL_CASES").ok().and_then(|n| n.parse().ok()).unwrap_or(300);
     let reference = Reference::new(Options::default());
-    let cpus = [(1, 20_000), (3, 1)].map(|(threads, grain)| {
-        Cpu::with_grain(Options { threads, ..Options::default() }, grain).unwrap()
-    });
+    let cpus = [(1, 20_000, 512), (3, 1, 512), (1, 20_000, 256), (1, 1, 128)].map(
+        |(threads, grain, bits)| {
+            Cpu::with_vectors(Options { threads, ..Options::default() }, grain, bits).unwrap()
+        },
+    );
     for seed in 0..cases {
         let (module, args, written) = kernel(seed);
         if let Err(why) = verify(&module) {

@@ -51,40 +51,34 @@ kernel \"constant\"(v0: i64, v1: i64, v2: [i64]) over flat v0 at v3 {
 }
 ";
 
-/// Work items of a short loop each.
-const ITEMS: &str = "\
-kernel \"items\"(v0: i64, v1: i64, v2: [i64]) over flat v0 at v3 {
-  v4: i64 = for v5 < v1 carry v6: i64 = v3 {
+/// Work items of a short loop each, and what is done with what they compute: `v4`.
+fn with_loop(name: &str, out: &str, rest: &str) -> String {
+    format!(
+        "\
+kernel \"{name}\"(v0: i64, v1: i64, v2: [{out}]) over flat v0 at v3 {{
+  v4: i64 = for v5 < v1 carry v6: i64 = v3 {{
     v7: i64 = mul v6, v5
     yield v7
-  }
-  reduce add v4 -> v2
+  }}
+{rest}}}
+"
+    )
 }
-";
 
-/// The same, of floats: blocks take parts of the space.
+/// A sum of the work items.
+const ITEMS: &str = "  reduce add v4 -> v2\n";
+
+/// A sum of floats: blocks take parts of the space.
 const PARTS: &str = "\
-kernel \"parts\"(v0: i64, v1: i64, v2: [f64]) over flat v0 at v3 {
-  v4: i64 = for v5 < v1 carry v6: i64 = v3 {
-    v7: i64 = mul v6, v5
-    yield v7
-  }
   v8: f64 = convert v4
   reduce add v8 -> v2
-}
 ";
 
-/// The same, in tiles.
+/// A sum of what is computed in tiles.
 const TILES: &str = "\
-kernel \"tiles\"(v0: i64, v1: i64, v2: [i64]) over flat v0 at v3 {
-  v4: i64 = for v5 < v1 carry v6: i64 = v3 {
-    v7: i64 = mul v6, v5
-    yield v7
-  }
   v8: i64 = scan add v4
 } then {
   reduce max v8 -> v2
-}
 ";
 
 /// Many work items without a loop, which read no memory.
@@ -95,16 +89,18 @@ kernel \"computed\"(v0: i64, v1: i64, v2: [i64]) over flat v0 at v3 {
 }
 ";
 
-/// The kernels, with the numbers of work items and of iterations of each loop. None would end on any
-/// machine.
-const KERNELS: [(&str, u64, u64); 6] = [
-    (NESTED, 3, 1000),
-    (CONSTANT, 3, 0),
-    (ITEMS, 1 << 22, 1000),
-    (PARTS, 1 << 22, 1000),
-    (TILES, 1 << 22, 1000),
-    (COMPUTED, 1 << 50, 3),
-];
+/// Returns the kernels, with the numbers of work items and of iterations of each loop. None would end on
+/// any machine.
+fn kernels() -> [(String, u64, u64); 6] {
+    [
+        (NESTED.to_owned(), 3, 1000),
+        (CONSTANT.to_owned(), 3, 0),
+        (with_loop("items", "i64", ITEMS), 1 << 22, 1000),
+        (with_loop("parts", "f64", PARTS), 1 << 22, 1000),
+        (with_loop("tiles", "i64", TILES), 1 << 22, 1000),
+        (COMPUTED.to_owned(), 1 << 50, 3),
+    ]
+}
 
 /// A device whose host never waits by itself, and its interrupt.
 struct Interrupted {
@@ -151,10 +147,10 @@ fn simulator(options: &[(&str, &str)]) -> Session {
 
 #[test]
 fn every_kind_of_kernel_ends() {
-    for (text, items, iterations) in KERNELS {
+    for (text, items, iterations) in kernels() {
         let session = simulator(&[]);
         let device = Interrupted::new();
-        let module = device.load(text);
+        let module = device.load(&text);
         let ty = if text.contains("[f64]") { Ty::F64 } else { Ty::I64 };
         let out = device.ptx.alloc(ty, 8).unwrap();
         device.ptx.sync().unwrap();
@@ -181,7 +177,7 @@ fn every_kind_of_kernel_ends() {
 fn launches_behind_an_interrupt_have_no_effect() {
     let session = simulator(&[("check", "1")]);
     let device = Interrupted::new();
-    let (endless, fill) = (device.load(CONSTANT), device.load(ITEMS));
+    let (endless, fill) = (device.load(CONSTANT), device.load(&with_loop("items", "i64", ITEMS)));
     let [first, out] = [(); 2].map(|()| device.ptx.alloc(Ty::I64, 8).unwrap());
     device.ptx.write(&out, 0, &7i64.to_ne_bytes()).unwrap();
     device.launch(&endless, 3, 0, &first);

@@ -4,7 +4,7 @@
 use super::MIN_STACK_BYTES;
 use super::emitter::{Exit, FunctionEmitter, clif_value};
 use super::kernel::KernelBuilder;
-use super::machine::{self, Machine};
+use super::machine::{self, Machine, VECTOR_BYTES};
 use super::phases::{self, Phase};
 use super::unit::Unit;
 use crate::abi::{Status, offset};
@@ -29,7 +29,17 @@ pub struct Assembler<'a, 'j> {
     context: FunctionBuilderContext,
     /// By function of the module, its machine function; none if it is no longer called.
     ids: Vec<Option<FuncId>>,
-    functions: Vec<(FuncId, Context)>,
+    functions: Vec<Built>,
+    /// The size of the widest vectors, in bytes.
+    vector_bytes: usize,
+}
+
+/// A machine function that is built, but not compiled.
+pub struct Built {
+    id: FuncId,
+    context: Context,
+    /// The same with wide vectors, where it gains from them.
+    wide: Option<Context>,
 }
 
 /// The machine functions of a kernel.
@@ -44,7 +54,12 @@ pub struct KernelPasses {
 
 impl<'a, 'j> Assembler<'a, 'j> {
     /// Declares the functions of the module that are still called, and builds them.
-    pub fn new(unit: &'a Unit<'a>, jit: &'j mut JITModule) -> Result<Assembler<'a, 'j>, String> {
+    /// Vectors have at most `vector_bytes` bytes.
+    pub fn new(
+        unit: &'a Unit<'a>,
+        jit: &'j mut JITModule,
+        vector_bytes: usize,
+    ) -> Result<Assembler<'a, 'j>, String> {
         let mut ids = Vec::new();
         for (function, called) in unit.module.functions.iter().zip(called(unit.module)) {
             let id = if called {
@@ -57,7 +72,7 @@ impl<'a, 'j> Assembler<'a, 'j> {
             ids.push(id);
         }
         let (context, functions) = (FunctionBuilderContext::new(), Vec::new());
-        let mut assembler = Assembler { unit, jit, context, ids, functions };
+        let mut assembler = Assembler { unit, jit, context, ids, functions, vector_bytes };
         for at in 0..unit.module.functions.len() {
             assembler.function(at);
         }
@@ -85,7 +100,7 @@ impl<'a, 'j> Assembler<'a, 'j> {
     }
 
     /// The machine functions built, to be [defined](define).
-    pub fn finish(self) -> Vec<(FuncId, Context)> {
+    pub fn finish(self) -> Vec<Built> {
         self.functions
     }
 
@@ -143,24 +158,44 @@ impl<'a, 'j> Assembler<'a, 'j> {
         emitter.b.ins().return_(&all);
         emitter.b.seal_all_blocks();
         emitter.b.finalize(self.jit.target_config());
-        self.functions.push((id, context));
+        self.functions.push(Built { id, context, wide: None });
     }
 
     /// Builds a pass of a kernel; also returns the number of elements that it executes together.
     fn pass(&mut self, at: usize, phase: Phase) -> Result<(FuncId, usize), String> {
-        let unit = self.unit;
-        let kernel = &unit.module.kernels[at];
-        let mut context = self.jit.make_context();
-        let mut signature = Signature::new(unit.convention);
+        let mut signature = Signature::new(self.unit.convention);
         signature.params.extend([AbiParam::new(types::I64); 3]);
         signature.returns.push(AbiParam::new(types::I32));
         let id = self.jit.declare_anonymous_function(&signature).map_err(|e| e.to_string())?;
-        context.func.signature = signature;
+        let (context, group_elements, gains) = self.pass_of(at, phase, &signature, VECTOR_BYTES);
+        let mut wide = None;
+        if gains && self.vector_bytes > VECTOR_BYTES {
+            let (context, _, still) = self.pass_of(at, phase, &signature, self.vector_bytes);
+            wide = still.then_some(context);
+        }
+        self.functions.push(Built { id, context, wide });
+        Ok((id, group_elements))
+    }
+
+    /// Builds a pass with vectors of at most `vector_bytes` bytes. Also returns the number of elements that
+    /// it executes together, and true if it gains from wider vectors.
+    fn pass_of(
+        &mut self,
+        at: usize,
+        phase: Phase,
+        signature: &Signature,
+        vector_bytes: usize,
+    ) -> (Context, usize, bool) {
+        let unit = self.unit;
+        let kernel = &unit.module.kernels[at];
+        let mut context = self.jit.make_context();
+        context.func.signature = signature.clone();
         let bodies = walk::stage_bodies(kernel);
         let refs = Self::callees(&self.ids, bodies, self.jit, &mut context.func);
         let b = FunctionBuilder::new(&mut context.func, &mut self.context);
         let exit = Exit::Function(Vec::new());
-        let (c, params) = FunctionEmitter::new(b, unit, &refs, &kernel.types, exit);
+        let (mut c, params) = FunctionEmitter::new(b, unit, &refs, &kernel.types, exit);
+        c.vector_bytes = vector_bytes;
         let allocates = kir::facts::kernel_facts(kernel, unit.facts).allocates;
         let (chunk, tag) = (params[2], params[2]);
         let mut builder = KernelBuilder { c, kernel, allocates, chunk, tag, group_elements: 1 };
@@ -168,38 +203,47 @@ impl<'a, 'j> Assembler<'a, 'j> {
         builder.c.b.seal_all_blocks();
         builder.c.b.finalize(self.jit.target_config());
         let group_elements = builder.group_elements;
-        self.functions.push((id, context));
-        Ok((id, group_elements))
+        let gains = builder.c.gains_from_width && builder.c.refuses_width.is_none();
+        (context, group_elements, gains && refs.is_empty())
     }
 }
 
 /// Compiles machine functions, on all threads, and makes them callable. `room` is the stack that
-/// compiling one needs, in bytes.
+/// compiling one needs, in bytes. Returns the number of functions that have vectors wider than usual.
 pub fn define(
     jit: &mut JITModule,
-    functions: Vec<(FuncId, Context)>,
+    functions: Vec<Built>,
     (machine, workers, room): (&Machine, &Workers, usize),
     stop: &AtomicBool,
-) -> Result<(), String> {
-    let functions: Vec<_> =
-        functions.into_iter().map(|(id, function)| (id, Mutex::new((function, None)))).collect();
+) -> Result<usize, String> {
+    let functions: Vec<_> = functions.into_iter().map(|built| Mutex::new((built, None))).collect();
     workers.each(functions.len(), &|take| {
         while let Some(at) = take() {
             if stop.load(Relaxed) {
                 return;
             }
-            let mut own = functions[at].1.lock().unwrap_or_else(PoisonError::into_inner);
-            let (context, result) = &mut *own;
-            let compile = || machine.compile(context);
+            let mut own = functions[at].lock().unwrap_or_else(PoisonError::into_inner);
+            let (built, result) = &mut *own;
+            let compile = || match built.wide.as_mut().map(|wide| machine.compile_wide(wide)) {
+                Some(Ok(bytes)) => Ok(Some(bytes)),
+                None | Some(Err(_)) => machine.compile(&mut built.context).map(|()| None),
+            };
             *result = Some(stacker::maybe_grow(room, room + MIN_STACK_BYTES, compile));
         }
     });
-    for (id, own) in functions {
-        let (context, result) = own.into_inner().unwrap_or_else(PoisonError::into_inner);
-        result.ok_or("interrupted")??;
-        machine::put(jit, id, &context)?;
+    let mut wide = 0;
+    for own in functions {
+        let (built, result) = own.into_inner().unwrap_or_else(PoisonError::into_inner);
+        match result.ok_or("interrupted")?? {
+            Some(bytes) => {
+                machine::put_wide(jit, built.id, &bytes)?;
+                wide += 1;
+            }
+            None => machine::put(jit, built.id, &built.context)?,
+        }
     }
-    jit.finalize_definitions().map_err(|e| e.to_string())
+    jit.finalize_definitions().map_err(|e| e.to_string())?;
+    Ok(wide)
 }
 
 /// Returns, by function, true if a kernel may still call it.

@@ -5,6 +5,7 @@
 //! number of calls that may still nest, and return a [`Status`] before their results; a caller
 //! returns any status but [`Status::Done`] at once.
 
+use super::machine::VECTOR_BYTES;
 use super::unit::Unit;
 use crate::abi::{Status, offset};
 use cranelift_codegen::ir::condcodes::IntCC;
@@ -107,6 +108,12 @@ pub struct FunctionEmitter<'a, 'f> {
     pub loops: usize,
     /// The elements that the innermost loop reduces.
     pub reduced: &'a [kir::Value],
+    /// The size of the widest vectors, in bytes.
+    pub vector_bytes: usize,
+    /// True if there is vector code that gains from vectors wider than usual.
+    pub gains_from_width: bool,
+    /// The reason why the code must not have vectors wider than usual, if there is one.
+    pub refuses_width: Option<&'static str>,
 }
 
 impl<'a, 'f> FunctionEmitter<'a, 'f> {
@@ -139,6 +146,9 @@ impl<'a, 'f> FunctionEmitter<'a, 'f> {
             loops: 0,
             reduced: &[],
             product: None,
+            vector_bytes: VECTOR_BYTES,
+            gains_from_width: false,
+            refuses_width: None,
         };
         (emitter, params)
     }

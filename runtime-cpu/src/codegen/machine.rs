@@ -25,12 +25,52 @@ pub struct Machine {
     pub isa: OwnedTargetIsa,
     /// The target with the single-pass register allocator, for very long functions.
     long: OwnedTargetIsa,
+    /// The target for the analysis of code with wide vectors. Cranelift's optimizer has rules that are
+    /// wrong for vectors of more than 128 bits, and its verifier knows no extensions and truncations of
+    /// vectors.
+    unverified: OwnedTargetIsa,
+    /// The size of the widest vectors, in bytes.
+    pub vector_bytes: usize,
 }
+
+/// The environment variable that bounds the width of vectors, in bits.
+const WIDTH_VARIABLE: &str = "NESL_VECTOR_BITS";
 
 impl Machine {
     /// The machine that this process runs on; an error where Cranelift does not support it.
     pub fn new() -> Result<Machine, String> {
-        Ok(Machine { isa: isa("backtracking")?, long: isa("single_pass")? })
+        let verified = cfg!(debug_assertions);
+        let most = std::env::var(WIDTH_VARIABLE).ok().and_then(|bits| bits.parse::<usize>().ok());
+        Ok(Machine {
+            isa: isa("backtracking", true, verified)?,
+            long: isa("single_pass", true, verified)?,
+            unverified: isa("backtracking", false, false)?,
+            vector_bytes: widest().min(most.map_or(usize::MAX, |bits| bits / 8)).max(VECTOR_BYTES),
+        })
+    }
+
+    /// The machine with vectors of at most so many bytes.
+    pub fn with_vectors_of(self, bytes: usize) -> Machine {
+        Machine { vector_bytes: widest().min(bytes).max(VECTOR_BYTES), ..self }
+    }
+
+    /// Compiles a function with wide vectors; an error says why it is left to Cranelift.
+    #[cfg(target_arch = "x86_64")]
+    pub fn compile_wide(&self, context: &mut Context) -> Result<Vec<u8>, String> {
+        if context.func.dfg.num_insts() > MAX_BACKTRACKING_INSTRUCTIONS {
+            return Err("the function is very long".into());
+        }
+        context
+            .optimize(&*self.unverified, &mut Default::default())
+            .map_err(|e| format!("{e:?}"))?;
+        let machine = super::wide::compile(context).map_err(|declined| declined.0.to_string())?;
+        Ok(machine.bytes)
+    }
+
+    /// There is no code for wide vectors on this machine.
+    #[cfg(not(target_arch = "x86_64"))]
+    pub fn compile_wide(&self, _: &mut Context) -> Result<Vec<u8>, String> {
+        Err("another processor".into())
     }
 
     /// Compiles a function.
@@ -40,6 +80,23 @@ impl Machine {
         let code = context.compile(&**isa, &mut Default::default());
         code.map(|_| ()).map_err(|e| format!("{:?}", e.inner))
     }
+}
+
+/// The size of the widest vectors that there is code for on this processor, in bytes.
+fn widest() -> usize {
+    #[cfg(target_arch = "x86_64")]
+    let widest = super::wide::detect();
+    #[cfg(not(target_arch = "x86_64"))]
+    let widest = None;
+    widest.unwrap_or(VECTOR_BYTES)
+}
+
+/// The alignment of wide code, in bytes: that of its constants.
+const WIDE_ALIGN_BYTES: u64 = 64;
+
+/// Adds the bytes of a function with wide vectors to the module.
+pub fn put_wide(jit: &mut JITModule, id: FuncId, bytes: &[u8]) -> Result<(), String> {
+    jit.define_function_bytes(id, WIDE_ALIGN_BYTES, bytes, &[]).map_err(|e| format!("{e:?}"))
 }
 
 /// Adds a compiled function to the module.
@@ -53,12 +110,12 @@ pub fn put(jit: &mut JITModule, id: FuncId, context: &Context) -> Result<(), Str
         .map_err(|e| format!("{e:?}"))
 }
 
-fn isa(registers: &str) -> Result<OwnedTargetIsa, String> {
+fn isa(registers: &str, optimized: bool, verified: bool) -> Result<OwnedTargetIsa, String> {
     let mut flags = settings::builder();
     let wanted = [
-        ("opt_level", "speed"),
+        ("opt_level", if optimized { "speed" } else { "none" }),
         ("regalloc_algorithm", registers),
-        ("enable_verifier", if cfg!(debug_assertions) { "true" } else { "false" }),
+        ("enable_verifier", if verified { "true" } else { "false" }),
         ("enable_multi_ret_implicit_sret", "true"),
         ("is_pic", "false"),
         ("use_colocated_libcalls", "false"),

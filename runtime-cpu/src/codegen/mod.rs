@@ -8,6 +8,7 @@
 //!   kernel          the loops of a pass over segments and elements
 //!   emitter, control, scalar, sinks, rows     code for one element at a time
 //!   vector          code for several elements, or iterations of a loop, at a time
+//! wide              machine code with vectors wider than Cranelift's
 //! machine           the instruction set and the register allocator
 //! ```
 
@@ -22,6 +23,8 @@ mod scalar;
 mod sinks;
 mod unit;
 mod vector;
+#[cfg(target_arch = "x86_64")]
+mod wide;
 
 use crate::abi::Entry;
 use crate::workers::Workers;
@@ -46,6 +49,8 @@ const MAX_STACK_BYTES: usize = 1 << 30;
 pub struct Compiled {
     /// The kernels, by index.
     pub kernels: Vec<KernelCode>,
+    /// The number of machine functions that have vectors wider than usual.
+    pub wide_functions: usize,
     /// Owns the code, which is freed when this is dropped.
     jit: Option<JITModule>,
     /// Read by the code.
@@ -116,17 +121,21 @@ fn compile_here(
         JITModule::new(JITBuilder::with_isa(isa, cranelift_module::default_libcall_names()));
     let texts = Texts::of(&module);
     let unit = Unit { module: &module, facts: &facts, texts: &texts, convention, blends };
-    let mut assembler = Assembler::new(&unit, &mut jit)?;
+    let mut assembler = Assembler::new(&unit, &mut jit, machine.vector_bytes)?;
     let mut passes = Vec::new();
     for (at, kernel) in module.kernels.iter().enumerate() {
         passes.push(assembler.kernel(at, kernel)?);
     }
     let functions = assembler.finish();
-    if let Err(message) = assemble::define(&mut jit, functions, (machine, workers, room), stop) {
-        // SAFETY: no entry point was handed out.
-        unsafe { jit.free_memory() };
-        return Err(message);
-    }
+    let defined = assemble::define(&mut jit, functions, (machine, workers, room), stop);
+    let wide_functions = match defined {
+        Ok(wide_functions) => wide_functions,
+        Err(message) => {
+            // SAFETY: no entry point was handed out.
+            unsafe { jit.free_memory() };
+            return Err(message);
+        }
+    };
     let entry = |id| {
         let code = jit.get_finalized_function(id);
         // SAFETY: the function was compiled with the signature of an entry point.
@@ -141,7 +150,7 @@ fn compile_here(
         }
     });
     let kernels = kernels.collect();
-    Ok(Compiled { kernels, jit: Some(jit), _texts: texts })
+    Ok(Compiled { kernels, wide_functions, jit: Some(jit), _texts: texts })
 }
 
 fn describe(

@@ -54,6 +54,11 @@ pub struct VectorFacts {
     /// True if a memory-bound loop reads consecutive addresses for consecutive elements: the more
     /// elements are executed together, the longer are the contiguous stretches read.
     pub streams: bool,
+    /// True if a load is done for some elements of a group only, so that it may lie beyond the borders of
+    /// an array.
+    pub loads_under_mask: bool,
+    /// The operations that are done lane by lane, and those done on vectors.
+    pub operations: [u64; 2],
     /// True for affine values that are an element number plus a small constant.
     no_overflow: Vec<bool>,
     implied_predicates: Vec<bool>,
@@ -284,6 +289,8 @@ impl<'a> Analysis<'a> {
             min_elements: if widths.wide && !widths.short { 2 } else { 4 },
             register_pressure,
             streams: self.streams,
+            loads_under_mask: masked,
+            operations: [self.lane_operations, self.vector_operations],
             no_overflow: self.no_overflow,
             implied_predicates: self.implied_predicates,
             loop_predicates: self.loop_predicates,

@@ -163,6 +163,36 @@ fn product_by<T: Float>(
     product.in_blocks(out)
 }
 
+/// The packed rows of the left factor, and columns of the right one, that a block is computed from.
+#[derive(Clone, Copy)]
+struct Packed<T> {
+    left: *const T,
+    right: *const T,
+    /// The number of elements of a row and of a column.
+    depth: usize,
+}
+
+impl<T> Packed<T> {
+    /// Returns the panels from a row and a column of the block on, with which tiles begin.
+    ///
+    /// # Safety
+    /// The block has the row and the column.
+    unsafe fn at(self, row: usize, column: usize) -> Packed<T> {
+        let depth = self.depth;
+        // SAFETY: the panels hold `depth` elements for each row and column before these.
+        let (left, right) = unsafe { (self.left.add(row * depth), self.right.add(column * depth)) };
+        Packed { left, right, depth }
+    }
+}
+
+/// The part of the result that sums of products are stored to.
+#[derive(Clone, Copy)]
+struct Sums<T> {
+    out: Out<T>,
+    /// True if they are added to what is there.
+    more: bool,
+}
+
 /// The elements of a result, or of a part of one.
 #[derive(Clone, Copy)]
 struct Out<T> {
@@ -333,32 +363,18 @@ impl<T: Float> Product<'_, T> {
             // task writes to this block of the result.
             unsafe {
                 let (left, right) = (left.at(0, row * chunk), right.at(0, column * chunk));
-                self.tiles(
-                    task,
-                    [left.cast_const(), right.cast_const()],
-                    chunk,
-                    out,
-                    from > 0,
-                    symmetric,
-                );
+                let panels = Packed { left, right, depth: chunk };
+                self.tiles(task, panels, Sums { out, more: from > 0 }, symmetric);
             }
         });
         unless_stopped(&stopped)
     }
 
-    /// Computes the tiles of a block from panels; `more` if they are added to what is there.
+    /// Computes the tiles of a block from panels.
     ///
     /// # Safety
     /// The panels are those of the block, and nobody else accesses its elements.
-    unsafe fn tiles(
-        &self,
-        block: Block,
-        [left, right]: [*const T; 2],
-        chunk: usize,
-        out: Out<T>,
-        more: bool,
-        symmetric: bool,
-    ) {
+    unsafe fn tiles(&self, block: Block, panels: Packed<T>, sums: Sums<T>, symmetric: bool) {
         let (height, width) = (self.tile.height, self.tile.width);
         for row in (0..block.rows).step_by(height) {
             for column in (0..block.columns).step_by(width) {
@@ -373,12 +389,13 @@ impl<T: Float> Product<'_, T> {
                 }
                 // SAFETY: both panels were packed, and the elements of the tile exist.
                 unsafe {
-                    let panels = [left.add(row * chunk), right.add(column * chunk)];
-                    let to = out.at(tile.row, tile.column);
+                    let panels = panels.at(row, column);
                     if tile.rows == height && tile.columns == width {
-                        (self.tile.run)(chunk, panels[0], panels[1], to, out.stride, more);
+                        let Packed { left, right, depth } = panels;
+                        let to = sums.out.at(tile.row, tile.column);
+                        (self.tile.run)(depth, left, right, to, sums.out.stride, sums.more);
                     } else {
-                        self.border(tile, panels, chunk, out, more);
+                        self.border(tile, panels, sums);
                     }
                 }
             }
@@ -390,25 +407,19 @@ impl<T: Float> Product<'_, T> {
     /// # Safety
     /// As for [`Product::tiles`].
     #[cold]
-    unsafe fn border(
-        &self,
-        block: Block,
-        [left, right]: [*const T; 2],
-        chunk: usize,
-        out: Out<T>,
-        more: bool,
-    ) {
+    unsafe fn border(&self, block: Block, panels: Packed<T>, sums: Sums<T>) {
+        let Packed { left, right, depth } = panels;
         let mut whole = [T::ZERO; tile::MAX_ELEMENTS];
         let width = self.tile.width;
         // SAFETY: there is room for a tile, and the caller passes its panels; only the elements of the
         // block are read and written, and those are initialised if there are more.
         unsafe {
-            (self.tile.run)(chunk, left, right, whole.as_mut_ptr(), width, false);
+            (self.tile.run)(depth, left, right, whole.as_mut_ptr(), width, false);
             for row in 0..block.rows {
                 for column in 0..block.columns {
-                    let to = out.at(block.row + row, block.column + column);
+                    let to = sums.out.at(block.row + row, block.column + column);
                     let sum = whole[row * width + column];
-                    to.write(if more { to.read().plus(sum) } else { sum });
+                    to.write(if sums.more { to.read().plus(sum) } else { sum });
                 }
             }
         }
@@ -473,7 +484,9 @@ impl<T: Float> Product<'_, T> {
                             let behind = packed.add(left.elements(chunk));
                             left.pack_all(&self.left, from, chunk, packed);
                             right.pack_all(&self.right, from, chunk, behind);
-                            self.tiles(block, [packed, behind], chunk, to, from > first, false);
+                            let panels = Packed { left: packed, right: behind, depth: chunk };
+                            let into = Sums { out: to, more: from > first };
+                            self.tiles(block, panels, into, false);
                         }
                     }
                 }

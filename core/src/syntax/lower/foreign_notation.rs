@@ -182,6 +182,10 @@ impl Lower<'_> {
         {
             return None;
         }
+        // The brackets around `2 for x in xs` are reported, whatever stands before `for`.
+        if arg.kind == Kind::NameRef && word == "for" && self.among_elements(arg.start) {
+            return None;
+        }
         let (left, right) = (self.node_range(fun), self.node_range(arg));
         let whole = left.cover(right);
         if matches!(word.as_str(), "mod" | "rem" | "div") && arg.kind == Kind::NameRef {
@@ -368,9 +372,19 @@ impl Lower<'_> {
         Some(report.fix(format!("write `{written}`"), at, written))
     }
 
-    /// Makes the report of an `=` that something before it explains: `x += 1`, `y + 1 where y = 2`.
+    /// Makes the report of an `=` that something before it explains: `x += 1`, `y + 1 where y = 2`,
+    /// `let x = 1 and y = 2 in …`.
     pub(super) fn explained_sign(&mut self, node: &Node) -> Option<Report> {
         let left = &node.kids[0];
+        let and = left.end.checked_sub(2).filter(|at| self.token_kind(*at) == Some(Kind::AndKw));
+        if let Some(and) = and.filter(|_| self.in_let)
+            && self.token_kind(left.end - 1) == Some(Kind::Name)
+            && self.in_later(left.end)
+        {
+            let at = self.range(Span::new(and, and + 1));
+            let report = self.error(at, "the bindings of a `let` are separated by `;`");
+            return Some(report.fix("write `;`", at, ";"));
+        }
         let known = self.without_where;
         let clause = if known.start <= left.start && left.end <= known.end {
             None

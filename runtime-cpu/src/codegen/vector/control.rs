@@ -1,14 +1,17 @@
 //! Control, writes and checks for groups of elements, under masks.
 
+use super::super::emitter::flags;
+use super::super::machine::VECTOR_BYTES;
 use super::lanes::{Choice, Lanes, VectorEmitter, Vectors};
 use cranelift_codegen::ir::condcodes::IntCC;
-use cranelift_codegen::ir::{self, InstBuilder, Type, types};
+use cranelift_codegen::ir::{self, InstBuilder, StackSlotData, StackSlotKind, Type, types};
 use nesl_runtime::bug;
 use nesl_runtime::bug::OrBug;
 use nesl_runtime::kir::uniformity::Uniformity;
 use nesl_runtime::kir::vectorize::is_if_convertible;
 use nesl_runtime::kir::walk;
 use nesl_runtime::kir::{Block, Combine, Inst, Literal, Op, Ty, Value, ValueTy};
+use smallvec::smallvec;
 
 impl<'a> VectorEmitter<'_, 'a, '_> {
     /// Emits the instructions of a block.
@@ -116,9 +119,10 @@ impl<'a> VectorEmitter<'_, 'a, '_> {
         if let (Lanes::Affine(index), None, false) = (&index, &self.active, ty.size() == 1) {
             let address = self.address(at, *index, ty);
             let vectors = self.wide(&value, ty);
+            let bytes = self.lane(ty).bytes() as i32;
             for (n, vector) in vectors.iter().enumerate() {
                 let flags = super::super::emitter::flags();
-                self.c.b.ins().store(flags, *vector, address, 16 * n as i32);
+                self.c.b.ins().store(flags, *vector, address, bytes * n as i32);
             }
             return;
         }
@@ -138,6 +142,21 @@ impl<'a> VectorEmitter<'_, 'a, '_> {
             for (n, vector) in vectors.iter().enumerate() {
                 let flags = super::super::emitter::flags();
                 self.c.b.ins().store(flags, *vector, address, 16 * n as i32);
+            }
+            return;
+        }
+        if let (Lanes::Affine(index), None, true) = (&index, &self.active, self.has_equal_lanes()) {
+            let address = self.address(at, *index, ty);
+            let vectors = match ty {
+                Ty::Bool => self.convert(Ty::I32, Ty::Bool, &value),
+                Ty::I32 | Ty::I64 | Ty::F32 | Ty::F64 | Ty::U8 => value,
+            };
+            let vectors = self.wide(&vectors, if ty == Ty::Bool { Ty::I32 } else { ty });
+            let bytes = self.vector(types::I8);
+            for (n, vector) in vectors.iter().enumerate() {
+                let low = self.c.b.ins().ireduce(bytes, *vector);
+                let at = n as i32 * bytes.bytes() as i32;
+                self.c.b.ins().store(super::super::emitter::flags(), low, address, at);
             }
             return;
         }
@@ -503,7 +522,8 @@ impl<'a> VectorEmitter<'_, 'a, '_> {
         self.take(&looped.carried[1..], &all);
         let mut going = None;
         if by_point {
-            let here = self.c.b.ins().splat(types::I64X2, at);
+            let vector = self.lane(Ty::I64);
+            let here = self.c.b.ins().splat(vector, at);
             let counts = self.wide(&counts, Ty::I64);
             let less = counts.iter().map(|n| self.c.b.ins().icmp(IntCC::SignedLessThan, here, *n));
             let less = Lanes::Mask(64, less.collect());
@@ -572,6 +592,11 @@ impl<'a> VectorEmitter<'_, 'a, '_> {
         let mut vectors = self.flatten(lanes, ty, Uniformity::Varying);
         let as_lane = if ty == Ty::U8 { Ty::I32 } else { ty };
         for _ in 0..(self.elements / elements).ilog2() {
+            if let [single] = vectors[..] {
+                let [low, high] = self.split(single);
+                vectors = smallvec![self.c.combine(op, as_lane, low, high)];
+                continue;
+            }
             let half = vectors.len() / 2;
             let halves =
                 (0..half).map(|n| self.c.combine(op, as_lane, vectors[n], vectors[n + half]));
@@ -596,17 +621,32 @@ impl<'a> VectorEmitter<'_, 'a, '_> {
                 (0..half).map(|n| self.c.combine(op, as_lane, vectors[n], vectors[n + half]));
             vectors = halves.collect();
         }
-        let count = match ty {
-            Ty::Bool => 128 / usize::from(self.mask_bits()),
-            Ty::I32 | Ty::I64 | Ty::F32 | Ty::F64 | Ty::U8 => self.lane(ty).lane_count() as usize,
-        };
+        let vector = self.c.b.func.dfg.value_type(vectors[0]);
         let single = self.lanes_of(ty, vectors);
-        let mut all = self.extract(&single, ty, 0);
-        for element in 1..count {
-            let next = self.extract(&single, ty, element);
-            all = self.c.combine(op, ty, all, next);
+        let each = |element| self.extract(&single, ty, element);
+        let mut lanes: Vec<ir::Value> = (0..vector.lane_count() as usize).map(each).collect();
+        // The order is that of vectors of 128 bits, whatever the width.
+        while lanes.len() > (VECTOR_BYTES / vector.lane_type().bytes() as usize).max(1) {
+            let half = lanes.len() / 2;
+            let halves = (0..half).map(|n| self.c.combine(op, ty, lanes[n], lanes[n + half]));
+            lanes = halves.collect();
+        }
+        let mut all = lanes[0];
+        for next in &lanes[1..] {
+            all = self.c.combine(op, ty, all, *next);
         }
         all
+    }
+
+    /// The lower and the upper half of a vector, through memory.
+    fn split(&mut self, vector: ir::Value) -> [ir::Value; 2] {
+        let ty = self.c.b.func.dfg.value_type(vector);
+        let half = ty.lane_type().by(ty.lane_count() / 2).or_bug("a vector has two halves");
+        let data = StackSlotData::new(StackSlotKind::ExplicitSlot, ty.bytes(), 6);
+        let slot = self.c.b.create_sized_stack_slot(data);
+        let address = self.c.b.ins().stack_addr(types::I64, slot, 0);
+        self.c.b.ins().store(flags(), vector, address, 0);
+        [0, half.bytes() as i32].map(|at| self.c.b.ins().load(half, flags(), address, at))
     }
 }
 

@@ -4,8 +4,12 @@
 //! quarter as many vectors of four; a char has lanes of 32 bits, and a bool is a mask of all ones or
 //! zeros as wide as the lanes whose comparison gave it. Where all lanes are chars and bools, both have
 //! 8 bits.
+//!
+//! That is so for vectors of 128 bits. In wider code all vectors have the same number of lanes, whatever
+//! their width ([`VectorEmitter::has_equal_lanes`]): each conversion is then one instruction.
 
 use super::super::emitter::{FunctionEmitter, clif};
+use super::super::machine::VECTOR_BYTES;
 use super::super::scalar::little;
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{self, ConstantData, InstBuilder, Type, types};
@@ -110,13 +114,38 @@ impl<'c, 'a, 'f> VectorEmitter<'c, 'a, 'f> {
 
     /// The vector type for lanes of a scalar type.
     pub fn lane(&self, ty: Ty) -> Type {
-        match ty {
-            Ty::U8 | Ty::Bool if self.facts.only_byte_lanes => types::I8X16,
-            Ty::I32 | Ty::U8 | Ty::Bool => types::I32X4,
-            Ty::I64 => types::I64X2,
-            Ty::F32 => types::F32X4,
-            Ty::F64 => types::F64X2,
-        }
+        self.vector(match ty {
+            Ty::U8 | Ty::Bool if self.facts.only_byte_lanes => types::I8,
+            Ty::I32 | Ty::U8 | Ty::Bool => types::I32,
+            Ty::I64 => types::I64,
+            Ty::F32 => types::F32,
+            Ty::F64 => types::F64,
+        })
+    }
+
+    /// Returns true if all vectors have the same number of lanes: a lane is then converted to one of
+    /// another width in its place. Otherwise all vectors have the same size.
+    pub fn has_equal_lanes(&self) -> bool {
+        self.c.vector_bytes > VECTOR_BYTES && !self.facts.only_byte_lanes
+    }
+
+    /// The vector type for lanes of a type.
+    pub fn vector(&self, lane: Type) -> Type {
+        let lanes = match (self.has_equal_lanes(), self.facts.has_wide_lanes) {
+            (true, true) => (self.c.vector_bytes / 8).min(self.elements),
+            (true, false) => (self.c.vector_bytes / 4).min(self.elements),
+            (false, _) => VECTOR_BYTES / lane.bytes() as usize,
+        };
+        lane.by(lanes as u32).or_bug("there are vectors of each number of lanes")
+    }
+
+    /// The vector type for masks of so many bits.
+    fn mask_vector(&self, bits: u8) -> Type {
+        self.vector(match bits {
+            8 => types::I8,
+            64 => types::I64,
+            _ => types::I32,
+        })
     }
 
     /// The value of each element.
@@ -160,7 +189,9 @@ impl<'c, 'a, 'f> VectorEmitter<'c, 'a, 'f> {
                 let all = self.c.b.ins().splat(vector, *base);
                 (0..count as u64)
                     .map(|n| {
-                        let steps = self.constant(&[2 * n, 2 * n + 1]);
+                        let lanes = u64::from(vector.lane_count());
+                        let steps: Vec<u64> = (n * lanes..(n + 1) * lanes).collect();
+                        let steps = self.constant(&steps, vector);
                         self.c.b.ins().iadd(all, steps)
                     })
                     .collect()
@@ -170,16 +201,13 @@ impl<'c, 'a, 'f> VectorEmitter<'c, 'a, 'f> {
 
     /// The positions of the elements in the group, as vectors of ints of `bits` bits.
     fn places(&mut self, bits: u8) -> Vectors {
-        let (ty, size) = match bits {
-            8 => (types::I8X16, 1),
-            64 => (types::I64X2, 8),
-            _ => (types::I32X4, 4),
-        };
+        let ty = self.mask_vector(bits);
+        let size = usize::from(bits) / 8;
         let bytes: Vec<u8> = (0..self.elements as u64)
             .flat_map(|place| place.to_le_bytes().into_iter().take(size))
             .collect();
         let mut out = Vectors::new();
-        for bytes in bytes.chunks(16) {
+        for bytes in bytes.chunks(ty.bytes() as usize) {
             let constant = self.c.b.func.dfg.constants.insert(ConstantData::from(bytes));
             out.push(self.c.b.ins().vconst(ty, constant));
         }
@@ -201,11 +229,8 @@ impl<'c, 'a, 'f> VectorEmitter<'c, 'a, 'f> {
         let other = self.c.b.ins().smax(other, low);
         let other = self.c.b.ins().smin(other, high);
         let place = self.c.b.ins().isub(other, base);
-        let (scalar, vector) = match bits {
-            8 => (types::I8, types::I8X16),
-            64 => (types::I64, types::I64X2),
-            _ => (types::I32, types::I32X4),
-        };
+        let vector = self.mask_vector(bits);
+        let scalar = vector.lane_type();
         let place = match bits {
             64 => place,
             _ => self.c.b.ins().ireduce(scalar, place),
@@ -237,10 +262,10 @@ impl<'c, 'a, 'f> VectorEmitter<'c, 'a, 'f> {
     }
 
     /// A vector of 64-bit constants.
-    fn constant(&mut self, words: &[u64; 2]) -> ir::Value {
+    pub fn constant(&mut self, words: &[u64], vector: Type) -> ir::Value {
         let bytes: Vec<u8> = words.iter().flat_map(|w| w.to_le_bytes()).collect();
         let constant = self.c.b.func.dfg.constants.insert(ConstantData::from(bytes));
-        self.c.b.ins().vconst(types::I64X2, constant)
+        self.c.b.ins().vconst(vector, constant)
     }
 
     /// The width of masks where no comparison determines it, in bits.
@@ -254,17 +279,21 @@ impl<'c, 'a, 'f> VectorEmitter<'c, 'a, 'f> {
 
     /// A bool as masks of this many bits.
     pub fn mask(&mut self, lanes: &Lanes, bits: u8) -> Vectors {
-        let count = self.elements * usize::from(bits) / 128;
+        let vector = self.mask_vector(bits);
+        let count = self.elements / vector.lane_count() as usize;
         match lanes {
             Lanes::Mask(from, vectors) if *from == bits => vectors.clone(),
+            Lanes::Mask(from, vectors) if self.has_equal_lanes() => {
+                let each = |v: &ir::Value| match *from < bits {
+                    true => self.c.b.ins().sextend(vector, *v),
+                    false => self.c.b.ins().ireduce(vector, *v),
+                };
+                vectors.iter().map(each).collect()
+            }
             Lanes::Mask(64, vectors) => vectors.chunks(2).map(|two| self.evens(two)).collect(),
             Lanes::Mask(_, vectors) => self.widen(vectors),
             Lanes::Uniform(value) => {
-                let (ty, vector) = match bits {
-                    64 => (types::I64, types::I64X2),
-                    8 => (types::I8, types::I8X16),
-                    _ => (types::I32, types::I32X4),
-                };
+                let ty = vector.lane_type();
                 let wide = if bits == 8 { *value } else { self.c.b.ins().uextend(ty, *value) };
                 let all = self.c.b.ins().ineg(wide);
                 let all = self.c.b.ins().splat(vector, all);
@@ -323,7 +352,7 @@ impl<'c, 'a, 'f> VectorEmitter<'c, 'a, 'f> {
                 }
             }
             Lanes::Mask(bits, vectors) => {
-                let count = 128 / usize::from(*bits);
+                let count = self.mask_vector(*bits).lane_count() as usize;
                 let vector = vectors[element / count];
                 let value = self.c.b.ins().extractlane(vector, (element % count) as u8);
                 let byte = match bits {
@@ -385,11 +414,8 @@ impl<'c, 'a, 'f> VectorEmitter<'c, 'a, 'f> {
         use nesl_runtime::kir::ValueTy::Scalar;
         match (shape, ty) {
             (Uniformity::Varying | Uniformity::Affine, Scalar(Ty::Bool)) => {
-                match self.mask_bits() {
-                    64 => SmallVec::from_elem(types::I64X2, self.elements / 2),
-                    8 => SmallVec::from_elem(types::I8X16, self.elements / 16),
-                    _ => SmallVec::from_elem(types::I32X4, self.elements / 4),
-                }
+                let mask = self.mask_vector(self.mask_bits());
+                SmallVec::from_elem(mask, self.elements / mask.lane_count() as usize)
             }
             (Uniformity::Varying | Uniformity::Affine, Scalar(ty)) => {
                 let lane = self.lane(ty);

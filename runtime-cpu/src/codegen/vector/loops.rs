@@ -6,10 +6,11 @@
 
 use super::super::emitter::FunctionEmitter;
 use super::super::kernel::ElementRange;
+use super::super::machine::VECTOR_BYTES;
 use super::lanes::{Lanes, VectorEmitter};
 use super::target::converts;
 use super::tile::{self, TilePlan};
-use super::{group_elements, multiple_accumulators};
+use super::{group_elements, multiple_accumulators, wide_group_elements};
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{self, InstBuilder, Type};
 use cranelift_codegen::packed_option::ReservedValue;
@@ -49,14 +50,21 @@ impl<'a> FunctionEmitter<'a, '_> {
             let space = tile::Space { names: &[*index], range, elements: false };
             return Some(vec![self.tiles(&plan, &facts, space)]);
         }
-        let most = group_elements(&facts);
+        self.judge_width(&facts);
+        // The order in which floats are combined must not depend on the width.
+        let ordered = body.yields.iter().any(|v| self.element_ty(*v).is_float());
+        let usual = group_elements(&facts);
+        let most = match self.vector_bytes > VECTOR_BYTES && !ordered {
+            true => usual.max(wide_group_elements(&facts, self.vector_bytes)),
+            false => usual,
+        };
         // What is left over is done a vector at a time, if that is little code.
         let mut length = 0;
         walk::each_inst(body, &mut |_| length += 1);
         let wide = body.yields.iter().all(|v| is_wide(self.element_ty(*v)));
         let least = facts.min_elements.max(if wide { 2 } else { 4 });
         let mut sizes =
-            vec![most, if length <= MAX_REST_VECTOR_INSTRUCTIONS { least } else { most }];
+            vec![most, usual, if length <= MAX_REST_VECTOR_INSTRUCTIONS { least } else { usual }];
         sizes.dedup();
         let mut vector = VectorEmitter::new(self, facts, most, ir::Block::reserved_value());
         vector.read_only = body.insts.iter().all(|inst| inst.op.is_read_only());
@@ -78,7 +86,7 @@ impl<'a> FunctionEmitter<'a, '_> {
         let types: Vec<Type> = nothing.iter().map(|v| vector.c.b.func.dfg.value_type(*v)).collect();
         let (many, join) = (vector.c.b.create_block(), vector.c.block_with(types));
         let enough =
-            vector.c.b.ins().icmp_imm_s(IntCC::SignedGreaterThanOrEqual, count, most as i64);
+            vector.c.b.ins().icmp_imm_s(IntCC::SignedGreaterThanOrEqual, count, usual as i64);
         vector.c.branch(enough, (many, &[]), (join, &nothing));
         vector.c.b.switch_to_block(many);
         // A loop within a loop is rarely long, and would have to ask each time.

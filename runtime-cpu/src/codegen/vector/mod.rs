@@ -28,8 +28,9 @@ mod target;
 mod tile;
 mod unroll_and_jam;
 
-use super::emitter;
+use super::emitter::{self, FunctionEmitter};
 use super::kernel::{ElementRange, KernelBuilder, StageGroup};
+use super::machine::VECTOR_BYTES;
 use super::phases::{Role, Task};
 use super::sinks::SinkContext;
 use cranelift_codegen::ir::condcodes::IntCC;
@@ -70,6 +71,39 @@ fn group_elements(facts: &VectorFacts) -> usize {
     }
 }
 
+/// The number of elements of a group in wide code: a vector or two for each value.
+fn wide_group_elements(facts: &VectorFacts, vector_bytes: usize) -> usize {
+    let lanes = if facts.has_wide_lanes { vector_bytes / 8 } else { vector_bytes / 4 };
+    // The padding of memory is a vector.
+    let one = facts.loads_under_mask || facts.register_pressure > MAX_DOUBLE_PRESSURE;
+    if one { lanes } else { 2 * lanes }
+}
+
+/// The largest register pressure of wide code at which each value has two vectors.
+const MAX_DOUBLE_PRESSURE: usize = 10;
+
+/// Wide code of at most this many instructions is followed by groups of the usual number of elements.
+const MAX_SMALL_GROUP_INSTRUCTIONS: usize = 64;
+
+/// Wider vectors gain nothing if more than this part of the operations is done lane by lane.
+const MAX_PART_BY_LANE: u64 = 8;
+
+/// Code with fewer operations for each element is bound by memory, or not worth another compilation.
+const MIN_WIDE_OPERATIONS: u64 = 4;
+
+impl FunctionEmitter<'_, '_> {
+    /// Notes whether vector code gains from wider vectors.
+    pub fn judge_width(&mut self, facts: &VectorFacts) {
+        let [by_lane, vectors] = facts.operations;
+        if facts.only_byte_lanes {
+            self.refuses_width = Some("bytes are in vectors of their own");
+        } else if by_lane * MAX_PART_BY_LANE > vectors {
+            self.refuses_width = Some("much is done lane by lane");
+        }
+        self.gains_from_width |= vectors >= MIN_WIDE_OPERATIONS;
+    }
+}
+
 /// The least contiguous memory that elements executed together read, in cache lines: less is not
 /// worth pages and prefetching.
 const MIN_STREAM_CACHE_LINES: usize = 8;
@@ -102,8 +136,9 @@ impl<'a> KernelBuilder<'a, '_> {
             let space = tile::Space { names: &self.kernel.indices, range, elements: true };
             return (self.c.tiles(&plan, &facts, space), state);
         }
+        self.c.judge_width(&facts);
         let (mut lo, mut state) = (range.lo, state);
-        let mut sizes = vec![group_elements(&facts)];
+        let mut sizes = self.group_sizes(group, &facts, range);
         if facts.streams && !facts.only_byte_lanes && !group.tasks.iter().any(Task::has_state) {
             // Each element that is left over goes through all of the memory by itself.
             let most = streamed_elements(&facts);
@@ -115,6 +150,31 @@ impl<'a> KernelBuilder<'a, '_> {
             (lo, state) = self.groups_of(elements, &facts, group, range, &state);
         }
         (lo, state)
+    }
+
+    /// The numbers of elements of groups, the largest first.
+    fn group_sizes(
+        &self,
+        group: &StageGroup<'a>,
+        facts: &VectorFacts,
+        range: ElementRange,
+    ) -> Vec<usize> {
+        let usual = group_elements(facts);
+        // The order in which floats are combined must not depend on the width.
+        let ordered = |task: &Task<'_>| match task.sink {
+            Sink::Reduce { value, .. } | Sink::Scan { value, .. } => {
+                task.has_state() && self.c.element_ty(*value).is_float()
+            }
+            _ => false,
+        };
+        let narrow = self.c.vector_bytes == VECTOR_BYTES || facts.only_byte_lanes;
+        if narrow || group.tasks.iter().any(ordered) {
+            return vec![usual];
+        }
+        let length: usize = group.code.iter().map(Vec::len).sum();
+        let most = wide_group_elements(facts, self.c.vector_bytes);
+        let short = range.segment.is_some() || length <= MAX_SMALL_GROUP_INSTRUCTIONS;
+        if most > usual && short { vec![most, usual] } else { vec![most.max(usual)] }
     }
 
     /// Emits a reduction with multiple accumulators, if it is bound by memory. Returns the first element

@@ -4,10 +4,11 @@
 use super::super::emitter::clif;
 use super::super::scalar::{float_cc, int_cc};
 use super::lanes::{Lanes, VectorEmitter, Vectors};
-use super::target::converts;
+use super::target::{converts, converts_in_place};
 use cranelift_codegen::ir::condcodes::{CondCode, IntCC};
 use cranelift_codegen::ir::{self, InstBuilder, types};
 use nesl_runtime::bug;
+use nesl_runtime::bug::OrBug;
 use nesl_runtime::kir::uniformity::Uniformity;
 use nesl_runtime::kir::{Binary, Inst, Literal, Op, Ty, Unary, Value};
 
@@ -200,7 +201,8 @@ impl<'a> VectorEmitter<'_, 'a, '_> {
         let none = self.c.int(0);
         let limit = self.c.b.ins().smax(limit, none);
         let last = self.c.b.ins().iadd_imm_s(limit, -1);
-        let last = self.c.b.ins().splat(types::I64X2, last);
+        let vector = self.lane(Ty::I64);
+        let last = self.c.b.ins().splat(vector, last);
         let mut signs = None;
         for ints in ints {
             let left = self.c.b.ins().isub(last, ints);
@@ -383,6 +385,9 @@ impl<'a> VectorEmitter<'_, 'a, '_> {
         if to == from {
             return a.clone();
         }
+        if self.has_equal_lanes() && converts_in_place(from, to) {
+            return self.convert_in_place(to, from, a);
+        }
         if let (Lanes::Affine(base), Ty::I32) = (a, to) {
             // The low bits of a sum are those of the low bits.
             let base = self.c.b.ins().ireduce(types::I32, *base);
@@ -440,10 +445,86 @@ impl<'a> VectorEmitter<'_, 'a, '_> {
         }
     }
 
+    /// A conversion of each lane in its place.
+    fn convert_in_place(&mut self, to: Ty, from: Ty, a: &Lanes) -> Lanes {
+        if from == Ty::Bool {
+            return self.ones(to, a);
+        }
+        if let (Lanes::Affine(base), Ty::I64) = (a, from)
+            && self.lane(Ty::I64).bytes() as usize > self.c.vector_bytes
+        {
+            return match to {
+                Ty::U8 | Ty::Bool => {
+                    let narrow = self.numbers_in_halves(*base, types::I32);
+                    self.low_bits(&narrow, to)
+                }
+                _ => Lanes::Varying(self.numbers_in_halves(*base, clif(to))),
+            };
+        }
+        let vectors = self.wide(a, from);
+        let lane = self.lane(to);
+        let ints = self.lane(Ty::I32);
+        let mut each = |f: &dyn Fn(&mut Self, ir::Value) -> ir::Value| -> Vectors {
+            vectors.iter().map(|v| f(self, *v)).collect()
+        };
+        match (from, to) {
+            (Ty::F32, Ty::F64) => Lanes::Varying(each(&|this, v| this.c.b.ins().fpromote(lane, v))),
+            (Ty::F64, Ty::F32) => Lanes::Varying(each(&|this, v| this.c.b.ins().fdemote(lane, v))),
+            (Ty::I32 | Ty::U8 | Ty::I64, Ty::F32 | Ty::F64) => {
+                Lanes::Varying(each(&|this, v| this.c.b.ins().fcvt_from_sint(lane, v)))
+            }
+            (Ty::F32 | Ty::F64, Ty::I32 | Ty::I64) => {
+                Lanes::Varying(each(&|this, v| this.c.b.ins().fcvt_to_sint_sat(lane, v)))
+            }
+            (Ty::I32 | Ty::U8, Ty::I64) => {
+                Lanes::Varying(each(&|this, v| this.c.b.ins().sextend(lane, v)))
+            }
+            (Ty::I64, Ty::I32) => Lanes::Varying(each(&|this, v| this.c.b.ins().ireduce(lane, v))),
+            (Ty::I64, Ty::U8 | Ty::Bool) => {
+                let narrow = each(&|this, v| this.c.b.ins().ireduce(ints, v));
+                self.low_bits(&narrow, to)
+            }
+            (Ty::U8, Ty::I32) => Lanes::Varying(vectors),
+            (Ty::I32 | Ty::U8, _) => self.low_bits(&vectors, to),
+            (Ty::F32 | Ty::F64 | Ty::I64 | Ty::Bool, _) => {
+                bug!("other conversions are done lane by lane")
+            }
+        }
+    }
+
+    /// Element numbers from `base` on as lanes of 32 bits, each vector made of two halves: as ints of 64
+    /// bits they need twice the room.
+    fn numbers_in_halves(&mut self, base: ir::Value, to: ir::Type) -> Vectors {
+        let whole = self.vector(to);
+        let lanes = whole.lane_count() / 2;
+        let half = |lane: ir::Type| lane.by(lanes).or_bug("a vector has two halves");
+        let (ints, floats, bits) = (half(types::I64), half(to), half(types::I32));
+        let all = self.c.b.ins().splat(ints, base);
+        let mut halves = Vectors::new();
+        for first in (0..self.elements as u64).step_by(lanes as usize) {
+            let steps: Vec<u64> = (first..first + u64::from(lanes)).collect();
+            let steps = self.constant(&steps, ints);
+            let numbers = self.c.b.ins().iadd(all, steps);
+            halves.push(match to.is_float() {
+                true => {
+                    let floats = self.c.b.ins().fcvt_from_sint(floats, numbers);
+                    self.cast(bits, floats)
+                }
+                false => self.c.b.ins().ireduce(bits, numbers),
+            });
+        }
+        let joined = halves.chunks(2).map(|two| {
+            let both = self.c.b.ins().iconcat(two[0], two[1]);
+            self.cast(whole, both)
+        });
+        joined.collect()
+    }
+
     /// The low byte or bit of `i32`s.
     fn low_bits(&mut self, vectors: &[ir::Value], to: Ty) -> Lanes {
         let bits = self.c.b.ins().iconst(types::I32, if to == Ty::Bool { 1 } else { 255 });
-        let bits = self.c.b.ins().splat(types::I32X4, bits);
+        let vector = self.lane(Ty::I32);
+        let bits = self.c.b.ins().splat(vector, bits);
         let low: Vectors = vectors.iter().map(|v| self.c.b.ins().band(*v, bits)).collect();
         match to {
             Ty::Bool => self.not_zero(&low),
@@ -519,6 +600,19 @@ impl<'a> VectorEmitter<'_, 'a, '_> {
                 // may be in between.
                 let flags =
                     if self.read_only { flags.with_readonly().with_can_move() } else { flags };
+                if ty.size() == 1 && self.has_equal_lanes() {
+                    let bytes = self.vector(types::I8);
+                    let each = |n| {
+                        let at = n as i32 * bytes.bytes() as i32;
+                        let loaded = self.c.b.ins().load(bytes, flags, address, at);
+                        self.c.b.ins().uextend(lane, loaded)
+                    };
+                    let out: Vectors = (0..count).map(each).collect();
+                    return match ty {
+                        Ty::Bool => self.not_zero(&out),
+                        Ty::I32 | Ty::I64 | Ty::F32 | Ty::F64 | Ty::U8 => Lanes::Varying(out),
+                    };
+                }
                 if ty.size() == 1 && !self.facts.only_byte_lanes {
                     let mut out = Vectors::new();
                     for n in (0..count).step_by(2) {
@@ -533,7 +627,8 @@ impl<'a> VectorEmitter<'_, 'a, '_> {
                         Ty::I32 | Ty::I64 | Ty::F32 | Ty::F64 | Ty::U8 => Lanes::Varying(out),
                     };
                 }
-                let each = |n| self.c.b.ins().load(lane, flags, address, 16 * n as i32);
+                let bytes = lane.bytes() as i32;
+                let each = |n| self.c.b.ins().load(lane, flags, address, bytes * n as i32);
                 let vectors: Vectors = (0..count).map(each).collect();
                 match ty {
                     Ty::Bool => self.not_zero(&vectors),

@@ -2,6 +2,11 @@
 
 use nesl_runtime::kir::Ty;
 
+/// Returns true if lanes are converted in their place where all vectors have the same number of lanes.
+pub fn converts_in_place(from: Ty, to: Ty) -> bool {
+    !(from.is_float() && matches!(to, Ty::U8 | Ty::Bool))
+}
+
 /// Returns true if vectors are converted from one type to another by vector instructions.
 pub fn converts(from: Ty, to: Ty) -> bool {
     match (from, to) {

@@ -172,6 +172,7 @@ impl<'p, 'n, 'c, 'a, 'f> Tile<'p, 'n, 'c, 'a, 'f> {
             let slot = c.b.create_sized_stack_slot(data);
             sums.push(c.b.ins().stack_addr(types::I64, slot, 0));
         }
+        c.refuses_width = Some("tiles are bound by memory");
         let vector = VectorEmitter::new(c, facts.clone(), columns, bail);
         Tile { vector, plan, names, range, elements: true, columns, sums }
     }
@@ -263,7 +264,8 @@ impl<'p, 'n, 'c, 'a, 'f> Tile<'p, 'n, 'c, 'a, 'f> {
         let count = self.vector.elements / lane.lane_count() as usize;
         let mut out = Vectors::new();
         for n in 0..count {
-            out.push(self.vector.c.b.ins().load(lane, flags(), place, 16 * n as i32));
+            let at = n as i32 * lane.bytes() as i32;
+            out.push(self.vector.c.b.ins().load(lane, flags(), place, at));
         }
         Lanes::Varying(out)
     }
@@ -271,8 +273,9 @@ impl<'p, 'n, 'c, 'a, 'f> Tile<'p, 'n, 'c, 'a, 'f> {
     fn write(&mut self, sum: usize, at: ir::Value, lanes: &Lanes) {
         let (_, ty, ..) = self.plan.reduce[sum];
         let place = self.place(sum, at);
+        let bytes = self.vector.lane(ty).bytes() as i32;
         for (n, vector) in self.vector.wide(lanes, ty).into_iter().enumerate() {
-            self.vector.c.b.ins().store(flags(), vector, place, 16 * n as i32);
+            self.vector.c.b.ins().store(flags(), vector, place, bytes * n as i32);
         }
     }
 
@@ -389,7 +392,8 @@ impl<'p, 'n, 'c, 'a, 'f> Tile<'p, 'n, 'c, 'a, 'f> {
             tile.name_elements(index);
             if partly {
                 let here = tile.vector.wide(&Lanes::Affine(at), Ty::I64);
-                let end = tile.vector.c.b.ins().splat(types::I64X2, width);
+                let vector = tile.vector.lane(Ty::I64);
+                let end = tile.vector.c.b.ins().splat(vector, width);
                 let less = IntCC::SignedLessThan;
                 let on = here.iter().map(|n| tile.vector.c.b.ins().icmp(less, *n, end)).collect();
                 let bits = tile.vector.mask_bits();

@@ -224,6 +224,7 @@ impl<'a> FunctionEmitter<'a, '_> {
         let wide = plan.sums.iter().all(|(_, ty)| is_wide(*ty));
         let least = plan.facts.min_elements.max(if wide { 2 } else { 4 });
         let most = most.max(least);
+        self.judge_width(&plan.facts);
         let mut vector = VectorEmitter::new(self, plan.facts.clone(), most, bail);
         vector.read_only = true;
         let mut at = vector.c.int(0);

@@ -1,0 +1,10 @@
+"""Programs as users write them, beside what they would use instead in Python.
+
+`suite.py` says what a program is; each of the other files holds the programs of one theme. A new program
+is one call of `program` in one of these files; a new theme is a file, and a name in the list below.
+"""
+
+from . import (  # noqa: F401
+    chance, conditionals, geometry, graphs, grouping, innermost, iterating, loops, measures, numeric, products,
+    rearranging, segmented, sorting, sparse, texts)
+from .suite import PROGRAMS  # noqa: F401

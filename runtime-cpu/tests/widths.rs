@@ -1,0 +1,220 @@
+//! Results have the same bits whatever the width of vectors: above all sums of floats, which depend on
+//! the order of addition.
+
+use nesl_runtime::kir::{Literal, parse};
+use nesl_runtime::runtime::Options;
+use nesl_runtime::testkit::{Input, differ};
+use nesl_runtime_cpu::Cpu;
+
+/// Sizes that leave all kinds of remainders.
+const SIZES: [usize; 12] = [0, 1, 2, 3, 5, 8, 15, 16, 17, 63, 250, 1003];
+
+/// Compares kernels at 512 and 256 bits with 128, and asserts that there is wide code for them.
+fn compare(text: &str, args: &dyn Fn(usize) -> Vec<Input>, written: &[usize]) {
+    let module = parse(text).unwrap();
+    let cpu = |bits| Cpu::with_vectors(Options::default(), 20_000, bits).unwrap();
+    let usual = cpu(128);
+    assert_eq!(usual.wide_functions(), 0);
+    for bits in [512, 256] {
+        let wide = cpu(bits);
+        if wide.vector_bits() != bits {
+            println!("not tested: this processor has no vectors of {bits} bits");
+            continue;
+        }
+        for size in SIZES {
+            if let Err(why) = differ(&module, 0, &args(size), written, &usual, &wide) {
+                panic!("{bits} bits, {size} elements: {why}\n{text}");
+            }
+        }
+        assert!(wide.wide_functions() > 0, "no code with {bits} bits\n{text}");
+    }
+}
+
+fn int(x: usize) -> Input {
+    Input::Scalar(Literal::I64(x as i64))
+}
+
+/// Floats of very different sizes, so that each order of addition gives another sum; a few signs, zeros
+/// and what is not a number only if `special`.
+fn floats(size: usize, special: bool) -> Vec<f64> {
+    let mut state = 88172645463325252u64;
+    let next = |_| {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        match state % 64 {
+            0 if special => -0.0,
+            1 if special => 0.0,
+            2 if special => f64::NAN,
+            _ => (state % 1_000_003) as f64 * 1.1f64.powi((state >> 40) as i32 % 60 - 30) - 7.0,
+        }
+    };
+    (0..size).map(next).collect()
+}
+
+fn narrow(floats: &[f64]) -> Vec<f32> {
+    floats.iter().map(|x| *x as f32).collect()
+}
+
+/// The instructions that compute `v100` from `x`: so many that the code around them is not bound by memory,
+/// which wide vectors would not help.
+fn arithmetic(x: &str) -> String {
+    let mut text = String::new();
+    for pair in 0..16 {
+        let last = if pair == 0 { x.into() } else { format!("v{}", 70 + pair - 1) };
+        let (quotient, sum) = (50 + pair, if pair == 15 { 100 } else { 70 + pair });
+        text += &format!(
+            "  v{quotient}: f64 = div {last}, {x}\n  v{sum}: f64 = add v{quotient}, {x}\n"
+        );
+    }
+    text
+}
+
+/// The text of a kernel at either precision; a line `ARITHMETIC x` stands for [`arithmetic`] of `x`.
+fn at_both(text: &str, check: impl Fn(&str, bool)) {
+    let lines = text.lines().map(|line| match line.trim().strip_prefix("ARITHMETIC ") {
+        Some(x) => arithmetic(x),
+        None => format!("{line}\n"),
+    });
+    let text = &lines.collect::<String>();
+    check(text, true);
+    check(&text.replace("f64", "f32"), false);
+}
+
+fn array(data: Vec<f64>, wide: bool) -> Input {
+    if wide { Input::Array(data.into()) } else { Input::Array(narrow(&data).into()) }
+}
+
+#[test]
+fn sums_over_all_elements() {
+    for combine in ["add", "mul", "min", "max"] {
+        let text = "kernel \"k\"(v0: i64, v1: [f64], v2: [f64]) over flat v0 at v3 {
+  v4: f64 = load v1[v3]
+  v5: f64 = sqrt v4
+  v6: f64 = mul v5, v4
+  v7: f64 = add v6, v5
+  v8: f64 = div v7, v6
+  ARITHMETIC v8
+  reduce COMBINE v100 -> v2
+}"
+        .replace("COMBINE", combine);
+        at_both(&text, |text, wide| {
+            let args = |size| {
+                vec![
+                    int(size),
+                    array(floats(size, combine.starts_with('m')), wide),
+                    array(vec![0.0], wide),
+                ]
+            };
+            compare(text, &args, &[2]);
+        });
+    }
+}
+
+#[test]
+fn sums_in_loops_within_elements() {
+    let text = "kernel \"k\"(v0: i64, v1: i64, v2: [f64], v3: [f64]) over flat v0 at v4 {
+  v5: i64 = mul v4, v1
+  v13: f64, v14: f64 = for v6 < v1 reduce add, min {
+    v7: i64 = add v5, v6
+    v8: f64 = load v2[v7]
+    v9: f64 = mul v8, v8
+    v10: f64 = add v9, v8
+    v11: f64 = sqrt v9
+    v12: f64 = div v10, v11
+    yield v12, v10
+  }
+  v15: f64 = add v13, v14
+  store v3[v4] = v15
+}";
+    at_both(text, |text, wide| {
+        for row in [0, 1, 3, 7, 8, 31, 77] {
+            let args = |size| {
+                let data = array(floats(size * row + 1, true), wide);
+                vec![int(size), int(row), data, array(vec![0.0; size], wide)]
+            };
+            compare(text, &args, &[3]);
+        }
+    });
+}
+
+#[test]
+fn sums_of_rows_with_the_rows_as_lanes() {
+    // Each lane is an element, whose sum is in the order of the loop.
+    let text = "kernel \"k\"(v0: i64, v1: i64, v2: [f64], v3: [f64]) over flat v0 at v4 {
+  v5: f64 = load v2[v4]
+  v11: f64 = for v6 < v1 reduce add {
+    v7: f64 = load v2[v6]
+    v8: f64 = sub v5, v7
+    v9: f64 = mul v8, v8
+    v10: f64 = div v8, v9
+    ARITHMETIC v10
+    yield v100
+  }
+  store v3[v4] = v11
+}";
+    at_both(text, |text, wide| {
+        let args = |size: usize| {
+            let (data, out) = (array(floats(size, true), wide), array(vec![0.0; size], wide));
+            vec![int(size), int(size.min(40)), data, out]
+        };
+        compare(text, &args, &[3]);
+    });
+}
+
+#[test]
+fn sums_of_segments() {
+    let text =
+        "kernel \"k\"(v0: i64, v1: i64, v2: [f64], v3: [f64]) over regular v0, v1 at v4, v5, v6 {
+  v7: f64 = load v2[v6]
+  v8: f64 = mul v7, v7
+  v9: f64 = add v8, v7
+  v10: f64 = sqrt v8
+  v11: f64 = div v9, v10
+  ARITHMETIC v11
+  reduce segment add v100 -> v3
+}";
+    at_both(text, |text, wide| {
+        for row in [1, 5, 16, 40, 100] {
+            let args = |size: usize| {
+                let data = array(floats(size * row, false), wide);
+                vec![int(size), int(row), data, array(vec![0.0; size], wide)]
+            };
+            compare(text, &args, &[3]);
+        }
+    });
+}
+
+#[test]
+fn conversions_and_bytes() {
+    let text = "kernel \"k\"(v0: i64, v1: [f64], v2: [i64], v3: [u8], v4: [bool], v5: [i32]) over flat v0 at v6 {
+  v7: f64 = load v1[v6]
+  v8: i64 = convert v7
+  v9: f64 = convert v6
+  ARITHMETIC v7
+  v10: f64 = mul v9, v100
+  v11: i64 = convert v10
+  v12: i64 = xor v8, v11
+  store v2[v6] = v12
+  v13: u8 = convert v12
+  store v3[v6] = v13
+  v14: bool = lt v7, v10
+  store v4[v6] = v14
+  v15: i32 = convert v12
+  store v5[v6] = v15
+}";
+    at_both(text, |text, wide| {
+        let args = |size: usize| {
+            let bools = Input::Array(vec![false; size].into());
+            vec![
+                int(size),
+                array(floats(size, true), wide),
+                Input::Array(vec![0i64; size].into()),
+                Input::Array(vec![0u8; size].into()),
+                bools,
+                Input::Array(vec![0i32; size].into()),
+            ]
+        };
+        compare(text, &args, &[2, 3, 4, 5]);
+    });
+}
