@@ -233,7 +233,7 @@ pub fn heading(diagnostic: &Diagnostic<FileRange>) -> String {
 /// notes, text that is not pointed at, the margin, and the margin of lines left out. On a light page, or in
 /// Jupyter's pale red box, the former can hardly be read.
 const THEME_COLORS: [(&str, &str); 4] = [
-    ("\x1b[38;5;115m", "\x1b[36m"),
+    ("\x1b[38;5;115m", "\x1b[1;36m"),
     ("\x1b[38;5;249m", "\x1b[39m"),
     ("\x1b[38;5;246m", "\x1b[90m"),
     ("\x1b[38;5;240m", "\x1b[90m"),

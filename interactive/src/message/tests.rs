@@ -251,7 +251,7 @@ fn colours_are_those_of_the_theme() {
         .hint("try");
     let sources = Texts(vec![("f", text.to_string())]);
     let shown = shown(&sources, true, &diagnostic);
-    assert!(shown.contains("\x1b[36m") && !shown.contains("\x1b[38;5;"), "{shown:?}");
+    assert!(shown.contains("\x1b[1;36m") && !shown.contains("\x1b[38;5;"), "{shown:?}");
 }
 
 #[test]
