@@ -89,9 +89,14 @@ class Peer(Process):
         return answer["seconds"], answer["check"]
 
 
+def python_environment():
+    """Returns the environment of the peers in Python: what Numba has compiled is kept beside other scratch files."""
+    return os.environ | {"NUMBA_CACHE_DIR": str(HERE / "results/scratch/numba")}
+
+
 def python_peer(kind, name, parameters, patience):
     command = [sys.executable, str(HERE / "worker.py"), kind, name, json.dumps(parameters)]
-    return Peer(command, patience)
+    return Peer(command, patience, environment=python_environment())
 
 
 def rust_peer(name, parameters, patience):
@@ -103,8 +108,8 @@ class UserWorker(Process):
     """The process for all peers of one program of the suite `users`."""
 
     def __init__(self, program, patience):
-        environment = os.environ | {"NUMBA_CACHE_DIR": str(HERE / "results/scratch/numba")}
-        super().__init__([sys.executable, "-m", "users.worker", program.name], patience, HERE, environment)
+        command = [sys.executable, "-m", "users.worker", program.name]
+        super().__init__(command, patience, environment=python_environment())
         while self.answer() != "ready":
             pass
 

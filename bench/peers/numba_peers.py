@@ -3,6 +3,8 @@
 import numpy as np
 from numba import njit, prange
 
+from .shared import bfs, means, multiply, nearest, sieve, sparse_times_vector, sum_columns
+
 parallel = njit(parallel=True, fastmath=True)
 
 
@@ -151,58 +153,8 @@ def barnes_hut(x, y, mass):
     return lambda: _barnes_hut(x, y, mass, *_tree(x, y, mass))
 
 
-@parallel
-def _spmv(starts, columns, entries, v):
-    out = np.empty(len(starts) - 1)
-    for row in prange(len(out)):
-        total = 0.0
-        for at in range(starts[row], starts[row + 1]):
-            total += entries[at] * v[columns[at]]
-        out[row] = total
-    return out
-
-
-@parallel
-def _nearest(points, centres):
-    out = np.empty(len(points), np.int64)
-    for i in prange(len(points)):
-        best, least = 0, np.inf
-        for c in range(len(centres)):
-            distance = 0.0
-            for j in range(points.shape[1]):
-                distance += (points[i, j] - centres[c, j]) ** 2
-            if distance < least:
-                best, least = c, distance
-        out[i] = best
-    return out
-
-
-@njit
-def _means(points, centres, nearest):
-    sums, sizes = np.zeros_like(centres), np.zeros(len(centres))
-    for i in range(len(points)):
-        sizes[nearest[i]] += 1
-        for j in range(points.shape[1]):
-            sums[nearest[i], j] += points[i, j]
-    for c in range(len(centres)):
-        for j in range(points.shape[1]):
-            sums[c, j] = sums[c, j] / sizes[c] if sizes[c] > 0 else centres[c, j]
-    return sums
-
-
 def kmeans(points, centres):
-    return lambda: _means(points, centres, _nearest(points, centres))
-
-
-@parallel
-def _multiply(a, b):
-    """Three loops; the middle one goes along the rows of both."""
-    out = np.zeros((a.shape[0], b.shape[1]), a.dtype)
-    for i in prange(a.shape[0]):
-        for k in range(a.shape[1]):
-            for j in range(b.shape[1]):
-                out[i, j] += a[i, k] * b[k, j]
-    return out
+    return lambda: means(points, centres, nearest(points, centres))
 
 
 @parallel
@@ -210,17 +162,6 @@ def _sum_rows(matrix):
     out = np.empty(matrix.shape[0])
     for i in prange(matrix.shape[0]):
         out[i] = matrix[i].sum()
-    return out
-
-
-@parallel
-def _sum_columns(matrix):
-    block = 256
-    out = np.zeros(matrix.shape[1])
-    for b in prange((matrix.shape[1] + block - 1) // block):
-        for i in range(matrix.shape[0]):
-            for j in range(b * block, min((b + 1) * block, matrix.shape[1])):
-                out[j] += matrix[i, j]
     return out
 
 
@@ -252,17 +193,6 @@ def quickhull(x, y):
     return run
 
 
-@njit
-def _primes(n):
-    prime = np.ones(n, np.bool_)
-    prime[:2] = False
-    for p in range(2, int(np.sqrt(n - 1)) + 1):
-        if prime[p]:
-            for m in range(p * p, n, p):
-                prime[m] = False
-    return np.flatnonzero(prime)
-
-
 # This function is compiled without fastmath, which could change the step count of points on the border.
 @njit(parallel=True)
 def _mandelbrot(cx, cy, limit):
@@ -275,23 +205,6 @@ def _mandelbrot(cx, cy, limit):
                 steps += 1
             out[j, i] = steps
     return out
-
-
-@njit
-def _bfs(starts, columns):
-    level = np.full(len(starts) - 1, -1)
-    queue = np.empty(len(level), np.int64)
-    level[0], queue[0], head, tail = 0, 0, 0, 1
-    while head < tail:
-        u = queue[head]
-        head += 1
-        for at in range(starts[u], starts[u + 1]):
-            v = columns[at]
-            if level[v] < 0:
-                level[v] = level[u] + 1
-                queue[tail] = v
-                tail += 1
-    return level
 
 
 @parallel
@@ -332,14 +245,14 @@ PEERS = {
     "black_scholes": black_scholes,
     "quickhull": quickhull,
     "barnes_hut": barnes_hut,
-    "spmv": lambda **m: lambda: _spmv(**m),
+    "spmv": lambda **m: lambda: sparse_times_vector(**m),
     "kmeans": kmeans,
-    "multiply": lambda a, b, times: lambda: _multiply(a, b),
+    "multiply": lambda a, b, times: lambda: multiply(a, b),
     "sum_rows": lambda matrix: lambda: _sum_rows(matrix),
-    "sum_columns": lambda matrix: lambda: _sum_columns(matrix),
-    "primes": lambda n: lambda: _primes(n),
+    "sum_columns": lambda matrix: lambda: sum_columns(matrix),
+    "primes": lambda n: lambda: sieve(n),
     "mandelbrot": lambda **p: lambda: _mandelbrot(**p),
-    "bfs": lambda starts, columns, **_: lambda: _bfs(starts, columns),
+    "bfs": lambda starts, columns, **_: lambda: bfs(starts, columns),
     "pagerank": lambda **g: lambda: _pagerank(**g),
     "hotspot": lambda **c: lambda: _hotspot(**c),
 }

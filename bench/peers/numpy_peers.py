@@ -83,14 +83,19 @@ def spmv(starts, columns, entries, v):
     return lambda: matrix @ v
 
 
+def nearest(points, centres):
+    """Returns the index of the nearest centre for each point."""
+    # |p - c|² without the term |p|², which is the same for all c.
+    return ((centres * centres).sum(1) - 2 * points @ centres.T).argmin(1)
+
+
 def kmeans(points, centres):
     k, d = centres.shape
 
     def run():
-        # |p - c|² without the term |p|², which is the same for all c.
-        nearest = ((centres * centres).sum(1) - 2 * points @ centres.T).argmin(1)
-        sums = np.stack([np.bincount(nearest, points[:, j], k) for j in range(d)], 1)
-        sizes = np.bincount(nearest, minlength=k)[:, None]
+        chosen = nearest(points, centres)
+        sums = np.stack([np.bincount(chosen, points[:, j], k) for j in range(d)], 1)
+        sizes = np.bincount(chosen, minlength=k)[:, None]
         return np.where(sizes > 0, sums / np.maximum(sizes, 1), centres)
 
     return run

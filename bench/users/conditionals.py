@@ -2,7 +2,10 @@
 
 import numpy as np
 
-from .suite import loop, parallel, prange, program, random
+from peers import numpy_peers
+from peers.shared import nearest, times_vector
+
+from .suite import check_floats, loop, parallel, prange, program, random
 
 
 def _system(n):
@@ -31,15 +34,11 @@ def _gauss_numpy(m):
     return m
 
 
-def _upper(m):
-    # What is eliminated is zero up to rounding.
-    return np.triu(m)
-
-
+# What is eliminated is zero only up to rounding, so the upper triangle is compared.
 program(
     "gauss", n=60_000, inputs=_system,
     check=("check_floats(flatten({{(if j < i then 0.0 else x) : x in row; j in [0:#row]} "
-           ": row in r; i in [0:#r]}))", lambda r: _floats(_upper(r))),
+           ": row in r; i in [0:#r]}))", lambda r: check_floats(np.triu(r))),
     nesl="""
 % Gaussian elimination without pivoting. %
 function eliminate(m, i) : ([[float]], int) -> [[float]] =
@@ -50,12 +49,6 @@ function eliminate(m, i) : ([[float]], int) -> [[float]] =
                      : row in m; k in [0:#m]}, i + 1);
 """,
     form="eliminate(m, 0)", numba=_gauss, numpy=_gauss_numpy)
-
-
-def _floats(r):
-    from .suite import check_floats
-
-    return check_floats(r)
 
 
 @parallel
@@ -259,17 +252,6 @@ def _weighted(n):
 
 
 @parallel
-def _row_sums(m, weights):
-    out = np.empty(len(m))
-    for i in prange(len(m)):
-        total = 0.0
-        for j in range(len(weights)):
-            total += m[i, j] * weights[j]
-        out[i] = total
-    return out
-
-
-@parallel
 def _column_sums(m, weights):
     out = np.zeros(m.shape[1])
     for b in prange((m.shape[1] + 255) // 256):
@@ -282,7 +264,7 @@ def _column_sums(m, weights):
 program(
     "weighted-row-sums", n=4_000_000, inputs=_weighted, check="floats",
     nesl="", form="{sum({x * w : x in row; w in weights}) : row in m}",
-    numba=_row_sums, numpy=lambda m, weights: m @ weights)
+    numba=lambda m, weights: times_vector(m, weights), numpy=lambda m, weights: m @ weights)
 
 program(
     "weighted-column-sums", n=4_000_000, inputs=_weighted, check="floats",
@@ -341,25 +323,6 @@ def _frames(n):
     return {"frames": rng.random((max(n // 2000, 8), 40)), "centres": rng.random((50, 40))}
 
 
-@parallel
-def _assign(frames, centres):
-    out = np.empty(len(frames), np.int64)
-    for i in prange(len(frames)):
-        best, least = 0, np.inf
-        for c in range(len(centres)):
-            d = 0.0
-            for j in range(frames.shape[1]):
-                d += (frames[i, j] - centres[c, j]) ** 2
-            if d < least:
-                best, least = c, d
-        out[i] = best
-    return out
-
-
-def _assign_numpy(frames, centres):
-    return ((centres * centres).sum(1) - 2 * frames @ centres.T).argmin(1)
-
-
 program(
     "msm-clustering", n=10_000_000, inputs=_frames, check="ints",
     nesl="""
@@ -368,7 +331,8 @@ function squared_distance(p, q) : ([float], [float]) -> float = sum({(x - y) ^ 2
 function assign(frames, centres) : ([[float]], [[float]]) -> [int] =
   {min_index({squared_distance(p, c) : c in centres}) : p in frames};
 """,
-    form="assign(frames, centres)", numba=_assign, numpy=_assign_numpy)
+    form="assign(frames, centres)", numba=lambda frames, centres: nearest(frames, centres),
+    numpy=lambda frames, centres: numpy_peers.nearest(frames, centres))
 
 
 def _documents(n):

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from .suite import loop, njit, parallel, prange, program, random
+from .suite import loop, parallel, prange, program, random
 
 
 def _circle(n):
@@ -15,28 +15,6 @@ def _hull_scipy(xs, ys):
     from scipy.spatial import ConvexHull
 
     at = ConvexHull(np.column_stack([xs, ys])).vertices
-    return xs[at], ys[at]
-
-
-@njit(cache=True)
-def _hull_numba(xs, ys):
-    order = np.argsort(xs)
-    n, k = len(xs), 0
-    hull = np.empty(2 * n, np.int64)
-    for step in range(2):
-        base = k + 1 if step == 1 else 0
-        for m in range(n):
-            i = order[m] if step == 0 else order[n - 1 - m]
-            if step == 1 and m == 0:
-                continue
-            while k >= base + 2 if step == 0 else k >= base + 1:
-                a, b = hull[k - 2], hull[k - 1]
-                if (xs[b] - xs[a]) * (ys[i] - ys[a]) - (ys[b] - ys[a]) * (xs[i] - xs[a]) > 0:
-                    break
-                k -= 1
-            hull[k] = i
-            k += 1
-    at = hull[:k - 1]
     return xs[at], ys[at]
 
 

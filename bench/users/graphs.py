@@ -2,6 +2,8 @@
 
 import numpy as np
 
+from peers.shared import bfs, components, components_scipy
+
 from .suite import Ragged, loop, parallel, prange, program, random
 
 
@@ -19,22 +21,6 @@ def _csr(graph):
     return (csr_array((np.ones(len(graph.values), np.int8), graph.values, graph.starts), (count, count)),)
 
 
-@loop
-def _bfs(starts, ends):
-    level = np.full(len(starts) - 1, -1)
-    queue = np.empty(len(level), np.int64)
-    level[0], queue[0], head, tail = 0, 0, 0, 1
-    while head < tail:
-        u = queue[head]
-        head += 1
-        for v in ends[starts[u]:starts[u + 1]]:
-            if level[v] < 0:
-                level[v] = level[u] + 1
-                queue[tail] = v
-                tail += 1
-    return level
-
-
 _arrays = (lambda graph: (graph.starts, graph.values))
 
 program(
@@ -46,40 +32,12 @@ function spread(graph, level, frontier, d) : ([[int]], [int], [int], int) -> [in
            fresh = remove_duplicates({v in near | level[v] < 0})
        in spread(graph, level <- {(v, d) : v in fresh}, fresh, d + 1);
 """,
-    form="spread(graph, rep(dist(-1, #graph), 0, 0), [0], 1)", numba=(_arrays, _bfs))
+    form="spread(graph, rep(dist(-1, #graph), 0, 0), [0], 1)", numba=(_arrays, bfs))
 
 
 def _edges(n):
     rng, count = random(2), max(n // 2, 8)
     return {"us": rng.integers(0, count, n), "vs": rng.integers(0, count, n), "vertices": count}
-
-
-@loop
-def _components(us, vs, vertices):
-    parent = np.arange(vertices)
-    for i in range(len(us)):
-        a, b = us[i], vs[i]
-        while parent[a] != a:
-            parent[a] = parent[parent[a]]
-            a = parent[a]
-        while parent[b] != b:
-            parent[b] = parent[parent[b]]
-            b = parent[b]
-        parent[max(a, b)] = min(a, b)
-    for v in range(vertices):
-        parent[v] = parent[parent[v]]
-    return parent
-
-
-def _components_scipy(us, vs, vertices):
-    from scipy.sparse import coo_array
-    from scipy.sparse.csgraph import connected_components
-
-    graph = coo_array((np.ones(len(us), np.int8), (us, vs)), (vertices, vertices))
-    found, labels = connected_components(graph, directed=False)
-    least = np.full(found, vertices)
-    np.minimum.at(least, labels, np.arange(vertices))
-    return least[labels]
 
 
 program(
@@ -94,7 +52,7 @@ function hook(parent, us, vs) : ([int], [int], [int]) -> [int] =
   in if #open == 0 then parent
      else hook(shorten(parent <- {(max(x, y), min(x, y)) : (x, y) in open}), us, vs);
 """,
-    form="hook([0:vertices], us, vs)", numba=_components, scipy=_components_scipy)
+    form="hook([0:vertices], us, vs)", numba=components, scipy=components_scipy)
 
 
 @loop

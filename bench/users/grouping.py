@@ -117,7 +117,7 @@ program(
 def _medians_pandas(keys, values):
     import pandas
 
-    medians = pandas.Series(values).groupby(keys).median()
+    medians = pandas.Series(values).groupby(keys).quantile(0.5, interpolation="higher")
     return medians.index.to_numpy(), medians.to_numpy()
 
 
@@ -129,7 +129,8 @@ def _medians_numpy(keys, values):
 
 program(
     "group-medians", n=500_000, inputs=lambda n: _pairs(n, n // 100, 8), check="sums",
-    nesl="", form="{(k, median(v)) : (k, v) in int_collect(zip(keys, values))}", numpy=_medians_numpy)
+    nesl="", form="{(k, median(v)) : (k, v) in int_collect(zip(keys, values))}", numpy=_medians_numpy,
+    pandas=_medians_pandas)
 
 
 def _wide_pairs(n):

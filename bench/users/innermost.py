@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from .suite import letters, loop, parallel, prange, program, random
+from .suite import check_floats, letters, loop, parallel, prange, program, random
 
 
 def _image(n):
@@ -226,7 +226,7 @@ def _stencil_3d_numpy(cells, side):
 
 program(
     "stencil-3d", n=1_000_000, inputs=_cube,
-    check=("check_floats(flatten(flatten(r)))", lambda r: _floats(r)),
+    check=("check_floats(flatten(flatten(r)))", check_floats),
     nesl="""
 cube = group_by(group_by(cells, side), side);
 function inside(i, n) : (int, int) -> bool = i > 0 and i < n - 1;
@@ -240,12 +240,6 @@ function step(a) : [[[float]]] -> [[[float]]] =
         : k in [0:n]} : j in [0:n]} : i in [0:n]};
 """,
     form="step(cube)", numba=_stencil_3d, numpy=_stencil_3d_numpy)
-
-
-def _floats(r):
-    from .suite import check_floats
-
-    return check_floats(r)
 
 
 def _two_words(n):

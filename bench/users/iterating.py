@@ -2,6 +2,9 @@
 
 import numpy as np
 
+from peers import numpy_peers
+from peers.shared import means, nearest, sum_columns
+
 from .suite import parallel, prange, program, random
 
 
@@ -10,42 +13,15 @@ def _clusters(n):
     return {"points": points, "centres": points[:8].copy(), "steps": 10}
 
 
-@parallel
-def _nearest(points, centres):
-    out = np.empty(len(points), np.int64)
-    for i in prange(len(points)):
-        best, least = 0, np.inf
-        for c in range(len(centres)):
-            d = 0.0
-            for j in range(points.shape[1]):
-                d += (points[i, j] - centres[c, j]) ** 2
-            if d < least:
-                best, least = c, d
-        out[i] = best
-    return out
-
-
-@parallel
 def _kmeans(points, centres, steps):
     for _ in range(steps):
-        nearest = _nearest(points, centres)
-        sums, sizes = np.zeros_like(centres), np.zeros(len(centres))
-        for i in range(len(points)):
-            sizes[nearest[i]] += 1
-            for j in range(points.shape[1]):
-                sums[nearest[i], j] += points[i, j]
-        for c in range(len(centres)):
-            sums[c] /= sizes[c]
-        centres = sums
+        centres = means(points, centres, nearest(points, centres))
     return centres
 
 
 def _kmeans_numpy(points, centres, steps):
     for _ in range(steps):
-        nearest = ((centres * centres).sum(1) - 2 * points @ centres.T).argmin(1)
-        sizes = np.bincount(nearest, minlength=len(centres))
-        centres = np.stack([np.bincount(nearest, points[:, j], len(centres)) for j in range(points.shape[1])], 1)
-        centres /= sizes[:, None]
+        centres = numpy_peers.kmeans(points, centres)()
     return centres
 
 
@@ -236,16 +212,6 @@ def _square(n):
     return {"m": random(5).random((side, side))}
 
 
-@parallel
-def _columns(m):
-    out = np.zeros(m.shape[1])
-    for b in prange((m.shape[1] + 255) // 256):
-        for i in range(len(m)):
-            for j in range(b * 256, min(b * 256 + 256, m.shape[1])):
-                out[j] += m[i, j]
-    return out
-
-
 for _name, _nesl, _form in (
         ("transposed", "", "{sum(c) : c in transpose(m)}"),
         ("by-index", "", "{sum({m[i][j] : i in [0:#m]}) : j in [0:#m[0]]}"),
@@ -262,7 +228,7 @@ function add_halves(m) : [[float]] -> [float] =
 """, "add_halves(m)")):
     program(
         f"column-sums-{_name}", n=4_000_000, inputs=_square, check="floats",
-        nesl=_nesl, form=_form, numba=_columns, numpy=lambda m: m.sum(0))
+        nesl=_nesl, form=_form, numba=lambda m: sum_columns(m), numpy=lambda m: m.sum(0))
 
 
 def _regression(n):

@@ -2,6 +2,9 @@
 
 import numpy as np
 
+from peers import numpy_peers
+from peers.shared import components, components_scipy, sieve
+
 from .suite import letters, loop, program, random
 
 
@@ -118,28 +121,6 @@ function fill(table, a, b, k) : ([int], [char], [char], int) -> [int] =
     numba=(lambda a, b: (letters(a), letters(b)), _lcs))
 
 
-@loop
-def _sieve(n):
-    flags = np.ones(n, np.bool_)
-    flags[:2] = False
-    p = 2
-    while p * p < n:
-        if flags[p]:
-            for m in range(p * p, n, p):
-                flags[m] = False
-        p += 1
-    return np.flatnonzero(flags)
-
-
-def _sieve_numpy(n):
-    flags = np.ones(n, bool)
-    flags[:2] = False
-    for p in range(2, int(n ** 0.5) + 1):
-        if flags[p]:
-            flags[p * p::p] = False
-    return np.flatnonzero(flags)
-
-
 program(
     "sieve-rep", n=2_000_000, inputs=lambda n: {"n": n}, check="ints",
     nesl="""
@@ -149,7 +130,7 @@ function sieve(flags, p) : ([bool], int) -> [bool] =
   if p * p >= #flags then flags
   else sieve((if flags[p] then strike(flags, p * p, p) else flags), p + 1);
 """,
-    form="drop(pack_index(sieve(dist(t, n), 2)), 2)", numba=_sieve, numpy=_sieve_numpy)
+    form="drop(pack_index(sieve(dist(t, n), 2)), 2)", numba=sieve, numpy=lambda n: numpy_peers.primes(n)())
 
 program(
     "sieve-write", n=2_000_000, inputs=lambda n: {"n": n}, check="ints",
@@ -160,7 +141,7 @@ function sieve(flags, p) : ([bool], int) -> [bool] =
   else if flags[p] then sieve(flags <- {(m, f) : m in [p * p:#flags:p]}, p + 1)
   else sieve(flags, p + 1);
 """,
-    form="drop(pack_index(sieve(dist(t, n), 2)), 2)", numba=_sieve, numpy=_sieve_numpy)
+    form="drop(pack_index(sieve(dist(t, n), 2)), 2)", numba=sieve, numpy=lambda n: numpy_peers.primes(n)())
 
 
 def _two_sorted(n):
@@ -283,34 +264,6 @@ def _edges(n):
     return {"us": rng.integers(0, n, n), "vs": rng.integers(0, n, n)}
 
 
-@loop
-def _union_find(us, vs):
-    parent = np.arange(len(us))
-    for i in range(len(us)):
-        a, b = us[i], vs[i]
-        while parent[a] != a:
-            parent[a] = parent[parent[a]]
-            a = parent[a]
-        while parent[b] != b:
-            parent[b] = parent[parent[b]]
-            b = parent[b]
-        parent[max(a, b)] = min(a, b)
-    for v in range(len(parent)):
-        parent[v] = parent[parent[v]]
-    return parent
-
-
-def _components_scipy(us, vs):
-    from scipy.sparse import coo_array
-    from scipy.sparse.csgraph import connected_components
-
-    n = len(us)
-    labels = connected_components(coo_array((np.ones(n, np.int8), (us, vs)), (n, n)), directed=False)[1]
-    least = np.full(labels.max() + 1, n)
-    np.minimum.at(least, labels, np.arange(n))
-    return least[labels]
-
-
 program(
     "union-find", n=200_000, inputs=_edges, check="ints",
     nesl="""
@@ -327,7 +280,7 @@ function root(parent, v) : ([int], int) -> int =
   if parent[v] == v then v else root(parent, parent[v]);
 """,
     form="let parent = unite([0:#us], us, vs, 0) in {root(parent, v) : v in [0:#us]}",
-    numba=_union_find, scipy=_components_scipy)
+    numba=lambda us, vs: components(us, vs, len(us)), scipy=lambda us, vs: components_scipy(us, vs, len(us)))
 
 
 @loop

@@ -2,6 +2,9 @@
 
 import numpy as np
 
+from peers import numpy_peers
+from peers.shared import sieve
+
 from .suite import loop, njit, parallel, prange, program, random
 
 
@@ -180,28 +183,6 @@ function julia(side) : int -> [[int]] =
     form="julia(side)", numba=_julia, numpy=_julia_numpy)
 
 
-@loop
-def _sieve(n):
-    flags = np.ones(n, np.bool_)
-    flags[:2] = False
-    p = 2
-    while p * p < n:
-        if flags[p]:
-            for m in range(p * p, n, p):
-                flags[m] = False
-        p += 1
-    return np.flatnonzero(flags)
-
-
-def _sieve_numpy(n):
-    flags = np.ones(n, bool)
-    flags[:2] = False
-    for p in range(2, int(n ** 0.5) + 1):
-        if flags[p]:
-            flags[p * p::p] = False
-    return np.flatnonzero(flags)
-
-
 program(
     "primes-recursive", n=2_000_000, inputs=lambda n: {"n": n}, check="ints",
     nesl="""
@@ -214,7 +195,7 @@ function primes(n) : int -> [int] =
            indices = {i in [0:n]; flag in flags | flag}
        in drop(indices, 2);
 """,
-    form="primes(n)", numba=_sieve, numpy=_sieve_numpy)
+    form="primes(n)", numba=sieve, numpy=lambda n: numpy_peers.primes(n)())
 
 
 @njit(cache=True, parallel=True)

@@ -2,23 +2,15 @@
 
 import numpy as np
 
-from .suite import parallel, prange, program, random
+from peers.shared import multiply, times_vector
+
+from .suite import check_floats, parallel, prange, program, random
 
 
 def _factors(n):
     side = max(int(n ** 0.5), 8)
     rng = random(1)
     return {"a": rng.random((side, side)), "b": rng.random((side, side))}
-
-
-@parallel
-def _multiply(a, b):
-    out = np.zeros((a.shape[0], b.shape[1]), a.dtype)
-    for i in prange(a.shape[0]):
-        for k in range(a.shape[1]):
-            for j in range(b.shape[1]):
-                out[i, j] += a[i, k] * b[k, j]
-    return out
 
 
 _PRODUCT = """
@@ -33,11 +25,11 @@ def _single(a, b):
 
 program(
     "matmul-f64", n=512 * 512, inputs=_factors, check="float rows", nesl=_PRODUCT,
-    form="multiply(a, b)", numba=_multiply, numpy=lambda a, b: a @ b)
+    form="multiply(a, b)", numba=multiply, numpy=lambda a, b: a @ b)
 
 program(
     "matmul-f32", n=512 * 512, inputs=_factors, check="float rows", nesl=_PRODUCT, precision=32, tolerance=1e-3,
-    form="multiply(a, b)", numba=(_single, _multiply), numpy=(_single, lambda a, b: a @ b))
+    form="multiply(a, b)", numba=(_single, multiply), numpy=(_single, lambda a, b: a @ b))
 
 
 def _tall(n):
@@ -71,20 +63,9 @@ def _matrix_vector(n):
     return {"m": rng.random((side, side)), "v": rng.random(side)}
 
 
-@parallel
-def _apply(m, v):
-    out = np.empty(len(m))
-    for i in prange(len(m)):
-        total = 0.0
-        for j in range(len(v)):
-            total += m[i, j] * v[j]
-        out[i] = total
-    return out
-
-
 program(
     "matrix-vector", n=4_000_000, inputs=_matrix_vector, check="floats",
-    nesl="", form="{sum({x * y : x in row; y in v}) : row in m}", numba=_apply, numpy=lambda m, v: m @ v)
+    nesl="", form="{sum({x * y : x in row; y in v}) : row in m}", numba=times_vector, numpy=lambda m, v: m @ v)
 
 program(
     "vector-matrix", n=4_000_000, inputs=_matrix_vector, check="floats",
@@ -113,19 +94,13 @@ _three_dimensions = (lambda xs, ys: (xs.reshape(-1, 8, 8), ys.reshape(-1, 8, 8))
 
 program(
     "batched-small", n=1_000_000, inputs=_batch,
-    check=("check_floats(flatten(flatten(r)))", lambda r: _floats(r)),
+    check=("check_floats(flatten(flatten(r)))", check_floats),
     nesl=_PRODUCT + """
 as = group_by(xs, 8);
 bs = group_by(ys, 8);
 """,
     form="{multiply(a, b) : a in as; b in bs}", numba=(_three_dimensions, _batched),
     numpy=(_three_dimensions, lambda a, b: a @ b))
-
-
-def _floats(r):
-    from .suite import check_floats
-
-    return check_floats(r)
 
 
 program(

@@ -2,7 +2,9 @@
 
 import numpy as np
 
-from .suite import Ragged, parallel, prange, program, random
+from peers.shared import sparse_times_vector
+
+from .suite import Ragged, program, random
 
 # The name, the rows and columns of the original for each million of entries, entries of a row, and how
 # they lie: near the diagonal, anywhere, or few rows with very many.
@@ -49,17 +51,6 @@ def _csr(columns, entries, v):
     return csr_array((entries.values, columns.values, starts), (len(starts) - 1, len(v))), v
 
 
-@parallel
-def _multiply(starts, columns, entries, v):
-    out = np.empty(len(starts) - 1)
-    for row in prange(len(out)):
-        total = 0.0
-        for at in range(starts[row], starts[row + 1]):
-            total += entries[at] * v[columns[at]]
-        out[row] = total
-    return out
-
-
 for _name, _height, _width, _kind in SHAPES:
     program(
         f"spmv-{_name}", n=4_000_000, check="floats", grows=_name in ("protein", "webbase", "lp"),
@@ -70,4 +61,4 @@ function multiply(matrix, v) : ([[(int, float)]], [float]) -> [float] =
   {sum({x * v[j] : (j, x) in row}) : row in matrix};
 """,
         form="multiply(matrix, v)", scipy=(_csr, lambda matrix, v: matrix @ v),
-        numba=(lambda columns, entries, v: (columns.starts, columns.values, entries.values, v), _multiply))
+        numba=(lambda columns, entries, v: (columns.starts, columns.values, entries.values, v), sparse_times_vector))

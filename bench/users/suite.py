@@ -11,18 +11,8 @@ from typing import Callable
 
 import numpy as np
 
-try:
-    from numba import njit, prange
-except ImportError:
-    # Without Numba, the other peers still run; `available` leaves its programs out.
-    prange = range
-
-    def njit(**_):
-        return lambda function: function
-
-# A loop as it is written, and one whose iterations `prange` gives to all cores.
-loop = njit(cache=True)
-parallel = njit(cache=True, parallel=True, fastmath=True)
+# The themes take these from here.
+from peers.shared import loop, njit, parallel, prange  # noqa: F401
 
 
 @dataclass

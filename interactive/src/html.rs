@@ -77,7 +77,9 @@ impl Style {
                 22 => (self.bold, self.dim) = (false, false),
                 24 => self.underline = false,
                 30..=37 => self.color = Some(COLORS[code - 30]),
-                90..=97 => self.color = Some(COLORS[code - 90]),
+                // Grey: the text that is less important.
+                90 => self.color = Some(COLORS[7]),
+                91..=97 => self.color = Some(COLORS[code - 90]),
                 // One of 256 colours: those beyond the first 16 are shades that ariadne uses for what
                 // is less important.
                 38 if codes.next() == Some(5) => {

@@ -148,6 +148,7 @@ impl Renderer {
         let text = String::from_utf8_lossy(&text);
         // Ariadne colours headings of its own making only, asked or not: we write ours.
         let rest = text.split_once('\n').map_or("", |(_, rest)| rest);
+        let rest = in_theme_colors(rest);
         let (paint, end) = if self.colors { (paint, "\x1b[0m") } else { ("", "") };
         let heading = heading(diagnostic);
         format!("{paint}{heading}:{end} {}\n{rest}", visible(&diagnostic.message))
@@ -226,6 +227,22 @@ pub fn heading(diagnostic: &Diagnostic<FileRange>) -> String {
         Severity::Error => format!("{kind} error"),
         Severity::Warning => format!("{kind} warning"),
     }
+}
+
+/// The colours of ariadne that are the same in every theme, and those of the theme in their place: titles of
+/// notes, text that is not pointed at, the margin, and the margin of lines left out. On a light page, or in
+/// Jupyter's pale red box, the former can hardly be read.
+const THEME_COLORS: [(&str, &str); 4] = [
+    ("\x1b[38;5;115m", "\x1b[1;36m"),
+    ("\x1b[38;5;249m", "\x1b[39m"),
+    ("\x1b[38;5;246m", "\x1b[90m"),
+    ("\x1b[38;5;240m", "\x1b[90m"),
+];
+
+/// Replaces the colours that are the same in every theme.
+fn in_theme_colors(text: &str) -> String {
+    let replaced = |text: String, (fixed, themed): &(&str, &str)| text.replace(fixed, themed);
+    THEME_COLORS.iter().fold(text.to_string(), replaced)
 }
 
 /// A span, as ariadne takes it.

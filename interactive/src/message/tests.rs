@@ -243,6 +243,18 @@ fn colours_are_there_only_if_wanted() {
 }
 
 #[test]
+fn colours_are_those_of_the_theme() {
+    let text = "let x = 1 +\n  y in z";
+    let diagnostic = Diagnostic::error(DiagnosticKind::Syntax, at(text, "+"), "oh")
+        .label(at(text, "z"), "there")
+        .note("n")
+        .hint("try");
+    let sources = Texts(vec![("f", text.to_string())]);
+    let shown = shown(&sources, true, &diagnostic);
+    assert!(shown.contains("\x1b[1;36m") && !shown.contains("\x1b[38;5;"), "{shown:?}");
+}
+
+#[test]
 fn neighbours_of_one_color_are_colored_together() {
     let red = |text: &str| format!("\x1b[31m{text}\x1b[0m");
     assert_eq!(merged(&(red("a") + &red("b") + " " + &red("c"))), red("ab") + " " + &red("c"));

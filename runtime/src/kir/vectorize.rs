@@ -28,6 +28,9 @@ const MEMORY_BOUND_OPERATIONS: u64 = 4;
 /// A vector division or square root costs as much as this many other operations.
 const DIVISION_OPERATIONS: u64 = 4;
 
+/// A division of ints, which is done lane by lane, takes as long as this many other operations in a lane.
+const INT_DIVISION_OPERATIONS: u64 = 6;
+
 /// A constant of at most this size can be added to an element number any number of times in practice without
 /// overflow.
 const MAX_OFFSET: u64 = 1 << 32;
@@ -406,7 +409,13 @@ impl<'a> Analysis<'a> {
             (_, [_, of_b]) => {
                 let int = self.scalar(a).is_some_and(Ty::is_int);
                 self.only_byte_lanes &= op.compares() || self.scalar(a) == Some(Ty::Bool);
-                self.count_binary(op, int, of_b);
+                let divides = int && matches!(op, Binary::Div | Binary::Rem);
+                // A division by a constant is a multiplication.
+                if divides && self.constant(b).is_none() {
+                    self.count_lane_operations(INT_DIVISION_OPERATIONS);
+                } else {
+                    self.count_binary(op, int, of_b);
+                }
                 Varying
             }
         }
@@ -734,6 +743,18 @@ mod tests {
         assert_eq!(why, NotVectorizable("most is done lane by lane"));
         let why = analyse("v4: [i64] = alloc v3 store v2[v3] = v3").unwrap_err();
         assert_eq!(why, NotVectorizable("memory or calls"));
+    }
+
+    #[test]
+    fn divisions_of_ints_are_worth_vectors_only_among_much_else() {
+        let remainders = |divisor: &str| {
+            analyse(&format!(
+                "v4: i64 = load v2[v3] v5: i64 = const 26 v6: i64 = rem v4, {divisor} \
+                 v7: i64 = add v6, v4 store v2[v3] = v7"
+            ))
+        };
+        assert_eq!(remainders("v3").unwrap_err(), NotVectorizable("most is done lane by lane"));
+        assert!(remainders("v5").is_ok(), "a multiplication instead");
     }
 
     #[test]
