@@ -73,6 +73,13 @@ pub struct Thresholds {
     /// reads about 64 elements.
     pub max_elements_of_small_work_item: u64,
 
+    /// Mean elements read per work item from which rows are ordered or grouped by flattened code, whose
+    /// intrinsics take all of them at once; shorter ones by sequential code, if there are enough for all threads.
+    ///
+    /// Rows of 8 take about as long either way on a CPU, rows of 16 a third as long where they are grouped;
+    /// flattened code needs 10 to 50 bytes for each element in between, sequential code none.
+    pub min_ordered_row_elements: u64,
+
     /// Elements read in all below which code is not flattened.
     ///
     /// Flattened code takes a launch for each stage. Sixteen thousand elements take a CPU about as
@@ -301,6 +308,7 @@ impl Default for Thresholds {
             concurrent_threads: 1,
             min_work_items_per_thread: 8,
             max_elements_of_small_work_item: 0,
+            min_ordered_row_elements: 16,
             min_flattened_elements: 1 << 14,
             max_elements_off_device: u64::MAX,
             max_calls_on_device: 64,

@@ -116,8 +116,15 @@ const RULES: &[Rule] = &[
     },
     // Launches for each step would cost more than the work.
     Rule { version: Version::Sequential, applies: has_few_inputs },
-    // Intrinsics for all rows at once balance them, however unequal they are, and allocate nothing for each.
-    Rule { version: Version::Flattened, applies: |facts, _| facts.orders_rows },
+    // Intrinsics for all rows at once balance them, however unequal they are, and allocate nothing for
+    // each. Rows of a few elements are ordered faster where they lie, and stay in registers or the cache.
+    Rule {
+        version: Version::Flattened,
+        applies: |facts, limits| {
+            let mean_at_least = facts.elements.saturating_mul(limits.min_ordered_row_elements);
+            facts.orders_rows && facts.input_elements >= mean_at_least
+        },
+    },
     // A device that cannot execute the sequential version would have to send its arrays away.
     Rule {
         version: Version::Flattened,
@@ -420,6 +427,13 @@ mod tests {
     #[test]
     fn a_large_map_is_always_flattened() {
         assert_eq!(choose(Facts { map: true, ..MANY }), Version::Flattened);
+    }
+
+    #[test]
+    fn rows_are_ordered_all_at_once_unless_they_are_short() {
+        let rows = Facts { elements: 1 << 16, orders_rows: true, ..MANY };
+        assert_eq!(choose(rows), Version::Flattened);
+        assert_eq!(choose(Facts { input_elements: (1 << 20) - 1, ..rows }), Version::Sequential);
     }
 
     #[test]

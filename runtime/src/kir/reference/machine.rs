@@ -16,6 +16,7 @@ use crate::services::text;
 use std::cmp::Ordering;
 use std::collections::HashMap;
 use std::hash::Hash;
+use std::iter::once;
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
@@ -405,8 +406,9 @@ impl<'m, 'r> Machine<'m, 'r> {
             Extern::SortSegmentsUp => self.sort(args, Order::Up, Some(args[3]))?,
             Extern::SortSegmentsDown => self.sort(args, Order::Down, Some(args[3]))?,
             Extern::Groups => {
-                let keys = self.memory.read(self.array(args[0]), self.i64(args[1]))?;
-                self.groups(&keys, [args[2], args[3]], &[0..keys.len()])?
+                let whole = self.segments(args[1], None)?;
+                let keys = self.memory.read(self.array(args[0]), end(&whole) as i64)?;
+                self.groups(&keys, [args[2], args[3]], &whole)?
             }
             Extern::GroupSegments => {
                 let segments = self.segments(args[1], Some(args[4]))?;
@@ -414,8 +416,9 @@ impl<'m, 'r> Machine<'m, 'r> {
                 self.groups(&keys, [args[2], args[3]], &segments)?
             }
             Extern::TextGroups => {
-                let texts = self.texts(args, self.i64(args[1]))?;
-                self.groups(&texts, [args[4], args[5]], &[0..texts.len()])?
+                let whole = self.segments(args[1], None)?;
+                let texts = self.texts(args, end(&whole) as i64)?;
+                self.groups(&texts, [args[4], args[5]], &whole)?
             }
             Extern::GroupTextSegments => {
                 let segments = self.segments(args[1], Some(args[6]))?;
@@ -506,7 +509,7 @@ impl<'m, 'r> Machine<'m, 'r> {
     /// of so many elements.
     fn segments(&mut self, number: Value, offsets: Option<Value>) -> Outcome<Vec<Range<usize>>> {
         let count = self.i64(number);
-        let Some(offsets) = offsets else { return Ok(vec![0..count as usize]) };
+        let Some(offsets) = offsets else { return Ok(once(0..count as usize).collect()) };
         let offsets = self.memory.read(self.array(offsets), count + 1)?;
         let offsets = offsets.into_iter().map(|offset| i64_of(Datum::Scalar(offset)) as usize);
         let offsets: Vec<usize> = offsets.collect();

@@ -298,7 +298,7 @@ pub(super) fn by_hash<E: Elements + ?Sized>(
 #[inline]
 fn owner(hash: u64, tables: usize) -> usize {
     // The lowest bits are those of the slot.
-    ((hash >> u32::BITS) * tables as u64 >> u32::BITS) as usize
+    (((hash >> u32::BITS) * tables as u64) >> u32::BITS) as usize
 }
 
 /// Places, some at a time.
