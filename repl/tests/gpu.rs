@@ -119,15 +119,14 @@ fn programs_of_the_benchmarks() {
         word-count                 5         6         0         3         2      6271      4798     37478         0
         quicksort                218       267         1       120        42    139876    137136    140717         1
         quickhull                 87        92         1        34        40     18186      3700    103665         1
-        barnes-hut                29        45         1        10        14    202224      1033     90647         1
-        barnes-hut-squares       227       285        10       103        66    811127    812499    845891         2
+        barnes-hut                25        33         1         8        12    202094      1014     88137         1
+        barnes-hut-squares       215       247         5        85        68    785270    791484    673385         1
         batcher                  647       723        11       331       205    242221    239078    142926         2
 
         quicksort: quicksort kernel 5: recursive functions
         quickhull: chain kernel 19: recursive functions
-        barnes-hut: tree kernel 21: recursive functions
-        barnes-hut-squares: pulls kernel 28: the intrinsic `rank_up`
-        barnes-hut-squares: pulls kernel 29: the intrinsic `sort_up`
+        barnes-hut: tree kernel 22: recursive functions
+        barnes-hut-squares: order: the intrinsic `rank_segments_up`
         batcher: bitonic_merge kernel 15: recursive functions
         batcher: bitonic_sort kernel 4: recursive functions
     "#]].assert_eq(&table);
@@ -165,55 +164,55 @@ fn programs_of_the_examples() {
     let table = format!("{table}\n{refused}");
     expect![[r#"
         example              kernels   entries    on cpu    drains     reads  load KiB store KiB   k instr   refused
-        barnes_hut                34        50         1        15        23      4746      2818     24564         1
+        barnes_hut                26        34         1        11        19      4304      2501     15688         1
         batcher                   64        65        10        18        26       185       131      4132        10
-        bfs                       49        55         3        23        25        41        22      6609         3
+        bfs                       43        49         3        19        21        40        23      3844         3
         black_scholes              2         3         0         2         0         0         0       138         0
-        closest_pair              35        35         2        17        23      5207      3784      9814         2
+        closest_pair              23        23         2         9        15      5201      3781      9625         2
         collatz                    5         5         1         4         2        30        25      5453         1
-        components               346       403         0        74        68     29512     10115     33886         0
+        components               346       403         0        75        68     29512     10115     33886         0
         dot_product                4         4         0         3         2        67         8      8090         0
         edit_distance             31        45         0        19         1       864       604      2126         0
         fft                       49        49         3         9        14        78        54       742         2
         heat                       4         6         0         4         0      2259       874      1205         0
-        histogram                 32        35         0        14        13        44        14      3516         0
-        independent_set           34        34         0        11        10        65        18      3335         0
+        histogram                 26        29         0        10        10        40        12      2067         0
+        independent_set           31        31         0         9         8        64        19      1951         0
         integration                3         3         3         3         9         1         0       213         2
-        kmeans                   180       232         1        83        61      1464       558     11507         1
-        knn                       33        36         2        17        20      2186       749      5684         2
+        kmeans                   177       229         1        81        59      1464       558     10125         1
+        knn                       30        33         2        17        18      2183       747      5523         2
         life                      67        99         0        62         5       261       127      5135         0
-        line_fit                  17        18         0        12         9        42        15      3255         0
+        line_fit                  14        15         0        10         7        41        15      1873         0
         list_ranking              69        71         0        21        18     12993      6194     30979         0
         mandelbrot                 4         5         0         3         4         5        57      2894         0
         matrix                    96       111         3        75        73       321       263      4379         3
         monte_carlo               12        13         0         7         6       147       127     38238         0
         nqueens                   11        18         0        15         3     21924     15155     11418         0
-        pagerank                 384       384         0       129       127      1148        94     13160         0
-        parentheses               31        39         0        21         9        10         6      5487         0
+        pagerank                 378       378         0       125       123      1146        94     11730         0
+        parentheses               25        33         0        17         5         9         5      4059         0
         picture                  153       209         1       110        53       330       329      9657         1
         primes                    15        15         3         9         7        14        18       598         3
         quickhull                 43        45         2        21        35      3239      1120     24813         2
         quicksort                 37        47         5        22        25       837       651      7015         5
         run_length                28        34         0        20         9       278       131      1847         0
-        spanning_tree             66        78         0        30        18       320       239      5680         0
-        sparse_matrix             75        77         0        36        34       165        28      3369         0
+        spanning_tree             59        71         0        26        14       310       234      5479         0
+        sparse_matrix             72        74         0        34        32       163        28      3321         0
         string_search             30        44         0        24         9      3715      3428      3481         0
-        word_count                33        37         0        20        19       378       168      5460         0
+        word_count                26        30         0        16        15       372       168      3933         0
 
-        barnes_hut: pulls kernel 39: recursive functions
+        barnes_hut: pulls kernel 42: recursive functions
         batcher: bitonic_merge@int kernel 16: recursive functions
-        batcher: bitonic_merge@int kernel 52: recursive functions
-        batcher: bitonic_sort@int kernel 15: recursive functions
+        batcher: bitonic_merge@int kernel 54: recursive functions
+        batcher: bitonic_sort@int kernel 17: recursive functions
         batcher: bitonic_sort@int kernel 5: recursive functions
         batcher: odd_even_merge@char kernel 17: recursive functions
         batcher: odd_even_merge@int kernel 17: recursive functions
-        batcher: odd_even_merge@int kernel 37: recursive functions
+        batcher: odd_even_merge@int kernel 39: recursive functions
         batcher: odd_even_sort@char kernel 5: recursive functions
-        batcher: odd_even_sort@int kernel 25: recursive functions
+        batcher: odd_even_sort@int kernel 27: recursive functions
         batcher: odd_even_sort@int kernel 5: recursive functions
         bfs: main kernel 2: the intrinsic `groups`
         bfs: spread kernel 12: the collective operation `store`
-        bfs: spread kernel 23: the collective operation `store`
+        bfs: spread kernel 24: the collective operation `store`
         closest_pair: closest kernel 15: recursive functions
         closest_pair: closest kernel 22: recursive functions
         collatz: game kernel 4: recursive functions
@@ -221,22 +220,22 @@ fn programs_of_the_examples() {
         fft: fft kernel 14: recursive functions
         integration: integrate kernel 6: recursive functions
         integration: integrate kernel 7: recursive functions
-        kmeans: main kernel 21: the intrinsic `text_groups`
-        knn: main kernel 11: the intrinsic `text_groups`
-        knn: main kernel 9: the intrinsic `rank_up`
+        kmeans: main kernel 22: the intrinsic `text_groups`
+        knn: groups: the intrinsic `group_text_segments`
+        knn: order: the intrinsic `rank_segments_up`
         matrix: determinant kernel 17: recursive functions
         matrix: power@int kernel 7: recursive functions
         matrix: solve_rows kernel 26: recursive functions
         picture: main kernel 25: recursive functions
         primes: main kernel 1: recursive functions
-        primes: primes kernel 27: recursive functions
+        primes: primes kernel 28: recursive functions
         primes: primes kernel 4: recursive functions
         quickhull: main kernel 11: recursive functions
         quickhull: main kernel 7: recursive functions
         quicksort: main kernel 5: recursive functions
         quicksort: quicksort@char kernel 6: recursive functions
         quicksort: quicksort@float kernel 7: recursive functions
-        quicksort: quicksort@int kernel 10: recursive functions
+        quicksort: quicksort@int kernel 11: recursive functions
         quicksort: quicksort@int kernel 6: recursive functions
     "#]].assert_eq(&table);
 }
