@@ -72,8 +72,8 @@ fn programs_of_the_benchmarks() {
         word-count                5        3        2        0        4
         quicksort               219       71       39        1       12
         quickhull                88       34       30        4       18
-        barnes-hut               30       10        8        6        8
-        barnes-hut-squares      237       77       51        0       49
+        barnes-hut               26        8        6        6        8
+        barnes-hut-squares      220       64       58        0       47
         batcher                 658      255      172        2       18
     "#]]
     .assert_eq(&table);
