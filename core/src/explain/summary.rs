@@ -447,6 +447,14 @@ impl<'a> Summariser<'a> {
             span.map(|span| self.origins.range(span)).into_iter().collect();
         if let (Some(call), true) = (self.unit(&[binding]), binding.op.blocks().next().is_some()) {
             // What happens inside is the function's own business.
+            if let (Op::Branch { then, otherwise, .. }, true) =
+                (&binding.op, self.is_single(binding.space))
+                && self.around.choices.contains(&call)
+            {
+                let launches = self.alternatives([&then.1, &otherwise.1], depth, in_sequential);
+                self.push_call(depth, call, launches);
+                return;
+            }
             let start = self.summary.lines.len();
             self.parts(binding, depth, in_sequential, sources);
             let inside = self.summary.lines.split_off(start);
@@ -456,6 +464,21 @@ impl<'a> Summariser<'a> {
             return;
         }
         self.parts(binding, depth, in_sequential, sources);
+    }
+
+    /// Counts the launches of a choice of the compiler: those of the block that has the most, because only one
+    /// of them is executed.
+    fn alternatives(&mut self, blocks: [&'a Block; 2], depth: u32, in_sequential: bool) -> u32 {
+        let (before, start) = (self.summary.launches, self.summary.lines.len());
+        let (mut total, mut most) = (before, 0);
+        for block in blocks {
+            self.summary.launches = before;
+            self.block(block, depth + 1, in_sequential);
+            most = most.max(count_launches(&self.summary.lines.split_off(start)));
+            total = total.max(self.summary.launches);
+        }
+        self.summary.launches = total;
+        most
     }
 
     /// Summarises the blocks of a step.

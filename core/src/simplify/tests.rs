@@ -250,51 +250,79 @@ fn "int_collect@float"(v0: [(int, float)]) -> [(int, [float])] library group_by_
                 v4: int = rem(v2, 8)
                 v4
               }
-              v10: [bool] = each v6: int in v5 {
-                v7: bool = ge(v6, 0)
-                v8: bool = lt(v6, 4)
-                v9: bool = and(v7, v8)
-                v9
+              v9: [int] = each v6: int in v5 {
+                v7: bool = lt(v6, 0)
+                v8: int = if v7 {
+                  9223372036854775807
+                } else {
+                  v6
+                }
+                v8
               }
-              v11: bool = reduce_and(v10)
-              v13: [int] = each v12: int in v5 {
+              v10: int = reduce_max(v9)
+              v12: [int] = each v11: int in v5 {
                 1
               }
-              v14: [int] = histogram_sum(4, v5, v13)
-              v15: [float] = histogram_sum(4, v5, v1)
-              v40: [(int, (float, int))] = if v11 {
+              v13: [int] = histogram_sum(4, v5, v12)
+              v14: [float] = histogram_sum(4, v5, v1)
+              v15: bool = lt(v10, 4)
+              v57: [(int, (float, int))] = if v15 {
                 v16: [int] = range(0, 1, 4)
-                v19: [bool] = each v17: int in v14 {
+                v19: [bool] = each v17: int in v13 {
                   v18: bool = gt(v17, 0)
                   v18
                 }
                 v20: [int] = pack(v16, v19)
                 v26: [(int, (float, int))] = each v21: int in v20 {
-                  v22: int = index(v14, v21)
-                  v23: float = index(v15, v21)
+                  v22: int = index(v13, v21)
+                  v23: float = index(v14, v21)
                   v24: (float, int) = pair(v23, v22)
                   v25: (int, (float, int)) = pair(v21, v24)
                   v25
                 }
                 v26
               } else {
-                v30: [(int, float)] = each v27: int in v5, v28: float in v1 {
-                  v29: (int, float) = pair(v27, v28)
-                  v29
+                v56: [(int, (float, int))] = if v15 {
+                  v27: int = add(v10, 1)
+                  v29: [int] = each v28: int in v5 {
+                    1
+                  }
+                  v30: [int] = histogram_sum(v27, v5, v29)
+                  v31: [float] = histogram_sum(v27, v5, v1)
+                  v32: [int] = range(0, 1, v27)
+                  v35: [bool] = each v33: int in v30 {
+                    v34: bool = gt(v33, 0)
+                    v34
+                  }
+                  v36: [int] = pack(v32, v35)
+                  v42: [(int, (float, int))] = each v37: int in v36 {
+                    v38: int = index(v30, v37)
+                    v39: float = index(v31, v37)
+                    v40: (float, int) = pair(v39, v38)
+                    v41: (int, (float, int)) = pair(v37, v40)
+                    v41
+                  }
+                  v42
+                } else {
+                  v46: [(int, float)] = each v43: int in v5, v44: float in v1 {
+                    v45: (int, float) = pair(v43, v44)
+                    v45
+                  }
+                  v47: [(int, [float])] = list()
+                  v55: [(int, (float, int))] = each v48: (int, [float]) in v47 {
+                    v49: int = first(v48)
+                    v50: [float] = second(v48)
+                    v51: float = reduce_sum(v50)
+                    v52: int = length(v50)
+                    v53: (float, int) = pair(v51, v52)
+                    v54: (int, (float, int)) = pair(v49, v53)
+                    v54
+                  }
+                  v55
                 }
-                v31: [(int, [float])] = list()
-                v39: [(int, (float, int))] = each v32: (int, [float]) in v31 {
-                  v33: int = first(v32)
-                  v34: [float] = second(v32)
-                  v35: float = reduce_sum(v34)
-                  v36: int = length(v34)
-                  v37: (float, int) = pair(v35, v36)
-                  v38: (int, (float, int)) = pair(v33, v37)
-                  v38
-                }
-                v39
+                v56
               }
-              v40
+              v57
             }
         "#]],
     );

@@ -471,45 +471,51 @@ mod tests {
                 == {(k, sum(v)) : (k, v) in int_collect([(1, 20), (0, 7), (1, 5)])}
                 index space: the elements of `[(1, 20), (0, 7), (1, 5)]`   [int_collect([(1, 20), (0, 7), (1, 5)])]
                     s1 = elements v3 of s0
-                    v83: (int, int) in s1 = element(v3)
+                    v105: (int, int) in s1 = element(v3)
                   in  [(1, 20), (0, 7), (1, 5)] : [(int, int)] = [(1, 20), (0, 7), (1, 5)] | contiguous [3] | 1 0 1 / 20 7 5
                   out element of [(1, 20), (0, 7), (1, 5)] : [(int, int)] = [(1, 20), (0, 7), (1, 5)] | contiguous [3] | 1 0 1 / 20 7 5
-                compare, and   [k, v) in int_collect([(1, 20), (0, 7), (1, 5)])]
-                    v11: bool in s1 = ge(v5, 0)
-                    v12: bool in s1 = lt(v5, 3)
-                    v13: bool in s1 = and(v11, v12)
+                compare   [k, v) in int_collect([(1, 20), (0, 7), (1, 5)])]
+                    v11: bool in s1 = lt(v5, 0)
                   in  first of element of [(1, 20), (0, 7), (1, 5)] : [int] = [1, 0, 1] | contiguous [3] | 1 0 1
-                  out v13 : [bool] = [T, T, T] | contiguous [3] | T T T
-                the conjunction (and) of all elements   [k, v) in int_collect([(1, 20), (0, 7), (1, 5)])]
-                    v15: bool in s0 = reduce_and v13 from s1
-                  in  v13 : [bool] = [T, T, T] | contiguous [3] | T T T
-                  out v15 : bool = T | T
+                  out v11 : [bool] = [F, F, F] | contiguous [3] | F F F
+                each element executes its branch of a conditional   [k, v) in int_collect([(1, 20), (0, 7), (1, 5)])]
+                    v12: int in s1 = if v11 {
+                  in  v11 : [bool] = [F, F, F] | contiguous [3] | F F F
+                  out k, sum(v) : [int] = [1, 0, 1] | contiguous [3] | 1 0 1
+                the largest of all elements   [k, v) in int_collect([(1, 20), (0, 7), (1, 5)])]
+                    v14: int in s0 = reduce_max v12 from s1
+                  in  k, sum(v) : [int] = [1, 0, 1] | contiguous [3] | 1 0 1
+                  out v14 : int = 1 | 1
                 histogram: the sum of the values for each index   [k, v) in int_collect([(1, 20), (0, 7), (1, 5)])]
-                    v18: [int] in s0 = histogram_sum 1 to v5 of 3 from s1
+                    v17: [int] in s0 = histogram_sum 1 to v5 of 3 from s1
                   in  first of element of [(1, 20), (0, 7), (1, 5)] : [int] = [1, 0, 1] | contiguous [3] | 1 0 1
                   out the sum at each index : [int] = [1, 2, 0] | contiguous [3] | 1 2 0
                 histogram: the sum of the values for each index   [k, v) in int_collect([(1, 20), (0, 7), (1, 5)])]
-                    v19: [int] in s0 = histogram_sum v8 to v5 of 3 from s1
+                    v18: [int] in s0 = histogram_sum v8 to v5 of 3 from s1
                   in  first of element of [(1, 20), (0, 7), (1, 5)] : [int] = [1, 0, 1] | contiguous [3] | 1 0 1
                   in  second of element of [(1, 20), (0, 7), (1, 5)] : [int] = [20, 7, 5] | contiguous [3] | 20 7 5
                   out the sum at each index : [int] = [7, 25, 0] | contiguous [3] | 7 25 0
+                compare   [k, v) in int_collect([(1, 20), (0, 7), (1, 5)])]
+                    v19: bool in s0 = lt(v14, 3)
+                  in  v14 : int = 1 | 1
+                  out v19 : bool = T | T
                 index space: 3 elements; collect the elements into a sequence   [k, v) in int_collect([(1, 20), (0, 7), (1, 5)])]
                     s3 = count 3 of s2
-                    v84: int in s3 = position
-                    v20: [int] in s2 = collect v84 from s3
+                    v106: int in s3 = position
+                    v20: [int] in s2 = collect v106 from s3
                   out {(k, sum(v)) : (k, v) in in… : [int] = [0, 1, 2] | regular [3] | 0 1 2
                 index space: the elements of `the sum at each index`   [k, v) in int_collect([(1, 20), (0, 7), (1, 5)])]
-                    s4 = elements v18 of s2
-                    v85: int in s4 = element(v18)
+                    s4 = elements v17 of s2
+                    v107: int in s4 = element(v17)
                   in  the sum at each index : [int] = [1, 2, 0] | contiguous [3] | 1 2 0
                   out (k, v) : [int] = [1, 2, 0] | contiguous [3] | 1 2 0
                 compare; collect the elements into a sequence   [k, v) in int_collect([(1, 20), (0, 7), (1, 5)])]
-                    v22: bool in s4 = gt(v85, 0)
+                    v22: bool in s4 = gt(v107, 0)
                     v23: [bool] in s2 = collect v22 from s4
                   in  (k, v) : [int] = [1, 2, 0] | contiguous [3] | 1 2 0
                   out {(k, sum(v)) : (k, v) in in… : [bool] = [T, T, F] | contiguous [3] | T T F
                 the element of `{(k, sum(v)) : (k, v) in in…` at each index   [k, v) in int_collect([(1, 20), (0, 7), (1, 5)])]
-                    v87: int in s4 = element(v20) after v86
+                    v109: int in s4 = element(v20) after v108
                   in  {(k, sum(v)) : (k, v) in in… : [int] = [0, 1, 2] | regular [3] | 0 1 2
                   out (k, v) : [int] = [0, 1, 2] | contiguous [3] | 0 1 2
                 filter: the elements whose flag is T   [k, v) in int_collect([(1, 20), (0, 7), (1, 5)])]
@@ -518,10 +524,10 @@ mod tests {
                   in  v22 : [bool] = [T, T, F] | contiguous [3] | T T F
                   out (k, v) : [int] = [1, 2] | contiguous [2] | 1 2
                 take an element   [k, v) in int_collect([(1, 20), (0, 7), (1, 5)])]
-                    v27: int in s5 = index(v19, v87)
+                    v27: int in s5 = index(v18, v109)
                   in  the sum at each index : [int] = [7, 25, 0] | contiguous [3] | 7 25 0
                   in  (k, v) : [int] = [0, 1] | contiguous [2] | 0 1
-                  out k, sum(v) : [int] = [7, 25] | contiguous [2] | 7 25
+                  out inside k, sum(v) : [int] = [7, 25] | contiguous [2] | 7 25
                 collect the elements into a sequence   [k, v) in int_collect([(1, 20), (0, 7), (1, 5)])]
                     v29: [(int, int)] in s2 = collect v28 from s5
                   in  k, sum(v) : [(int, int)] = [(0, 7), (1, 25)] | contiguous [2] | 0 1 / 7 25

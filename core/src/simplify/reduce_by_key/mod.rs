@@ -137,6 +137,8 @@ struct Source {
     values: Atom,
     /// The pairs, if they are there too.
     pairs: Option<Atom>,
+    /// The number of keys.
+    count: Atom,
     /// The length of rows, if members are rows.
     width: Option<Atom>,
 }
@@ -293,43 +295,47 @@ impl Reducer<'_> {
         if let Some(made) = made {
             self.builder.keep(made);
         }
-        let width = self.width(values, call);
+        let (count, width) = self.shape(values, call);
         let var = keys.var;
         self.builder.keep(keys);
-        Source { keys: Atom::Var(var), values, pairs: None, width }
+        Source { keys: Atom::Var(var), values, pairs: None, count, width }
     }
 
     /// The keys and values of pairs.
     fn halves(&mut self, call: &Let) -> Source {
         let Op::Call(_, args) = &call.op else { bug!("the binding is a call") };
-        let (pairs, site) = (args[0], call.site);
-        let b = &mut self.builder;
-        let keys = b.nest(&[pairs], false, site, |b, x| b.bind(Ty::Int, Op::First(x[0]), site));
-        let ty = members(call);
-        let values =
-            b.nest(&[pairs], false, site, |b, x| b.bind(ty.clone(), Op::Second(x[0]), site));
-        let width = self.width(values, call);
-        Source { keys, values, pairs: Some(pairs), width }
+        let (keys, values) = self.unzip(args[0], call);
+        let (count, width) = self.shape(values, call);
+        Source { keys, values, pairs: Some(args[0]), count, width }
     }
 
-    /// The length of the first row, if members are rows.
-    fn width(&mut self, values: Atom, call: &Let) -> Option<Atom> {
-        members(call).element()?;
+    /// The first and the second components of pairs.
+    fn unzip(&mut self, pairs: Atom, call: &Let) -> (Atom, Atom) {
+        let (b, site, ty) = (&mut self.builder, call.site, members(call));
+        let keys = b.nest(&[pairs], false, site, |b, x| b.bind(Ty::Int, Op::First(x[0]), site));
+        let values = b.nest(&[pairs], false, site, |b, x| b.bind(ty, Op::Second(x[0]), site));
+        (keys, values)
+    }
+
+    /// The number of values, and the length of the first, if members are rows.
+    fn shape(&mut self, values: Atom, call: &Let) -> (Atom, Option<Atom>) {
         let (b, site) = (&mut self.builder, call.site);
         let count = b.seq(SeqOp::Length, vec![values], site);
+        if members(call).element().is_none() {
+            return (count, None);
+        }
         let none = b.scalar(ScalarOp::Eq, vec![count, Atom::Int(0)], site);
         let first = |b: &mut FunctionBuilder| {
             let row = b.seq(SeqOp::Index, vec![values, Atom::Int(0)], site);
             b.seq(SeqOp::Length, vec![row], site)
         };
-        Some(b.conditional(none, site, |_| Atom::Int(0), first))
+        (count, Some(b.conditional(none, site, |_| Atom::Int(0), first)))
     }
 
     /// The greatest number of keys that a table may have places for, if it has at most this many
     /// elements, and no more places than there are values.
     fn most_slots(&mut self, source: &Source, most: i64, site: Site) -> Atom {
         let b = &mut self.builder;
-        let count = b.seq(SeqOp::Length, vec![source.values], site);
         let most = match source.width {
             Some(width) => {
                 let least = b.scalar(ScalarOp::Max, vec![width, Atom::Int(1)], site);
@@ -337,7 +343,7 @@ impl Reducer<'_> {
             }
             None => Atom::Int(most),
         };
-        b.scalar(ScalarOp::Min, vec![count, most], site)
+        b.scalar(ScalarOp::Min, vec![source.count, most], site)
     }
 
     /// The extent of a table with places for so many keys.
@@ -370,7 +376,8 @@ impl Reducer<'_> {
         let b = &mut self.builder;
         let otherwise = match larger {
             Some((cond, then)) => {
-                let result = b.bind(ty.clone(), Op::If { cond, then, otherwise: over_groups }, site);
+                let result =
+                    b.bind(ty.clone(), Op::If { cond, then, otherwise: over_groups }, site);
                 b.end(result)
             }
             None => {
@@ -386,10 +393,10 @@ impl Reducer<'_> {
         let site = binding.site;
         self.builder.begin();
         // Names of its own keep what the first pass computes for itself from being stored.
-        let source = match source.pairs {
-            Some(_) => Source { width: source.width, ..self.halves(&found.call) },
-            None => *source,
-        };
+        let mut source = *source;
+        if let Some(pairs) = source.pairs {
+            (source.keys, source.values) = self.unzip(pairs, &found.call);
+        }
         let slots = self.builder.scalar(ScalarOp::Add, vec![top, Atom::Int(1)], site);
         let extent = self.extent(&source, slots, site);
         let tables = self.tables(&found.wanted, &source, extent, site);
