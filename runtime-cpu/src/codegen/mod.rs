@@ -2,6 +2,7 @@
 //!
 //! ```text
 //! kir::inline       small functions become part of their callers, dead marks go
+//! kir::early_exit   tests of all elements end with the first that decides
 //! unit              the module, its facts and constants, as all code sees them
 //! assemble          a machine function for each function and for each pass of a kernel
 //!   phases          the passes of a kernel, and the part of each sink in each
@@ -31,6 +32,7 @@ use crate::workers::Workers;
 use assemble::Assembler;
 use cranelift_jit::{JITBuilder, JITModule};
 use machine::Machine;
+use nesl_runtime::kir::early_exit::add_early_exits;
 use nesl_runtime::kir::facts::{FunctionFacts, KernelFacts, kernel_facts};
 use nesl_runtime::kir::inline::{Limits, inline};
 use nesl_runtime::kir::{Kernel, Module, Sink, Space, liveness, walk};
@@ -113,7 +115,8 @@ fn compile_here(
     room: usize,
     stop: &AtomicBool,
 ) -> Result<Compiled, String> {
-    let (module, facts) = inline(module, Limits::SMALL_CALLEES);
+    let (mut module, facts) = inline(module, Limits::SMALL_CALLEES);
+    add_early_exits(&mut module);
     let isa = machine.isa.clone();
     let convention = isa.default_call_conv();
     let blends = isa.isa_flags().iter().any(|f| f.name == "has_sse41" && f.as_bool() == Some(true));

@@ -29,6 +29,7 @@
 //! | [`parse`](parse()), [`print`](print()), [`verify`](verify()) | [`facts`]: recursion, allocation, work |
 //! | [`inline`]: small functions become part of their callers | [`liveness`]: what a pass over the elements needs |
 //! | [`simplify`]: dead marks go | [`alias`]: independent iterations |
+//! | [`early_exit`]: tests of all elements end early | |
 //! | | [`written`]: the arrays that code may read and write |
 //! | | [`uniformity`], [`access`], [`pressure`], [`vectorize`]: neighbouring elements together |
 
@@ -36,6 +37,7 @@ pub mod access;
 pub mod alias;
 mod build;
 mod data;
+pub mod early_exit;
 pub mod facts;
 pub mod inline;
 mod intrinsic;

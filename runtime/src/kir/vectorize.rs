@@ -562,6 +562,10 @@ impl<'a> Analysis<'a> {
             };
             self.set(*result, uniformity);
         }
+        if divergent && cond.is_some() {
+            // What is done lane by lane is also done for the elements that have left the loop: about half of them.
+            self.lane_operations += self.lane_operations - lane;
+        }
         if divergent && cond.is_none() {
             // Each iteration computes which lanes go on.
             self.count_vector_operation();

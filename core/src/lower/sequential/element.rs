@@ -14,7 +14,7 @@ use crate::base::with_stack;
 use crate::ir::{Atom, Nest, Site, Ty};
 use nesl_runtime::bug;
 use nesl_runtime::fault::FaultCode;
-use nesl_runtime::kir::{Binary, Value};
+use nesl_runtime::kir::{Binary, Literal, Value};
 use std::rc::Rc;
 
 impl<'a> FunctionLowering<'a> {
@@ -72,7 +72,13 @@ impl<'a> FunctionLowering<'a> {
             IndexFunction::Range(start, stride) => {
                 let i = self.int_of(index);
                 let step = self.body.binary(Binary::Mul, i, *stride);
-                LoweredValue::Scalar(self.body.binary(Binary::Add, *start, step))
+                let element = self.body.binary(Binary::Add, *start, step);
+                // Strides are positive, and an end was there, so that nothing overflows.
+                if matches!(self.body.constant(*start), Some(Literal::I64(1..) | Literal::I32(1..)))
+                {
+                    self.positive.insert(element);
+                }
+                LoweredValue::Scalar(element)
             }
             IndexFunction::Dist(value) => value.clone(),
             IndexFunction::Gather(of, indices, site) => {

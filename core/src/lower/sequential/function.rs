@@ -12,7 +12,7 @@ use nesl_runtime::kir::{self, Body, Function, FunctionId, Literal, Value};
 use nesl_runtime::random::mixed_seed;
 use nesl_runtime::scalar::{Precision, ScalarOp};
 use nesl_runtime::violation;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use std::cell::RefCell;
 use std::rc::Rc;
 
@@ -68,6 +68,8 @@ pub(in crate::lower) struct FunctionLowering<'a> {
     pub(super) has_rooms: bool,
     /// The results of shared loops whose reductions have not been reached yet.
     pub(super) reduced: FxHashMap<Var, LoweredValue<'a>>,
+    /// Ints that are known to be positive.
+    pub(super) positive: FxHashSet<Value>,
     /// In a function of the library: the site of the call that left the user's program.
     pub(super) origin: Option<Value>,
     /// The number of allocations so far, calls included: code that does not change it needs no
@@ -94,6 +96,7 @@ impl<'a> FunctionLowering<'a> {
             owned: BlockOwnership::default(),
             has_rooms: false,
             reduced: FxHashMap::default(),
+            positive: FxHashSet::default(),
             origin: None,
             allocations: 0,
         }

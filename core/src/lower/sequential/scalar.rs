@@ -116,12 +116,12 @@ impl FunctionLowering<'_> {
         self.check(fine, code, site);
     }
 
-    /// Returns true for a constant divisor other than 0 and -1, which can neither fault nor overflow.
+    /// Returns true for a divisor that is known to be neither 0 nor -1, which can neither fault nor overflow.
     fn divides_safely(&self, b: Value) -> bool {
         match self.body.constant(b) {
             Some(Literal::I64(x)) => x != 0 && x != -1,
             Some(Literal::I32(x)) => x != 0 && x != -1,
-            _ => false,
+            _ => self.positive.contains(&b),
         }
     }
 
