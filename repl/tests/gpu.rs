@@ -111,8 +111,8 @@ fn programs_of_the_benchmarks() {
         spmv                       1         1         0         1         0      4750        39      1173         0
         mandelbrot                 3         4         0         2         0       128       385      2310         0
         pagerank                  40        40         0         1         0    103195      3125     42221         0
-        kmeans-3                  15        19         0         7         6     44153     12923    135276         0
-        kmeans-30                 15        19         0         7         6    322817     21390    287065         0
+        kmeans-3                  16        20         0         7         6     28792     12455    126817         0
+        kmeans-30                 16        20         0         7         6    168067     16703    201046         0
         primes                    24        24         0        10         9       453      2540     17033         0
         hotspot                   40        40         0         1         0     44843      6437     93259         0
         bfs                      105       125         0        44        43     15884      4735     30941         0
@@ -170,34 +170,34 @@ fn programs_of_the_examples() {
         black_scholes              2         3         0         2         0         0         0       138         0
         closest_pair              23        23         2         9        15      5201      3781      9625         2
         collatz                    5         5         1         4         2        30        25      5453         1
-        components               346       403         0        75        68     29512     10115     33886         0
+        components               346       403         0        74        68     29512     10115     33923         0
         dot_product                4         4         0         3         2        67         8      8090         0
         edit_distance             31        45         0        19         1       864       604      2126         0
         fft                       49        49         3         9        14        78        54       742         2
         heat                       4         6         0         4         0      2259       874      1205         0
-        histogram                 26        29         0        10        10        40        12      2067         0
+        histogram                 26        29         0        10        10        40        12      2077         0
         independent_set           31        31         0         9         8        64        19      1951         0
         integration                3         3         3         3         9         1         0       213         2
-        kmeans                   177       229         1        81        59      1464       558     10125         1
+        kmeans                   187       239         1        81        59       964       474      9855         1
         knn                       30        33         2        17        18      2183       747      5523         2
         life                      67        99         0        62         5       261       127      5135         0
         line_fit                  14        15         0        10         7        41        15      1873         0
         list_ranking              69        71         0        21        18     12993      6194     30979         0
         mandelbrot                 4         5         0         3         4         5        57      2894         0
         matrix                    96       111         3        75        73       321       263      4379         3
-        monte_carlo               12        13         0         7         6       147       127     38238         0
+        monte_carlo               12        13         0         7         6       147       127     38286         0
         nqueens                   11        18         0        15         3     21924     15155     11418         0
         pagerank                 378       378         0       125       123      1146        94     11730         0
         parentheses               25        33         0        17         5         9         5      4059         0
         picture                  153       209         1       110        53       330       329      9657         1
-        primes                    15        15         3         9         7        14        18       598         3
+        primes                    15        15         3         9         7        14        18       604         3
         quickhull                 43        45         2        21        35      3239      1120     24813         2
         quicksort                 37        47         5        22        25       837       651      7015         5
         run_length                28        34         0        20         9       278       131      1847         0
         spanning_tree             59        71         0        26        14       310       234      5479         0
-        sparse_matrix             72        74         0        34        32       163        28      3321         0
+        sparse_matrix             72        74         0        34        32       163        28      3326         0
         string_search             30        44         0        24         9      3715      3428      3481         0
-        word_count                26        30         0        16        15       372       168      3933         0
+        word_count                26        30         0        16        15       372       168      3941         0
 
         barnes_hut: pulls kernel 42: recursive functions
         batcher: bitonic_merge@int kernel 16: recursive functions
@@ -228,7 +228,7 @@ fn programs_of_the_examples() {
         matrix: solve_rows kernel 26: recursive functions
         picture: main kernel 25: recursive functions
         primes: main kernel 1: recursive functions
-        primes: primes kernel 28: recursive functions
+        primes: primes kernel 29: recursive functions
         primes: primes kernel 4: recursive functions
         quickhull: main kernel 11: recursive functions
         quickhull: main kernel 7: recursive functions
