@@ -44,6 +44,11 @@ impl Helper {
         Helper { sight, commands, painter, matches: Cell::new(true), assist: OnceCell::new() }
     }
 
+    /// Returns a text of the editor as it is shown once it was submitted.
+    pub fn shown(&self, text: &str) -> String {
+        self.painter.paint(text, None)
+    }
+
     fn pair(&self, Completion { text, kind, ty }: Completion) -> Pair {
         // Behind some stands what they do instead of a type.
         let is_told = matches!(kind, "command" | "setting" | "stage");
