@@ -6,6 +6,7 @@
 //! | `session` | the session on a thread of its own, from its beginning to its end |
 //! | `front` | what comes of entries, shown |
 //! | `keys`, `helper`, `highlight`, `history` | what the line editor asks: keys, completions, colours, entries before |
+//! | `window` | the rows of an entry that the screen shows, if it has more |
 //! | `lines` | the text in the editor ↔ the text of an entry |
 //! | `relay`, `pieces` | the keys between the terminal and the line editor: what was pasted is known as such |
 //! | `paste` | a text of several lines → the entries in it; transcripts |
@@ -33,6 +34,7 @@ mod session;
 mod sixel;
 mod talk;
 mod terminal;
+mod window;
 
 use crate::cli::{Global, Measures};
 use crate::interrupt;

@@ -46,7 +46,7 @@ impl Helper {
 
     /// Returns a text of the editor as it is shown once it was submitted.
     pub fn shown(&self, text: &str) -> String {
-        self.painter.paint(text, None)
+        self.painter.paint_whole(text)
     }
 
     fn pair(&self, Completion { text, kind, ty }: Completion) -> Pair {
@@ -65,9 +65,13 @@ impl Helper {
 }
 
 impl Validator for Helper {
-    /// Only terminals without a line editor ask; the keys of the editor decide otherwise.
+    /// Only terminals without a line editor need the answer; the keys of the editor decide otherwise. A message, if
+    /// only an empty one, has the editor paint the text once more, which then is whole.
     fn validate(&self, context: &mut ValidationContext<'_>) -> Result<ValidationResult> {
         Ok(match typed(&plain(context.input())) {
+            _ if self.painter.is_high(context.input()) => {
+                ValidationResult::Valid(Some(String::new()))
+            }
             Typed::Whole | Typed::Unterminated => ValidationResult::Valid(None),
             Typed::Part => ValidationResult::Incomplete,
         })
@@ -121,7 +125,7 @@ impl Highlighter for Helper {
         prompt: &'p str,
         _default: bool,
     ) -> Cow<'b, str> {
-        Cow::Owned(self.painter.colored(PROMPT_STYLE, prompt))
+        Cow::Owned(self.painter.paint_prompt(PROMPT_STYLE, prompt))
     }
 
     fn highlight_hint<'h>(&self, hint: &'h str) -> Cow<'h, str> {
@@ -171,7 +175,8 @@ impl Hinter for Helper {
             Some((first, _)) => format!("{first} …"),
             None => whole.clone(),
         };
-        Some(Rest { shown, whole })
+        // There is no room for it.
+        (!self.painter.is_high(&format!("{line}{shown}"))).then_some(Rest { shown, whole })
     }
 }
 

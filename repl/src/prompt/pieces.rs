@@ -14,9 +14,10 @@ const END: &[u8] = b"\x1b[201~";
 /// The number of bytes from which on characters are inserted together: nobody types so many at once.
 const MIN_TEXT_BYTES: usize = 16;
 /// The length of a text, in bytes, from which on it is not edited but run: each key would take long.
-const MAX_EDITED_BYTES: usize = 512 * 1024;
-/// The number of lines from which on a text is not edited but run: the editor can count no more than 65,535 rows.
-const MAX_EDITED_LINES: usize = 10_000;
+const MAX_EDITED_BYTES: usize = 128 * 1024;
+/// The number of lines from which on a text is not edited but run: the editor writes some bytes for each row, and can
+/// count no more than 65,535.
+const MAX_EDITED_LINES: usize = 2_000;
 /// Ctrl-C, as a key.
 const INTERRUPT: u8 = 3;
 
