@@ -14,7 +14,7 @@ use super::paste::{self, Block};
 use super::pieces::is_large;
 use super::relay::{Lines, Pasted, Relay};
 use super::session::{Done, Flow, Job, Link, Reply, serve};
-use super::setup;
+use super::{setup, terminal};
 use crate::cli::{Global, Measures};
 use crate::exit::OK;
 use crate::interrupt;
@@ -25,6 +25,7 @@ use nesl_engine::Report;
 use nesl_interactive::entry::close;
 use nesl_interactive::measure::duration;
 use nesl_interactive::table::grouped;
+use nesl_interactive::text::wrapped;
 use rustyline::config::Configurer;
 use rustyline::error::ReadlineError;
 use rustyline::{Behavior, ColorMode, CompletionType, Config, EditMode, Editor};
@@ -75,10 +76,10 @@ pub fn talk(global: &Global, measures: Measures, files: Files, first: Option<&st
     interrupt::keep_session();
     interrupt::handle();
     if !global.quiet {
-        println!(
-            "NESL {}. :help tells what there is, :quit or Ctrl-D leaves.",
-            env!("CARGO_PKG_VERSION")
-        );
+        let version = env!("CARGO_PKG_VERSION");
+        let text = format!("NESL {version}. :help tells what there is, :quit or Ctrl-D leaves.");
+        let columns = terminal::screen().map_or(usize::MAX, |(columns, _)| columns);
+        println!("{}", wrapped(&text, columns));
     }
     let link = Arc::new(Link {
         output: Output::stdout(),

@@ -81,6 +81,8 @@ pub enum Operand {
     CountedForms,
     /// Forms, or nothing.
     OptionalForms,
+    /// The name of a definition of one's own, or of a file, or nothing.
+    Definition,
     /// A stage of the compiler, or none, and forms, or none.
     Stage,
 }
@@ -268,6 +270,52 @@ impl Commands {
         }
     }
 
+    /// Returns what may stand at a place in a command besides names: words of its own, and the names of commands
+    /// without their colons.
+    pub fn options(self, text: &str, cursor: usize) -> Vec<Completion> {
+        let Some((command, before, prefix)) = self.operand_at(text, cursor) else {
+            return Vec::new();
+        };
+        if !before.trim().is_empty() {
+            return Vec::new();
+        }
+        if command.operand == Operand::Command {
+            let bare = self.named(&format!(":{prefix}")).into_iter();
+            return bare
+                .map(|c| Completion { text: c.text.trim_start_matches(':').to_owned(), ..c })
+                .collect();
+        }
+        let is_word =
+            |word: &&str| !word.is_empty() && word.chars().all(|c| c.is_ascii_lowercase());
+        let alternatives = command.usage.trim_matches(['[', ']']).split('|').filter(is_word);
+        // One word may stand there by itself; where there is none besides, it is a part of something longer.
+        let all =
+            alternatives.filter(|word| command.usage.contains('|') && word.starts_with(prefix));
+        let option =
+            |word: &str| Completion { text: word.to_owned(), kind: "option", ty: String::new() };
+        all.map(option).collect()
+    }
+
+    /// Returns the files that may stand at a place in a command that takes definitions and files; `None` if it is in
+    /// no such command.
+    pub fn definition_files(self, text: &str, cursor: usize) -> Option<Completions> {
+        let (command, _, _) = self.operand_at(text, cursor)?;
+        (command.operand == Operand::Definition).then(|| files(text, cursor, true))
+    }
+
+    /// Returns the command that a place is in, behind its name, with the operand before the word at the place, and
+    /// that word.
+    fn operand_at(self, text: &str, cursor: usize) -> Option<(&'static Command, &str, &str)> {
+        let (start, line) = line_at(text, cursor);
+        let typed = &text[start..cursor];
+        let name = typed.split(char::is_whitespace).next()?;
+        if !line.starts_with(':') || name.len() == typed.len() {
+            return None;
+        }
+        let word = typed.rfind(char::is_whitespace).map_or(typed.len(), |at| at + 1);
+        Some((self.expand(name)?, &typed[name.len()..word], &typed[word..]))
+    }
+
     /// Returns the files that a string before a place may name; `None` if it is in no string.
     pub fn complete_file(self, text: &str, cursor: usize) -> Option<Completions> {
         let token = lex(&text[..cursor]).pop()?;
@@ -306,7 +354,8 @@ impl Commands {
                 | Operand::Forms
                 | Operand::OptionalForms
                 | Operand::Word
-                | Operand::OptionalWord => Some(name),
+                | Operand::OptionalWord
+                | Operand::Definition => Some(name),
                 Operand::Stage if self.stages.find(word).is_some() => {
                     Some(line.len() - operand.len() + word.len())
                 }
