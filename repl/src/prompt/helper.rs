@@ -102,7 +102,7 @@ impl Completer for Helper {
         let line = asked.as_str();
         let before = &line[..pos];
         let is_part = |c: char| c.is_ascii_alphanumeric() || c == '_';
-        let word = before.rfind(|c| !is_part(c)).map_or(0, |at| at + 1);
+        let word = before.trim_end_matches(is_part).len();
         let in_name = before[word..].starts_with(|c: char| !c.is_ascii_digit());
         // These need no session, which may not have begun.
         let without = self.commands.complete(line, pos);

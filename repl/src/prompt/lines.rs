@@ -102,7 +102,7 @@ pub fn lacks_a_body(text: &str) -> bool {
 pub fn question(text: &str) -> Option<String> {
     let text = text.trim();
     let name = text.strip_prefix('?').or_else(|| text.strip_suffix('?'))?.trim();
-    if name.is_empty() {
+    if name.trim_start_matches('?').is_empty() {
         return Some(":help".to_owned());
     }
     let command = if name.starts_with(':') { ":help" } else { ":doc" };
@@ -150,6 +150,7 @@ mod tests {
             ("?sum", Some(":doc sum")),
             ("sum? ", Some(":doc sum")),
             ("?", Some(":help")),
+            ("??", Some(":help")),
             ("?:time", Some(":help :time")),
             ("?++", Some(":doc ++")),
             ("a? b?", None),

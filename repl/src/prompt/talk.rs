@@ -432,13 +432,13 @@ impl Talk {
                 Ok(Reply::Left) | Err(RecvTimeoutError::Disconnected) => {
                     return Err(Failure::Other(anyhow!("the session has ended")));
                 }
-                Err(RecvTimeoutError::Timeout) if began.elapsed() < MIN_PROGRESS => {}
                 Err(RecvTimeoutError::Timeout) => {
                     let report = self.link.progress.get().and_then(|progress| progress.report());
                     let now = report.map(|report| (report.launches, report.forms_done, ticks()));
                     let is_busy = now != before || now.is_some_and(|now| now.2.is_none());
                     before = now;
-                    if let Some(report) = report.filter(|_| is_busy) {
+                    let is_long = began.elapsed() >= MIN_PROGRESS;
+                    if let Some(report) = report.filter(|_| is_busy && is_long) {
                         self.link
                             .output
                             .status(Some(&self.dimmed(&progress(&forms.all_of(report)))));

@@ -1,5 +1,6 @@
 """Pastes with and without brackets, and transcripts: what is entered of them, and what is not."""
 
+import random
 import time
 
 import pytest
@@ -141,3 +142,27 @@ def test_bytes_that_are_no_text_end_nothing(terminal):
 def test_values_of_one_line_have_names(terminal):
     assert terminal.say("10; 20; it1 + it2")[-1] == "it = 30 : int"
     assert terminal.say("it1 + it2 + it3") == ["it = 60 : int"]
+
+
+def test_no_keys_end_the_session(terminal):
+    keys = random.Random(5)
+    for _ in range(20):
+        # But Ctrl-D leaves, and Ctrl-\\ ends it.
+        terminal.send(keys.randbytes(200).replace(b"\x04", b"").replace(b"\x1c", b""))
+        terminal.settle(0.02)
+    for _ in range(4):
+        terminal.send("\x07\x03")
+        terminal.settle(0.5)
+    terminal.send("40 + 2\r")
+    terminal.sees("it = 42 : int")
+
+
+def test_tab_behind_any_character_completes(terminal):
+    for text in ["é", "x 漢", ":help\u3000", ":edit é", ":set\u3000p", "\u00a0"]:
+        terminal.send(text)
+        terminal.settle(0.05)
+        terminal.send("\t\t")
+        terminal.settle(0.1)
+        terminal.send("\x03")
+        terminal.settle(0.1)
+    assert terminal.say("40 + 2") == ["it = 42 : int"]

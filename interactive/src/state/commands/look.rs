@@ -153,7 +153,7 @@ pub(super) static BROWSE: Command = Command {
         for known in names {
             table.row([known.name, known.ty]);
         }
-        state.show(Output::Answer(table.bundle()));
+        state.show(Output::Answer(table.bundle_in(state.width())));
         Outcome::Done
     },
 };

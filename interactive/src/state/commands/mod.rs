@@ -245,7 +245,7 @@ impl Commands {
         if !typed.contains(char::is_whitespace) {
             return Some(Completions { range: start..cursor, all: self.named(typed) });
         }
-        let word = typed.rfind(char::is_whitespace).map_or(cursor, |at| start + at + 1);
+        let word = start + word_start(typed);
         let prefix = &text[word..cursor];
         let is_first = text[start + name.len()..word].trim().is_empty();
         match self.expand(name)?.operand {
@@ -312,7 +312,7 @@ impl Commands {
         if !line.starts_with(':') || name.len() == typed.len() {
             return None;
         }
-        let word = typed.rfind(char::is_whitespace).map_or(typed.len(), |at| at + 1);
+        let word = word_start(typed);
         Some((self.expand(name)?, &typed[name.len()..word], &typed[word..]))
     }
 
@@ -441,6 +441,11 @@ fn page(page: &str) -> String {
 /// Returns how a command is written.
 pub fn usage(command: &Command) -> String {
     format!("{} {}", command.name, command.usage).trim_end().to_owned()
+}
+
+/// Returns the start of the last word of a text, its end if it ends with a blank.
+fn word_start(text: &str) -> usize {
+    text.trim_end_matches(|c: char| !c.is_whitespace()).len()
 }
 
 /// Returns the start of the line that a place is in, and the line.

@@ -100,8 +100,10 @@ impl Relay {
             let (wait, has_keys, is_full) = {
                 let mut state = self.pasted.lock();
                 state.look(is_whole, suspends);
-                if state.keys.contains(&suspends) && suspends != 0 {
-                    state.keys.clear();
+                let suspended = state.keys.iter().position(|key| *key == suspends && suspends != 0);
+                if let Some(at) = suspended {
+                    state.keys.remove(at);
+                    self.give(&mut state);
                     drop(state);
                     self.suspend(modes);
                     continue;
