@@ -328,14 +328,15 @@ impl Talk {
     /// `is_kept`.
     fn run_all(&mut self, block: &Block, is_shown: bool, is_kept: bool) -> Result<Flow, Failure> {
         let seen = interrupt::seen();
-        for entry in &block.entries {
+        for (at, entry) in block.entries.iter().enumerate() {
             if is_shown {
                 self.echo(entry);
             }
             if is_kept {
                 self.keep(entry.trim_end());
             }
-            if self.entry(entry.trim_end())? == Flow::Leave {
+            let has_more = at + 1 < block.entries.len();
+            if self.entry(entry.trim_end(), has_more)? == Flow::Leave {
                 return Ok(Flow::Leave);
             }
             if interrupt::seen() > seen && self.begun {
@@ -360,8 +361,8 @@ impl Talk {
         let _ = self.editor.history_mut().keep(text, self.path.as_deref());
     }
 
-    /// Runs an entry, each of its values with a number of its own.
-    fn entry(&mut self, text: &str) -> Result<Flow, Failure> {
+    /// Runs an entry, each of its values with a number of its own; `has_more` is true if others are to follow.
+    fn entry(&mut self, text: &str, has_more: bool) -> Result<Flow, Failure> {
         let seen = interrupt::seen();
         let text = question(text).unwrap_or_else(|| text.to_owned());
         let pieces = paste::by_values(&text);
@@ -369,9 +370,14 @@ impl Talk {
         if pieces.len() > 1 {
             forms.all = split(&close(&text)).len() as u64;
         }
-        for piece in pieces {
+        for (at, piece) in pieces.iter().enumerate() {
             let done = self.numbered(piece, forms)?;
-            if done.has_failed || done.flow == Flow::Leave || interrupt::seen() > seen {
+            let is_stopped = interrupt::seen() > seen;
+            if is_stopped && !done.has_failed && (has_more || at + 1 < pieces.len()) {
+                // What ran had come to its end, and did not say so.
+                self.link.output.message("Interrupted.\n");
+            }
+            if done.has_failed || done.flow == Flow::Leave || is_stopped {
                 return Ok(done.flow);
             }
             forms.before += split(&close(piece)).len() as u64;
