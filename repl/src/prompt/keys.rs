@@ -19,7 +19,7 @@ use rustyline::{
     EventHandler, Helper, KeyCode, KeyEvent, Modifiers, Movement, RepeatCount, Word,
 };
 
-/// What the keys need to know.
+/// The state and the commands that the keys share with the prompt.
 #[derive(Clone)]
 pub struct Known {
     /// The walk through the history.

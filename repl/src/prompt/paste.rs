@@ -298,7 +298,7 @@ fn form(lines: &[&str], is_strict: bool, commands: Commands) -> usize {
 /// Returns true for the line of a command whose operand is in the lines below it.
 fn takes_lines(line: &str, commands: Commands) -> bool {
     let with_form = format!("{}\n1;", line.trim_end());
-    let bare = line.trim().split_whitespace().count() == 1;
+    let bare = line.split_whitespace().count() == 1;
     let Some((found, end)) = commands.first(&with_form, 0) else { return false };
     // Without an operand, some commands tell something instead.
     let is_complete = bare && commands.first(line, 0).is_some_and(|(alone, _)| alone.is_ok());
@@ -350,7 +350,8 @@ fn begins_no_form(line: &str) -> bool {
     })
 }
 
-/// What is open at the end of a line: looked at line by line, since a form may have a million of them.
+/// The brackets, strings and comments that are open at the end of a line. Lines are looked at one by one, since a
+/// form may have a million of them.
 #[derive(Default)]
 struct Open {
     brackets: usize,

@@ -1,4 +1,4 @@
-//! What came from the terminal → keys, texts and lines.
+//! Bytes from the terminal → keys, texts and lines.
 //!
 //! | what came | what it is |
 //! |---|---|

@@ -57,7 +57,7 @@ struct State {
 pub struct Lines {
     /// The line of the editor before its cursor.
     pub before: String,
-    /// The lines.
+    /// The lines that were pasted.
     pub text: String,
     /// The line of the editor behind its cursor.
     pub behind: String,
@@ -161,7 +161,7 @@ pub struct Relay;
 
 #[cfg(not(unix))]
 impl Relay {
-    /// Makes none.
+    /// Returns none: the editor reads the terminal itself.
     pub fn new(_: Pasted) -> Option<Relay> {
         None
     }
@@ -171,6 +171,6 @@ impl Relay {
         edit()
     }
 
-    /// Forgets nothing.
+    /// Does nothing, since nothing is kept here.
     pub fn forget(&self, _: bool) {}
 }
