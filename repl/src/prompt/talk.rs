@@ -68,6 +68,12 @@ struct Talk {
     unsaved: usize,
     /// The time at which the prompt has run a transcript, if nothing was entered since.
     transcript_run: Option<Instant>,
+    /// The text that the last entry of that transcript has printed.
+    printed: String,
+    /// True if the last text had entries.
+    has_run: bool,
+    /// True once it was told that the transcript has results.
+    is_told: bool,
     colors: bool,
 }
 
@@ -121,6 +127,9 @@ pub fn talk(global: &Global, measures: Measures, files: Files, first: Option<&st
         begun: false,
         unsaved: 0,
         transcript_run: None,
+        printed: String::new(),
+        has_run: false,
+        is_told: false,
         colors,
     };
     let is_awaited = awaited || first.is_some();
@@ -319,9 +328,16 @@ impl Talk {
 
     /// Returns the entries of a text.
     fn block(&mut self, text: &str) -> Block {
-        let printed = self.link.output.recent();
-        let printed = self.transcript_run.take().map(|_| &*printed);
-        paste::read(text, self.known.commands, printed)
+        let recent = self.link.output.recent();
+        let goes_on = self.transcript_run.take().is_some();
+        // Where results come line by line, they are those of one entry.
+        if self.has_run {
+            self.printed = recent;
+        }
+        self.is_told &= goes_on;
+        let block = paste::read(text, self.known.commands, goes_on.then_some(&*self.printed));
+        self.has_run = !block.entries.is_empty();
+        block
     }
 
     /// Runs the entries of a text until Ctrl-C is pressed. They are shown if `is_shown`, and kept in the history if
@@ -345,8 +361,9 @@ impl Talk {
                 return Ok(Flow::Go);
             }
         }
-        if block.has_results {
+        if block.has_results && !self.is_told {
             self.dim(RESULTS);
+            self.is_told = true;
         }
         self.transcript_run = block.is_transcript.then(Instant::now);
         Ok(Flow::Go)

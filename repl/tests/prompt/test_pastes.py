@@ -166,3 +166,13 @@ def test_tab_behind_any_character_completes(terminal):
         terminal.send("\x03")
         terminal.settle(0.1)
     assert terminal.say("40 + 2") == ["it = 42 : int"]
+
+
+def test_a_transcript_that_comes_line_by_line(terminal):
+    for line in ["nesl> x = 5", "x = 5 : int", 'nesl> "a" ++ [newline] ++ "x"', "it = 3 characters : [char]", "a", "x", "nesl> x + 1"]:
+        terminal.send(line + "\r")
+        terminal.settle(0.03)
+    terminal.sees("it = 6 : int  it3")
+    terminal.ready()
+    text = terminal.text()
+    assert text.count(NOTICE) == 1 and "error" not in text, text
