@@ -28,6 +28,7 @@ mod unsupported;
 
 pub use host::LineInput;
 pub use host::file::{end_between_writes, handle_ends, write_whole};
+pub use host::lines_typed;
 pub use host::picture::Picture;
 pub use host::text::decode;
 pub use nesl_core::pipeline::{Stage, Stages};

@@ -66,6 +66,14 @@ impl View {
         (&self.db, self.cursor)
     }
 
+    /// Returns the names that the entries of the session have defined.
+    pub fn own_names(&mut self) -> Vec<String> {
+        self.follow();
+        let files = self.files[..self.used].iter();
+        let forms = files.flat_map(|(file, _)| self.db.outline(*file).forms.clone());
+        forms.flat_map(|form| form.names.to_vec()).map(|name| name.to_string()).collect()
+    }
+
     /// Takes over what has changed in the session.
     fn follow(&mut self) {
         let entries = self.outlook.entries();

@@ -36,6 +36,8 @@ impl Assist {
         if let Some(found) = self.commands.complete_file(text, cursor) {
             return found;
         }
+        let files = self.commands.definition_files(text, cursor);
+        let own = files.is_some().then(|| self.view.own_names());
         let (db, file) = self.view.with(&self.commands.as_program(text));
         let all = ide::completions(db, file, size(cursor));
         // What stands there is what the first of them replaces; all replace the same word.
@@ -50,7 +52,15 @@ impl Assist {
             kind: kind(c.kind),
             ty: c.ty.unwrap_or_default(),
         });
-        Completions { range: word.start..cursor, all: all.collect() }
+        let mut found = self.commands.options(text, cursor);
+        found.extend(all.filter(|c| own.as_ref().is_none_or(|own| own.contains(&c.text))));
+        if let Some(files) = files {
+            if files.range.start != word.start {
+                return files;
+            }
+            found.extend(files.all);
+        }
+        Completions { range: word.start..cursor, all: found }
     }
 
     /// Returns what is known about the name at a byte of a text, as Markdown: its type,

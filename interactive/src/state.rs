@@ -59,6 +59,12 @@ pub trait Front {
     ) -> Entered;
     /// Does what one of the front end's own commands says.
     fn command(&mut self, state: &mut State, call: &Call<'_>) -> Outcome;
+    /// Notes the name and the text of the entry that runs, for messages.
+    fn begins(&mut self, _name: &str, _text: &str) {}
+    /// Returns the width of the screen in characters, if there is one.
+    fn width(&self) -> Option<usize> {
+        None
+    }
     /// Returns the value of a setting of the front end's own; `None` if it does not have it.
     fn setting(&self, _name: &str) -> Option<String> {
         None
@@ -208,6 +214,10 @@ impl State {
     pub fn enter(&mut self, name: &str, text: &str, sink: Sink) -> Outcome {
         self.receiver.set(Some(sink));
         self.begins = true;
+        self.renderer.entry(name, text);
+        if let Some(front) = &mut self.front {
+            front.begins(name, text);
+        }
         let mut outcome = self.run(name, text);
         let interrupted = self.session.interrupt_handle().load(Ordering::Relaxed);
         if matches!(outcome, Outcome::Failed(_)) && interrupted {
@@ -243,8 +253,9 @@ impl State {
         if let Some(mut front) = self.front.take() {
             self.begin_forms();
             let first_line = first_line(text, whole);
+            let text = blanks_before(text, whole) + &close(text);
             let Entered { summary, forms } =
-                front.enter(&mut self.session, name, &close(text), first_line);
+                front.enter(&mut self.session, name, &text, first_line);
             self.front = Some(front);
             self.forms.extend(forms);
             let problem = || Problem::of_command(format!("{} errors were shown", summary.errors));
@@ -308,6 +319,11 @@ impl State {
         let settings = self.session.settings_mut();
         (settings.print_length, settings.data) = (length, data);
         outcome
+    }
+
+    /// Returns the width of the screen in characters, if there is one.
+    pub(crate) fn width(&self) -> Option<usize> {
+        self.front.as_ref().and_then(|front| front.width())
     }
 
     /// Returns the value of a setting of the front end's own.

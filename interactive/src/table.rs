@@ -2,8 +2,15 @@
 
 use crate::bundle::{Bundle, escaped};
 use crate::css::styled;
+use crate::text::wrapped;
 pub use nesl_core::base::grouped;
 use std::fmt;
+
+/// The blanks between two columns.
+const GAP_CHARS: usize = 2;
+
+/// The characters of a column of words on a narrow screen, at least.
+const MIN_WORDS_CHARS: usize = 10;
 
 /// A table under construction.
 pub struct Table {
@@ -59,6 +66,54 @@ impl Table {
         Bundle::text(self.to_string().trim_end()).with_html(self.html())
     }
 
+    /// Returns the table as [`Table::bundle`] does, with text for a screen of `columns` characters, if there is one:
+    /// words that it does not hold stand below those before them, in their column.
+    pub fn bundle_in(&self, columns: Option<usize>) -> Bundle {
+        let Some(columns) = columns else { return self.bundle() };
+        let mut widths = self.widths();
+        let room = columns.saturating_sub(1 + GAP_CHARS * (widths.len() - 1));
+        let longest = |column: usize| {
+            let words = self.rows.iter().flat_map(|row| row[column].split_whitespace());
+            words.map(|word| word.chars().count()).max().unwrap_or(0)
+        };
+        while widths.iter().sum::<usize>() > room {
+            let surplus = widths.iter().sum::<usize>() - room;
+            let wide = |column: &usize| {
+                self.is_words(*column) && widths[*column] > longest(*column).max(MIN_WORDS_CHARS)
+            };
+            let widest = (0..widths.len()).filter(wide).max_by_key(|column| widths[*column]);
+            let Some(column) = widest else { return self.bundle() };
+            let least = longest(column).max(MIN_WORDS_CHARS);
+            widths[column] = widths[column].saturating_sub(surplus).max(least);
+        }
+        let rows = self.rows.iter().map(|row| {
+            let wrap = |(column, cell): (usize, &String)| -> Vec<String> {
+                match cell.chars().count() > widths[column] {
+                    true => wrapped(cell, widths[column]).lines().map(str::to_owned).collect(),
+                    false => vec![cell.clone()],
+                }
+            };
+            row.iter().enumerate().map(wrap).collect::<Vec<_>>()
+        });
+        let mut wrapped = Table { rows: vec![self.rows[0].clone()] };
+        for row in rows.skip(1) {
+            let lines = row.iter().map(Vec::len).max().unwrap_or(0);
+            wrapped.rows.extend((0..lines).map(|line| {
+                row.iter().map(|cell| cell.get(line).cloned().unwrap_or_default()).collect()
+            }));
+        }
+        Bundle::text(wrapped.to_string().trim_end()).with_html(self.html())
+    }
+
+    /// Returns the characters of the columns.
+    fn widths(&self) -> Vec<usize> {
+        let width = |column: usize| {
+            let widths = self.rows.iter().map(|row| row[column].chars().count());
+            widths.max().unwrap_or(0)
+        };
+        (0..self.rows[0].len()).map(width).collect()
+    }
+
     fn is_words(&self, column: usize) -> bool {
         WORDS.contains(&&*self.rows[0][column])
     }
@@ -66,12 +121,7 @@ impl Table {
 
 impl fmt::Display for Table {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let columns = self.rows[0].len();
-        let width = |column: usize| {
-            let widths = self.rows.iter().map(|row| row[column].chars().count());
-            widths.max().unwrap_or(0)
-        };
-        let widths: Vec<usize> = (0..columns).map(width).collect();
+        let widths = self.widths();
         for row in &self.rows {
             let mut line = String::new();
             for (column, cell) in row.iter().enumerate() {
@@ -122,6 +172,18 @@ pub fn size(bytes: u64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn words_that_do_not_fit_stand_below() {
+        let mut table = Table::new(&["name", "bytes", "about"]);
+        table.row(["one".to_owned(), "1".to_owned(), "all that there is to be said".to_owned()]);
+        table.row(["two".to_owned(), "20".to_owned(), "no".to_owned()]);
+        assert_eq!(table.bundle_in(Some(80)).plain, table.bundle().plain);
+        assert_eq!(
+            table.bundle_in(Some(30)).plain,
+            "name  bytes  about\none       1  all that there\n             is to be said\ntwo      20  no"
+        );
+    }
 
     #[test]
     fn columns_line_up() {

@@ -13,6 +13,8 @@ static RUNNING: AtomicUsize = AtomicUsize::new(0);
 static PRESSED: AtomicBool = AtomicBool::new(false);
 /// The number of presses during computations.
 static PRESSES: AtomicUsize = AtomicUsize::new(0);
+/// The number of presses.
+static SEEN: AtomicUsize = AtomicUsize::new(0);
 /// The flag that the session polls.
 static WISHED: OnceLock<Arc<AtomicBool>> = OnceLock::new();
 /// True in an interactive session, which Ctrl-C never ends.
@@ -35,6 +37,7 @@ pub fn handle() {
     let result = ctrlc::set_handler(move || {
         let interactive = INTERACTIVE.load(Ordering::SeqCst);
         let running = RUNNING.load(Ordering::SeqCst) > 0;
+        SEEN.fetch_add(1, Ordering::SeqCst);
         if running {
             PRESSES.fetch_add(1, Ordering::SeqCst);
         }
@@ -78,6 +81,11 @@ pub fn stop() {
 /// Returns how often Ctrl-C was pressed during computations.
 pub fn presses() -> usize {
     PRESSES.load(Ordering::SeqCst)
+}
+
+/// Returns how often Ctrl-C was pressed, but for those presses that the line editor reads as keys.
+pub fn seen() -> usize {
+    SEEN.load(Ordering::SeqCst)
 }
 
 /// Runs a computation that Ctrl-C stops.

@@ -28,6 +28,8 @@ struct Inner {
     status: bool,
     /// The number of presses of Ctrl-C whose `^C` on the screen was looked at.
     presses: usize,
+    /// The number of lines that programs have read from the terminal, as far as it was looked at.
+    lines_typed: usize,
     /// The last lines, for who asks whether a text is one of them.
     recent: Option<Vec<u8>>,
 }
@@ -60,8 +62,15 @@ impl Output {
         let stdout = io::stdout();
         let terminal = stdout.is_terminal();
         let writer = Target { stdout: BufWriter::with_capacity(64 * 1024, stdout), held: None };
-        let inner =
-            Inner { writer, terminal, line_begun: false, status: false, presses: 0, recent: None };
+        let inner = Inner {
+            writer,
+            terminal,
+            line_begun: false,
+            status: false,
+            presses: 0,
+            lines_typed: 0,
+            recent: None,
+        };
         Output { inner: Arc::new(Mutex::new(inner)) }
     }
 
@@ -162,6 +171,11 @@ impl Inner {
     /// Takes away the line that says how far a computation is, and the `^C` with which a terminal shows that
     /// Ctrl-C was pressed: what is said of it begins a line.
     fn clear_status(&mut self) {
+        // The end of a line that was typed has ended the line of the question before it.
+        let typed = nesl_engine::lines_typed();
+        if std::mem::replace(&mut self.lines_typed, typed) < typed && self.terminal {
+            self.line_begun = false;
+        }
         let presses = interrupt::presses();
         let is_new = std::mem::replace(&mut self.presses, presses) < presses;
         let shows_key = is_new && self.terminal && self.writer.held.is_none() && !self.line_begun;

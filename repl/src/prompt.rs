@@ -6,7 +6,10 @@
 //! | `session` | the session on a thread of its own, from its beginning to its end |
 //! | `front` | what comes of entries, shown |
 //! | `keys`, `helper`, `highlight`, `history` | what the line editor asks: keys, completions, colours, entries before |
-//! | `lines` | the text in the editor ↔ the text of an entry; transcripts |
+//! | `window` | the rows of an entry that the screen shows, if it has more |
+//! | `lines` | the text in the editor ↔ the text of an entry |
+//! | `relay`, `pieces` | the keys between the terminal and the line editor: what was pasted is known as such |
+//! | `paste` | a text of several lines → the entries in it; transcripts |
 //! | `canvas`, `sixel`, `terminal` | plots as pictures on the screen: which, how, and what the terminal can show |
 //! | `meta`, `edit`, `pager` | the prompt's own commands; the user's own editor and pager |
 //! | `definitions` | the files that a session begins with |
@@ -23,11 +26,15 @@ mod keys;
 mod lines;
 mod meta;
 mod pager;
+mod paste;
+mod pieces;
 mod piped;
+mod relay;
 mod session;
 mod sixel;
 mod talk;
 mod terminal;
+mod window;
 
 use crate::cli::{Global, Measures};
 use crate::interrupt;

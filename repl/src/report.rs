@@ -334,9 +334,14 @@ fn shown(binding: &Binding, screen: Option<&Screen>, usual: bool) -> String {
     if lines <= 1 || (is_flat && lines <= MAX_LINES.min(rows)) {
         return if fits { line + result } else { line };
     }
-    let shown = display::rows(data, rows, width);
+    let before = format!("{name} = ");
+    let chars = before.chars().count();
+    let shown = display::rows(data, rows, width, chars);
     let (head, body) = shown.split_once('\n').unwrap_or((&shown, ""));
-    format!("{name} = {head}{result}\n{body}").trim_end().to_owned()
+    let used = chars + head.chars().count();
+    let fits = used % width.max(1) + without_colors(result).chars().count() <= width;
+    let result = if fits { result } else { "" };
+    format!("{before}{head}{result}\n{body}").trim_end().to_owned()
 }
 
 /// Returns true for the warning that earlier definitions keep what a name was before.

@@ -42,6 +42,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 use stream::Streams;
+pub use stream::lines_typed;
 use wait::Interrupt;
 
 /// Gives programs the lines that they read from the standard input.

@@ -10,8 +10,9 @@ use nesl_core::interp::Value;
 use nesl_core::prim::HostOp;
 use std::collections::BTreeMap;
 use std::fs::File;
-use std::io::{self, BufRead, BufReader, BufWriter, ErrorKind, Write};
+use std::io::{self, BufRead, BufReader, BufWriter, ErrorKind, IsTerminal, Write};
 use std::process::Child;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 pub(super) struct Streams {
     open: BTreeMap<i64, Stream>,
@@ -279,10 +280,15 @@ struct Terminal<'a> {
 
 impl BufRead for Terminal<'_> {
     fn fill_buf(&mut self) -> io::Result<&[u8]> {
-        if !*self.left {
+        let is_new = !*self.left;
+        if is_new {
             self.interrupt.wait_for_terminal()?;
         }
+        let is_terminal = is_new && self.input.is_terminal();
         let buffer = self.input.fill_buf()?;
+        if is_terminal && buffer.ends_with(b"\n") {
+            LINES_TYPED.fetch_add(1, Ordering::Relaxed);
+        }
         *self.left = !buffer.is_empty();
         Ok(buffer)
     }
@@ -302,6 +308,15 @@ impl io::Read for Terminal<'_> {
         *self.left = read == amount && amount == into.len();
         Ok(read)
     }
+}
+
+/// The number of lines that programs have read from a terminal.
+static LINES_TYPED: AtomicUsize = AtomicUsize::new(0);
+
+/// Returns how many lines programs have read from a terminal, which has shown each with its end: what is printed next
+/// stands at the beginning of a line.
+pub fn lines_typed() -> usize {
+    LINES_TYPED.load(Ordering::Relaxed)
 }
 
 /// Lines that somebody is asked for.

@@ -66,23 +66,33 @@ impl Session {
         name: &str,
         text: &str,
     ) -> Result<String, Vec<Diagnostic<FileRange>>> {
+        self.types_of(name, text).map(|mut types| types.pop().unwrap_or_default())
+    }
+
+    /// The types of the forms of a text, one at least, without running them; messages call the text by a name.
+    pub fn types_of(
+        &mut self,
+        name: &str,
+        text: &str,
+    ) -> Result<Vec<String>, Vec<Diagnostic<FileRange>>> {
         let file = self.look_at(name, text);
         let forms = self.db.outline(file).forms.clone();
-        let mut last = None;
+        let mut types = Vec::new();
         for form in forms {
             let diagnostics = self.db.diagnostics(form.id());
             if diagnostics.iter().any(is_error) {
                 return Err(diagnostics.into_iter().map(located).collect());
             }
             if let Some(name) = form.names.first() {
-                last = Some(self.type_of_name(form.id(), name));
+                types.push(self.type_of_name(form.id(), name));
             }
         }
-        let nothing = || {
+        if types.is_empty() {
             let at = FileRange { file, range: 0..text.len() };
-            vec![Diagnostic::error(DiagnosticKind::Syntax, at, "there is no expression here")]
-        };
-        last.ok_or_else(nothing)
+            let message = "there is no expression here";
+            return Err(vec![Diagnostic::error(DiagnosticKind::Syntax, at, message)]);
+        }
+        Ok(types)
     }
 
     /// A text at a stage of the compiler; one function of it, if one is named. From the core

@@ -74,12 +74,26 @@ pub fn binding(binding: &Binding, style: Style) -> Output {
     })
 }
 
-/// Returns a value as text for a terminal, at most `max_rows` rows of about `width` characters, below
-/// a line with its shape and its type: a table for a sequence of tuples, a line for each row of a nested
-/// sequence, otherwise what fits of it. It does not end with a line end.
-pub fn rows(shown: &Shown, max_rows: usize, width: usize) -> String {
-    let room = Room { rows: max_rows.max(3), width: width.max(20), frame: 1, ..Room::SCREEN };
-    lines::value(shown, room, Style::default().digits)
+/// Returns a value as text for a terminal of `width` columns, in at most `max_rows` rows, but not in fewer than
+/// headings and a row need: a table for a sequence of tuples, a line for each row of a nested sequence, otherwise
+/// what fits of it. Above stands a line with its shape and its type, before which there are `before` characters. It
+/// does not end with a line end.
+pub fn rows(shown: &Shown, max_rows: usize, width: usize, before: usize) -> String {
+    let mut rows = max_rows.max(1);
+    loop {
+        let room = Room { rows, width: width.max(20), frame: 1, ..Room::SCREEN };
+        let text = lines::value(shown, room, Style::default().digits);
+        let mut before = before;
+        let used = text.lines().map(|line| {
+            let chars = line.chars().count() + std::mem::take(&mut before);
+            chars.div_ceil(width.max(1)).max(1)
+        });
+        let surplus = used.sum::<usize>().saturating_sub(max_rows);
+        if surplus == 0 || rows == 1 {
+            return text;
+        }
+        rows = rows.saturating_sub(surplus).max(1);
+    }
 }
 
 /// Returns a picture, with a line for those who cannot see it.

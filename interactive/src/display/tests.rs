@@ -50,7 +50,7 @@ fn without_style(html: &str) -> String {
 }
 
 fn check_rows(text: &str, expect: Expect) {
-    expect.assert_eq(&format!("{}\n", rows(&shown(text), 10, 80)));
+    expect.assert_eq(&format!("{}\n", rows(&shown(text), 10, 80, 5)));
 }
 
 #[test]
@@ -87,7 +87,7 @@ fn small_values_are_lines() {
         ("[0.0 / 0.0, 1.0 / 0.0, -1.0 / 0.0]", "[nan, inf, -inf] : [float]"),
         ("x => x + 1", "fn : function"),
     ] {
-        assert_eq!(rows(&shown(&format!("{text};")), 10, 80), line);
+        assert_eq!(rows(&shown(&format!("{text};")), 10, 80, 5), line);
     }
 }
 
@@ -96,19 +96,17 @@ fn long_sequences_stand_under_their_indices() {
     check_rows(
         "{i * i : i in [0:1000]};",
         expect![[r#"
-        1,000 elements : [int]
-                 +0      +1      +2      +3      +4
-          0       0       1       4       9      16
-          5      25      36      49      64      81
-         10     100     121     144     169     196
-         15     225     256     289     324     361
-         20     400     441     484     529     576
-         25     625     676     729     784     841
-          …       …       …       …       …       …
-        985  970225  972196  974169  976144  978121
-        990  980100  982081  984064  986049  988036
-        995  990025  992016  994009  996004  998001
-    "#]],
+            1,000 elements : [int]
+                     +0      +1      +2      +3      +4
+              0       0       1       4       9      16
+              5      25      36      49      64      81
+             10     100     121     144     169     196
+             15     225     256     289     324     361
+             20     400     441     484     529     576
+              …       …       …       …       …       …
+            990  980100  982081  984064  986049  988036
+            995  990025  992016  994009  996004  998001
+        "#]],
     );
     check_rows(
         "{sqrt(float(i)) : i in [0:100]};",
@@ -120,9 +118,7 @@ fn long_sequences_stand_under_their_indices() {
             10  3.16228  3.31662  3.4641   3.60555  3.74166
             15  3.87298  4.0      4.12311  4.24264  4.3589
             20  4.47214  4.58258  4.69042  4.79583  4.89898
-            25  5.0      5.09902  5.19615  5.2915   5.38516
              …        …        …        …        …        …
-            85  9.21954  9.27362  9.32738  9.38083  9.43398
             90  9.48683  9.53939  9.59166  9.64365  9.69536
             95  9.74679  9.79796  9.84886  9.89949  9.94987
         "#]],
@@ -161,10 +157,7 @@ fn tuples_are_rows_of_tables() {
               1    1          1.0          1.0  F     "row 1"    [0]
               2    2          2.0          1.0  F     "row 2"    [0, 1]
               3    3          3.0          1.0  F     "row 3"    [0, 1, 2]
-              4    4          4.0          1.0  T     "row 4"    [0, 1, 2, 3]
-              5    5          5.0          1.0  T     "row 5"    [0, 1, … #5]
               …    …            …            …  …     …          …
-            997  997        997.0          1.0  T     "row 997"  [0, 1, … #997]
             998  998        998.0          1.0  T     "row 998"  [0, 1, … #998]
             999  999        999.0          1.0  T     "row 999"  [0, 1, … #999]
         "#]],
@@ -202,7 +195,6 @@ fn nested_sequences_are_rows_with_their_lengths() {
             2    #2  0 1
             3    #3  0 1 2
             4    #4  0 1 2 3
-            5    #5  0 1 2 3 4
             …
             57  #57  0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 … 56
             58  #58  0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 … 57
@@ -227,7 +219,6 @@ fn nested_sequences_are_rows_with_their_lengths() {
             2    #2  [] [0]
             3    #3  [] [0] [0, 1]
             4    #4  [] [0] [0, 1] [0, 1, 2]
-            5    #5  [] [0] [0, 1] [0, 1, 2] [0, 1, 2, 3]
             …
             27  #27  [] [0] [0, 1] [0, 1, 2] … [0, 1, 2, 3, 4, 5, 6, … #26]
             28  #28  [] [0] [0, 1] [0, 1, 2] … [0, 1, 2, 3, 4, 5, 6, … #27]
@@ -243,7 +234,6 @@ fn nested_sequences_are_rows_with_their_lengths() {
             2    #2  [] [[]]
             3    #3  [] [[]] [[], [0]]
             4    #4  [] [[]] [[], [0]] [[], [0], [0, 1]]
-            5    #5  [] [[]] [[], [0]] … [[], [0], [0, 1], [0, 1, 2]]
             …
             27  #27  [] [[]] [[], [0]] … [[], [0], [0, 1], [0, … #3], … #26]
             28  #28  [] [[]] [[], [0]] … [[], [0], [0, 1], [0, … #3], … #27]
@@ -287,19 +277,17 @@ fn equally_long_rows_are_a_matrix() {
     check_rows(
         "{{i * j : j in [0:1000]} : i in [0:1000]};",
         expect![[r#"
-        1,000 × 1,000 : [[int]]
-             0    1     2     3     4     5     6  …     996     997     998     999
-          0  0    0     0     0     0     0     0  …       0       0       0       0
-          1  0    1     2     3     4     5     6  …     996     997     998     999
-          2  0    2     4     6     8    10    12  …    1992    1994    1996    1998
-          3  0    3     6     9    12    15    18  …    2988    2991    2994    2997
-          4  0    4     8    12    16    20    24  …    3984    3988    3992    3996
-          5  0    5    10    15    20    25    30  …    4980    4985    4990    4995
-          …  …    …     …     …     …     …     …  …       …       …       …       …
-        997  0  997  1994  2991  3988  4985  5982  …  993012  994009  995006  996003
-        998  0  998  1996  2994  3992  4990  5988  …  994008  995006  996004  997002
-        999  0  999  1998  2997  3996  4995  5994  …  995004  996003  997002  998001
-    "#]],
+            1,000 × 1,000 : [[int]]
+                 0    1     2     3     4     5     6  …     996     997     998     999
+              0  0    0     0     0     0     0     0  …       0       0       0       0
+              1  0    1     2     3     4     5     6  …     996     997     998     999
+              2  0    2     4     6     8    10    12  …    1992    1994    1996    1998
+              3  0    3     6     9    12    15    18  …    2988    2991    2994    2997
+              4  0    4     8    12    16    20    24  …    3984    3988    3992    3996
+              …  …    …     …     …     …     …     …  …       …       …       …       …
+            998  0  998  1996  2994  3992  4990  5988  …  994008  995006  996004  997002
+            999  0  999  1998  2997  3996  4995  5994  …  995004  996003  997002  998001
+        "#]],
     );
 }
 
@@ -319,18 +307,17 @@ fn strings_are_texts() {
     check_rows(
         "flatten({\"line \" ++ @i ++ [code_char(10)] : i in [0:100]});",
         expect![[r#"
-        the first 70 of 790 characters : [char]
-        line 0
-        line 1
-        line 2
-        line 3
-        line 4
-        line 5
-        line 6
-        line 7
-        line 8
-        line 9
-    "#]],
+            the first 63 of 790 characters : [char]
+            line 0
+            line 1
+            line 2
+            line 3
+            line 4
+            line 5
+            line 6
+            line 7
+            line 8
+        "#]],
     );
     check_rows(
         "{code_char(i) : i in [0:256]};",
@@ -449,13 +436,13 @@ fn never_more_than_a_screen() {
         let shown = binding.data.as_ref().expect("data");
         let began = Instant::now();
         let html = without_style(&html::value(shown, &binding.ty, Style::default().digits));
-        let rows = rows(shown, 10, 80);
+        let rows = rows(shown, 10, 80, 5);
         let took = began.elapsed();
         println!("{took:?} {text}");
         assert!(took < MAX_TIME, "{text} took {took:?}");
         let count = without_tags(&html).replace("&quot;", "'").chars().count();
         assert!(count <= 4_000, "{text}: {count} characters");
-        assert!(rows.lines().count() <= 13, "{rows}");
+        assert!(rows.lines().count() <= 10, "{rows}");
         assert!(rows.chars().count() <= 1_500, "{rows}");
     }
 }
@@ -465,7 +452,7 @@ fn of_values_on_a_device_the_ends_are_shown() {
     let ends = DataLimits { whole_bytes: 0, head_elements: 10, tail_elements: 10 };
     let check = |text: &str, expect: Expect| {
         let shown = evaluated(text, ends, true).data.expect("data");
-        expect.assert_eq(&format!("{}\n", rows(&shown, 8, 60)));
+        expect.assert_eq(&format!("{}\n", rows(&shown, 8, 60, 5)));
     };
     check(
         "{i * 2 : i in [0:100000]};",
@@ -482,18 +469,15 @@ fn of_values_on_a_device_the_ends_are_shown() {
     check(
         "{(i, float(i)) : i in [0:100000]};",
         expect![[r#"
-        100,000 rows : [(int, float)]
-                    1        2
-                  int    float
-             0      0      0.0
-             1      1      1.0
-             2      2      2.0
-             3      3      3.0
-             4      4      4.0
-             …      …        …
-        99,998  99998  99998.0
-        99,999  99999  99999.0
-    "#]],
+            100,000 rows : [(int, float)]
+                        1        2
+                      int    float
+                 0      0      0.0
+                 1      1      1.0
+                 2      2      2.0
+                 …      …        …
+            99,999  99999  99999.0
+        "#]],
     );
     check(
         "{[i:i + rem(i, 50)] : i in [0:100000]};",
@@ -502,8 +486,6 @@ fn of_values_on_a_device_the_ends_are_shown() {
             0        #0
             1        #1  1
             2        #2  2 3
-            3        #3  3 4 5
-            4        #4  4 5 6 7
             …
             99,998  #48  99998 99999 100000 100001 100002 … 100045
             99,999  #49  99999 100000 100001 100002 100003 … 100047
@@ -517,8 +499,6 @@ fn of_values_on_a_device_the_ends_are_shown() {
               0  0    0     0     0     0  …      0      0      0
               1  0    1     2     3     4  …     97     98     99
               2  0    2     4     6     8  …    194    196    198
-              3  0    3     6     9    12  …    291    294    297
-              4  0    4     8    12    16  …    388    392    396
               …  …    …     …     …     …  …      …      …      …
             998  0  998  1996  2994  3992  …  96806  97804  98802
             999  0  999  1998  2997  3996  …  96903  97902  98901

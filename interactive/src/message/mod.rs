@@ -43,6 +43,8 @@ pub struct Renderer {
     width: Option<usize>,
     files: HashMap<FileId, File>,
     first_lines: HashMap<FileId, usize>,
+    /// The name and the text of the entry that runs.
+    entry: (String, String),
 }
 
 /// A text prepared for showing.
@@ -56,7 +58,36 @@ pub struct File {
 impl Renderer {
     /// A renderer, with or without colours.
     pub fn new(colors: bool) -> Renderer {
-        Renderer { colors, width: None, files: HashMap::new(), first_lines: HashMap::new() }
+        Renderer {
+            colors,
+            width: None,
+            files: HashMap::new(),
+            first_lines: HashMap::new(),
+            entry: (String::new(), String::new()),
+        }
+    }
+
+    /// Notes the name and the text of the entry that runs. Forms that are the operand of a command have blanks in its
+    /// place: messages about them show the command.
+    pub fn entry(&mut self, name: &str, text: &str) {
+        self.entry = (name.to_owned(), text.to_owned());
+    }
+
+    /// Returns a text of the entry as it was typed, with the command before its forms; every character stays where
+    /// it is.
+    fn typed(&self, name: &str, text: &str) -> Option<String> {
+        let (entry, whole) = &self.entry;
+        let forms = text.trim_start_matches([' ', '\n']);
+        let blanks = &text[..text.len() - forms.len()];
+        let own = forms.trim_end().trim_end_matches(';').trim_end();
+        if entry != name || blanks.is_empty() || own.is_empty() {
+            return None;
+        }
+        let before = &whole[..whole.rfind(own)?];
+        let line = |text: &str| text.rfind('\n').map_or(0, |end| end + 1);
+        let (typed, blank) = (&before[line(before)..], &blanks[line(blanks)..]);
+        let fits = typed.chars().count() == blank.chars().count() && !typed.trim().is_empty();
+        fits.then(|| format!("{}{typed}{forms}", &blanks[..line(blanks)]))
     }
 
     /// Makes notes and suggestions fit into lines of a number of characters from now on.
@@ -175,7 +206,9 @@ impl Renderer {
         }
         let first_line = self.first_lines.get(&file).copied().unwrap_or(0);
         // Lines above, to be counted; a blank below, so that a place at the very end is one.
-        let shown = "\n".repeat(first_line) + &visible(&text) + " ";
+        let typed = self.typed(&name, &text);
+        let shown = visible(typed.as_deref().unwrap_or(&text));
+        let shown = "\n".repeat(first_line) + &shown + " ";
         let prepared = File {
             name: visible(&name),
             lines: Lines::new(text),

@@ -107,6 +107,14 @@ impl Front for PromptFront {
         Entered { summary, forms }
     }
 
+    fn begins(&mut self, name: &str, text: &str) {
+        self.0.reporter.borrow_mut().renderer.entry(name, text);
+    }
+
+    fn width(&self) -> Option<usize> {
+        self.0.canvas.as_ref().map(|_| columns())
+    }
+
     fn setting(&self, name: &str) -> Option<String> {
         self.0.canvas.as_ref().map(|canvas| match name {
             ROWS => {

@@ -2,6 +2,7 @@
 
 use super::highlight::{DIM, Painter};
 use super::lines::{PAD, blanked, plain};
+use super::terminal;
 use nesl_engine::Outlook;
 use nesl_interactive::assist::Assist;
 use nesl_interactive::completion::Completion;
@@ -19,6 +20,9 @@ use std::sync::{Arc, OnceLock};
 
 /// The number of candidates for a completion that are shown, with their types, at most.
 const MAX_CANDIDATES: usize = 500;
+
+/// The number of candidates that are shown, where any name may stand, at least.
+const MIN_CANDIDATES: usize = 8;
 
 /// The style of the prompt.
 pub const PROMPT_STYLE: &str = "\x1b[1;34m";
@@ -44,11 +48,21 @@ impl Helper {
         Helper { sight, commands, painter, matches: Cell::new(true), assist: OnceCell::new() }
     }
 
+    /// Returns a text of the editor as it is shown once it was submitted.
+    pub fn shown(&self, text: &str) -> String {
+        self.painter.paint_whole(text)
+    }
+
     fn pair(&self, Completion { text, kind, ty }: Completion) -> Pair {
         // Behind some stands what they do instead of a type.
         let is_told = matches!(kind, "command" | "setting" | "stage");
         let colon = if is_told || ty.is_empty() { "  " } else { " : " };
-        let display = format!("{text}{colon}{ty}").trim_end().to_owned();
+        let mut display = format!("{text}{colon}{ty}").trim_end().to_owned();
+        // What does not fit would go on in the next line, in the middle of a word.
+        let width = terminal::screen().map_or(usize::MAX, |(columns, _)| columns.max(2) - 1);
+        if display.chars().count() > width {
+            display = display.chars().take(width - 1).chain(['…']).collect();
+        }
         let takes_more =
             kind == "command" && self.commands.expand(&text).is_some_and(|c| !c.usage.is_empty());
         Pair { display, replacement: if takes_more { text + " " } else { text } }
@@ -60,9 +74,13 @@ impl Helper {
 }
 
 impl Validator for Helper {
-    /// Only terminals without a line editor ask; the keys of the editor decide otherwise.
+    /// Only terminals without a line editor need the answer; the keys of the editor decide otherwise. A message, if
+    /// only an empty one, has the editor paint the text once more, which then is whole.
     fn validate(&self, context: &mut ValidationContext<'_>) -> Result<ValidationResult> {
         Ok(match typed(&plain(context.input())) {
+            _ if self.painter.is_high(context.input()) => {
+                ValidationResult::Valid(Some(String::new()))
+            }
             Typed::Whole | Typed::Unterminated => ValidationResult::Valid(None),
             Typed::Part => ValidationResult::Incomplete,
         })
@@ -84,7 +102,7 @@ impl Completer for Helper {
         let line = asked.as_str();
         let before = &line[..pos];
         let is_part = |c: char| c.is_ascii_alphanumeric() || c == '_';
-        let word = before.rfind(|c| !is_part(c)).map_or(0, |at| at + 1);
+        let word = before.trim_end_matches(is_part).len();
         let in_name = before[word..].starts_with(|c: char| !c.is_ascii_digit());
         // These need no session, which may not have begun.
         let without = self.commands.complete(line, pos);
@@ -92,18 +110,35 @@ impl Completer for Helper {
             let all = found.all.into_iter().map(|completion| self.pair(completion));
             return Ok((found.range.start, all.collect()));
         }
-        // Where no name is begun, all names could stand.
-        if !in_name {
+        let line_start = before.rfind('\n').map_or(0, |at| at + 1);
+        // At the beginning of a line, Tab asks for nothing.
+        if !in_name && before[line_start..].trim().is_empty() {
             return Ok((pos, Vec::new()));
         }
-        let Some(outlook) = self.sight.get() else { return Ok((pos, Vec::new())) };
+        let Some(outlook) = self.sight.get() else {
+            let options = self.commands.options(line, pos).into_iter();
+            return Ok((word, options.map(|option| self.pair(option)).collect()));
+        };
         let assist = self.assist.get_or_init(|| {
             RefCell::new(Assist::new(outlook.clone()).with_commands(self.commands))
         });
         let found = assist.borrow_mut().complete(line, pos);
-        let all = found.all.into_iter().take(MAX_CANDIDATES);
-        Ok((found.range.start, all.map(|completion| self.pair(completion)).collect()))
+        let most = if in_name { MAX_CANDIDATES } else { rows() };
+        let more = found.all.len().saturating_sub(most);
+        let all = found.all.into_iter().take(most);
+        let mut pairs: Vec<Pair> = all.map(|completion| self.pair(completion)).collect();
+        if more > 0 && !in_name {
+            let display = format!("… and {more} more, by their first letters");
+            pairs.push(Pair { display, replacement: String::new() });
+        }
+        Ok((found.range.start, pairs))
     }
+}
+
+/// Returns the number of candidates that the screen holds together with the entry.
+fn rows() -> usize {
+    terminal::screen()
+        .map_or(MIN_CANDIDATES, |(_, rows)| rows.saturating_sub(4).max(MIN_CANDIDATES))
 }
 
 impl Highlighter for Helper {
@@ -116,7 +151,7 @@ impl Highlighter for Helper {
         prompt: &'p str,
         _default: bool,
     ) -> Cow<'b, str> {
-        Cow::Owned(self.painter.colored(PROMPT_STYLE, prompt))
+        Cow::Owned(self.painter.paint_prompt(PROMPT_STYLE, prompt))
     }
 
     fn highlight_hint<'h>(&self, hint: &'h str) -> Cow<'h, str> {
@@ -166,7 +201,8 @@ impl Hinter for Helper {
             Some((first, _)) => format!("{first} …"),
             None => whole.clone(),
         };
-        Some(Rest { shown, whole })
+        // There is no room for it.
+        (!self.painter.is_high(&format!("{line}{shown}"))).then_some(Rest { shown, whole })
     }
 }
 

@@ -1,12 +1,15 @@
 //! Colours of the entry that is typed, and the brackets at the cursor, from the real lexer.
 //!
 //! The line editor writes a character by itself where that gives what a repaint would: the [`Painter`] remembers
-//! what is on the screen, and asks for a repaint only if more than that character changes.
+//! what is on the screen, and asks for a repaint only if more than that character changes. Of an entry that has more
+//! rows than the screen, those are painted that it holds ([`super::window`]); once it is submitted, all are, once.
 
-use super::lines::{MARK, PAD, blanked, plain, question};
+use super::lines::{MARK, PAD, PROMPT, blanked, plain, question};
+use super::terminal;
+use super::window::{Window, window};
 use nesl_core::syntax::{Kind, Token, lex};
 use nesl_interactive::state::commands::{Commands, Operand};
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::ops::Range;
 
 /// The colour of keywords.
@@ -30,39 +33,97 @@ pub const PLAIN: &str = "\x1b[0m";
 pub struct Painter {
     colors: bool,
     commands: Commands,
-    /// The last text that was painted, and how it was shown.
-    shown: RefCell<(String, String)>,
+    /// The last text that was painted.
+    shown: RefCell<Shown>,
+    /// The text that is painted next, and the cursor in it.
+    next: RefCell<(String, Option<usize>)>,
+    /// The columns of the prompt.
+    prompt: Cell<usize>,
+    /// True once a text that was submitted has been painted whole.
+    is_whole: Cell<bool>,
+}
+
+/// A text as it is on the screen.
+#[derive(Default)]
+struct Shown {
+    text: String,
+    /// The text with its colours; of a text with more rows than the screen, some of it.
+    painted: String,
+    /// The first row that is shown.
+    top: usize,
 }
 
 impl Painter {
     /// A painter that uses colours, or none, for entries that may begin with these commands.
     pub fn new(colors: bool, commands: Commands) -> Painter {
-        Painter { colors, commands, shown: RefCell::default() }
+        Painter {
+            colors,
+            commands,
+            shown: RefCell::default(),
+            next: RefCell::default(),
+            prompt: Cell::new(PROMPT.len()),
+            is_whole: Cell::new(false),
+        }
     }
 
-    /// Returns the text of the editor as it is shown while the cursor is at `cursor`.
+    /// Returns the prompt before the text that is painted next.
+    pub fn paint_prompt(&self, style: &str, prompt: &str) -> String {
+        self.prompt.set(prompt.chars().count());
+        let (text, cursor) = &*self.next.borrow();
+        let is_above = self.window(text, *cursor).is_some_and(|window| window.top > 0);
+        if is_above { String::new() } else { self.colored(style, prompt) }
+    }
+
+    /// Returns true if a text has more rows than the screen.
+    pub fn is_high(&self, text: &str) -> bool {
+        let screen = terminal::screen();
+        screen.is_some_and(|screen| window(text, text.len(), self.prompt.get(), screen).is_some())
+    }
+
+    /// Returns the part of a text that is shown; all of it if there is none. The first time that a submitted text is
+    /// painted it is whole, so that it is above the screen later.
+    fn window(&self, text: &str, cursor: Option<usize>) -> Option<Window> {
+        if cursor.is_none() && !self.is_whole.get() {
+            return None;
+        }
+        window(text, cursor.unwrap_or(text.len()), self.prompt.get(), terminal::screen()?)
+    }
+
+    /// Returns the text of the editor as it is shown while the cursor is at `cursor`; none if it was submitted.
     pub fn paint(&self, text: &str, cursor: Option<usize>) -> String {
-        let shown = self.painted(text, cursor);
-        *self.shown.borrow_mut() = (text.to_owned(), shown.clone());
-        shown
+        let window = self.window(text, cursor);
+        let painted = self.painted(text, cursor, window.as_ref());
+        self.is_whole.set(cursor.is_none());
+        let top = window.map_or(0, |window| window.top);
+        *self.shown.borrow_mut() = Shown { text: text.to_owned(), painted: painted.clone(), top };
+        painted
+    }
+
+    /// Returns a text as it is shown once it was submitted.
+    pub fn paint_whole(&self, text: &str) -> String {
+        self.painted(text, None, None)
     }
 
     /// Returns true if the screen must be repainted to show a text after a character was typed, or deleted, at
     /// its end; false if writing or deleting the character does.
     pub fn must_repaint(&self, text: &str, cursor: Option<usize>) -> bool {
-        let now = self.painted(text, cursor);
+        *self.next.borrow_mut() = (text.to_owned(), cursor);
+        let window = self.window(text, cursor);
+        let now = self.painted(text, cursor, window.as_ref());
+        let top = window.map_or(0, |window| window.top);
         let mut shown = self.shown.borrow_mut();
-        let (old_text, old) = &*shown;
+        let Shown { text: old_text, painted: old, top: old_top } = &*shown;
         let typed = text.strip_prefix(old_text.as_str());
         let deleted = old_text.strip_prefix(text);
         let same = match (typed, deleted) {
+            _ if *old_top != top => false,
             (Some(""), _) => now == *old,
             (Some(typed), _) => now.strip_prefix(old.as_str()) == Some(typed),
             (_, Some(deleted)) => old.strip_prefix(now.as_str()) == Some(deleted),
             (None, None) => false,
         };
         if same {
-            *shown = (text.to_owned(), now);
+            *shown = Shown { text: text.to_owned(), painted: now, top };
         }
         !same
     }
@@ -87,27 +148,38 @@ struct Own {
 }
 
 impl Painter {
-    /// Returns the text of the editor with colours and marks.
-    fn painted(&self, text: &str, cursor: Option<usize>) -> String {
+    /// Returns the text of the editor, or the part in a window, with colours and marks.
+    fn painted(&self, text: &str, cursor: Option<usize>, window: Option<&Window>) -> String {
         let mark = if self.colors { format!("\n{DIM}{MARK}{PLAIN}") } else { format!("\n{MARK}") };
         let padding = format!("\n{PAD}");
+        let shown = window.map_or(0..text.len(), |window| window.bytes.clone());
+        let mut out = String::with_capacity(shown.len() * 2);
+        let mut start = shown.start;
+        if start > 0 && text[..start].ends_with('\n') && text[start..].starts_with(PAD) {
+            out.push_str(&mark[1..]);
+            start += PAD.len();
+        }
+        let shown = start.min(shown.end)..shown.end;
         if !self.colors {
-            return text.replace(&padding, &mark);
+            return out + &text[shown].replace(&padding, &mark);
         }
         let blank = blanked(text);
         let tokens = lex(&blank);
         let matched = cursor.and_then(|cursor| brackets(&tokens, cursor));
         let own = self.own(text, &blank);
-        let mut out = String::with_capacity(text.len() * 2);
         for token in &tokens {
             let range = Range::<usize>::from(token.range);
+            let part = range.start.max(shown.start)..range.end.min(shown.end);
+            if part.is_empty() {
+                continue;
+            }
             let color = match &own {
                 Some(Own { word, .. }) if word.contains(&range.start) => COMMAND,
                 Some(Own { operand, .. }) if operand.contains(&range.start) => "",
                 _ if matched.is_some_and(|(a, b)| range.start == a || range.start == b) => BRACKETS,
                 _ => color(token.kind),
             };
-            let piece = text[range].replace(&padding, &mark);
+            let piece = text[part].replace(&padding, &mark);
             if color.is_empty() {
                 out.push_str(&piece);
             } else {
@@ -211,7 +283,7 @@ mod tests {
 
     /// Returns a painted text with a letter for each colour.
     fn shown(text: &str, cursor: Option<usize>) -> String {
-        let mut out = painter(true).painted(text, cursor);
+        let mut out = painter(true).painted(text, cursor, None);
         for (color, letter) in [
             (KEYWORD, "<k "),
             (NUMBER, "<n "),
@@ -253,7 +325,19 @@ mod tests {
     fn further_lines_have_a_mark() {
         assert_eq!(shown(&padded("{a\nb"), None), "{a\n<d   ... >b");
         assert_eq!(shown(&padded("\"a\nb\""), None), "<t \"a\n<d   ... ><t b\">");
-        assert_eq!(painter(false).painted(&padded("a\nb"), None), "a\n  ... b");
+        assert_eq!(painter(false).painted(&padded("a\nb"), None, None), "a\n  ... b");
+    }
+
+    #[test]
+    fn a_part_begins_with_its_mark_and_colour() {
+        let text = padded("{a\n\"bc\"\n}");
+        let part = |from: usize, to: usize| {
+            let window = Window { top: 1, bytes: from..to };
+            painter(true).painted(&text, None, Some(&window))
+        };
+        let mark = format!("{DIM}{MARK}{PLAIN}");
+        assert_eq!(part(3, 3 + PAD.len() + 2), format!("{mark}{TEXT}\"b{PLAIN}"));
+        assert_eq!(part(3 + PAD.len() + 2, text.len()), format!("{TEXT}c\"{PLAIN}\n{mark}}}"));
     }
 
     #[test]

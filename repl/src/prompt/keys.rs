@@ -6,20 +6,34 @@
 //! | Alt-Enter | begins a further line |
 //! | Up, Down | move between lines, then walk through the entries that begin as the line does |
 //! | Backspace, Left, Home | treat the mark of a further line as part of the line's end |
+//! | Ctrl-F9 to Ctrl-F12 | are how the relay of keys tells the editor what was pasted |
 
 use super::history::Walk;
-use super::lines::{PAD, lacks_a_body, next_line, plain, unmarked};
-use nesl_interactive::entry::{Typed, typed};
+use super::lines::{PAD, next_line, padded, plain};
+use super::paste::is_submitted;
+use super::relay::Pasted;
+use nesl_interactive::state::commands::Commands;
 use rustyline::history::History;
 use rustyline::{
     At, CharSearch, Cmd, ConditionalEventHandler, EditMode, Editor, Event, EventContext,
     EventHandler, Helper, KeyCode, KeyEvent, Modifiers, Movement, RepeatCount, Word,
 };
 
+/// The state and the commands that the keys share with the prompt.
+#[derive(Clone)]
+pub struct Known {
+    /// The walk through the history.
+    pub walk: Walk,
+    /// The commands of the prompt.
+    pub commands: Commands,
+    /// The text that was pasted.
+    pub pasted: Pasted,
+}
+
 /// Binds the keys.
-pub fn bind<H: Helper, I: History>(editor: &mut Editor<H, I>, walk: &Walk) {
+pub fn bind<H: Helper, I: History>(editor: &mut Editor<H, I>, known: &Known) {
     let mut bind = |key: KeyEvent, action: Action| {
-        let handler = Box::new(Key { action, walk: walk.clone() });
+        let handler = Box::new(Key { action, known: known.clone() });
         editor.bind_sequence(key, EventHandler::Conditional(handler));
     };
     let plain = |code| KeyEvent(code, Modifiers::NONE);
@@ -36,6 +50,11 @@ pub fn bind<H: Helper, I: History>(editor: &mut Editor<H, I>, walk: &Walk) {
     bind(plain(KeyCode::Right), Action::Right);
     bind(plain(KeyCode::Home), Action::Home);
     bind(KeyEvent::ctrl('A'), Action::Home);
+    let ctrl = |number| KeyEvent(KeyCode::F(number), Modifiers::CTRL);
+    bind(ctrl(9), Action::Repaint);
+    bind(ctrl(10), Action::Leave);
+    bind(ctrl(11), Action::HandOver);
+    bind(ctrl(12), Action::Insert);
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -47,11 +66,15 @@ enum Action {
     Left,
     Right,
     Home,
+    Repaint,
+    Insert,
+    HandOver,
+    Leave,
 }
 
 struct Key {
     action: Action,
-    walk: Walk,
+    known: Known,
 }
 
 impl ConditionalEventHandler for Key {
@@ -65,12 +88,14 @@ impl ConditionalEventHandler for Key {
         let (text, cursor) = (context.line(), context.pos());
         let behind_padding = text[..cursor].ends_with(&format!("\n{PAD}"));
         let line_end = Movement::ViCharSearch(1, CharSearch::Backward('\n'));
+        let Known { walk, commands, pasted } = &self.known;
         match self.action {
-            Action::Enter => {
-                Some(if is_submitted(text) { Cmd::AcceptLine } else { line(text, cursor) })
-            }
+            Action::Enter => Some(match is_submitted(text, *commands) {
+                true => Cmd::AcceptLine,
+                false => line(text, cursor),
+            }),
             // Escape and Enter, one after the other, are the same keys.
-            Action::Line if context.mode() == EditMode::Vi && is_submitted(text) => {
+            Action::Line if context.mode() == EditMode::Vi && is_submitted(text, *commands) => {
                 Some(Cmd::AcceptLine)
             }
             Action::Line => Some(line(text, cursor)),
@@ -79,7 +104,7 @@ impl ConditionalEventHandler for Key {
                 let is_last = !text[cursor..].contains('\n');
                 // Within an entry the keys move between its lines.
                 if !line_ends || is_last {
-                    self.walk.step(text, cursor);
+                    walk.step(text, cursor);
                 }
                 None
             }
@@ -101,6 +126,16 @@ impl ConditionalEventHandler for Key {
                 Some(if own.is_empty() { Cmd::Noop } else { Cmd::Move(begin) })
             }
             Action::Delete | Action::Left => None,
+            Action::Repaint => Some(Cmd::Repaint),
+            Action::Insert => {
+                Some(pasted.text().map_or(Cmd::Noop, |text| Cmd::Insert(1, padded(&text))))
+            }
+            Action::HandOver => Some(match pasted.hand_over(&text[..cursor], &text[cursor..]) {
+                true => Cmd::Kill(Movement::WholeBuffer),
+                false => Cmd::Noop,
+            }),
+            Action::Leave if pasted.is_handed_over() || pasted.is_ended() => Some(Cmd::AcceptLine),
+            Action::Leave => Some(Cmd::Noop),
         }
     }
 }
@@ -117,11 +152,13 @@ fn begun_line(before: &str) -> String {
 
 /// Plays keys that were pressed while nobody read them: returns the texts that were submitted, and the one that
 /// is still in the editor. Of the keys that are no characters, those that delete and Enter are known.
-pub fn played(keys: &[u8]) -> (Vec<String>, String) {
+pub fn played(keys: &[u8], commands: Commands) -> (Vec<String>, String) {
     let (mut submitted, mut text) = (Vec::new(), String::new());
     for key in String::from_utf8_lossy(keys).chars() {
         match key {
-            '\r' | '\n' if is_submitted(&text) => submitted.push(std::mem::take(&mut text)),
+            '\r' | '\n' if is_submitted(&text, commands) => {
+                submitted.push(std::mem::take(&mut text))
+            }
             '\r' | '\n' => {
                 let line = begun_line(&text);
                 text += &line;
@@ -135,43 +172,13 @@ pub fn played(keys: &[u8]) -> (Vec<String>, String) {
     (submitted, text)
 }
 
-/// Returns true if Enter runs a text of the editor.
-fn is_submitted(text: &str) -> bool {
-    let own = unmarked(plain(text));
-    // A blank line ends an entry, except where a body must follow.
-    let ends_blank = own.contains('\n') && own.trim_end_matches([' ', '\t']).ends_with('\n');
-    match typed(&own) {
-        Typed::Part => false,
-        Typed::Whole if ends_blank && lacks_a_body(&own) => false,
-        Typed::Whole | Typed::Unterminated => true,
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::prompt::lines::padded;
-
-    #[test]
-    fn enter_submits_what_is_complete() {
-        for text in [
-            "nesl> (1 +\n  ... 2)",
-            "1 + 2",
-            "x = 3;",
-            "{a\n}",
-            "(1 +\n  ",
-            ":type 1 +",
-            "function f1(x) =\n  x",
-        ] {
-            assert!(is_submitted(&padded(text)), "{text:?}");
-        }
-        for text in ["(1 +", "function f1(x) =", "function f1(x) =\n", "let x = 1 in\n  \n"] {
-            assert!(!is_submitted(&padded(text)), "{text:?}");
-        }
-    }
 
     #[test]
     fn keys_are_played_as_they_were_pressed() {
+        let played = |keys: &[u8]| played(keys, Commands::default());
         let (submitted, text) = played(b"1 + 2\rf(\r3)\rwronx\x7fg\r\x1b2 +");
         assert_eq!(submitted, ["1 + 2".to_owned(), format!("f(\n{PAD}  3)"), "wrong".to_owned()]);
         assert_eq!(text, "2 +");

@@ -2,10 +2,9 @@
 //!
 //! Below the first line of an entry the editor holds [`PAD`] before the text of each line, as wide as the
 //! prompt, so that lines stand below each other; the highlighter writes [`MARK`] over it. Entries, the history
-//! and messages never have it. What was copied from a session, with its prompts, marks and results, is entered
-//! as it was typed there.
+//! and messages never have it.
 
-use nesl_core::syntax::entry::{indentation, is_wrong};
+use nesl_core::syntax::entry::indentation;
 use nesl_core::syntax::{Kind, lex};
 use std::borrow::Cow;
 
@@ -99,69 +98,11 @@ pub fn lacks_a_body(text: &str) -> bool {
     })
 }
 
-/// An entry that may have been copied from a session, as it was typed there.
-#[derive(Debug, PartialEq, Eq)]
-pub enum Typed<'a> {
-    /// An entry as it is.
-    Entry(Cow<'a, str>),
-    /// The entries of a session, without its prompts, marks and results.
-    Transcript(Vec<String>),
-    /// A result of a session.
-    Result,
-}
-
-/// Recognises what was copied from a session. `in_transcript` is true if the entry before this one was; then a
-/// text that is wrong, or that was `printed` for that entry, is one of its results.
-pub fn typed<'a>(text: &'a str, in_transcript: bool, printed: &str) -> Typed<'a> {
-    let prompt = PROMPT.trim_end();
-    if !text.lines().any(|line| line.trim_start().starts_with(prompt)) {
-        let is_printed = || {
-            let mut lines = text.trim().lines();
-            lines.all(|line| printed.lines().any(|known| known.trim() == line.trim()))
-        };
-        let is_result = in_transcript
-            && !text.trim().is_empty()
-            && !text.trim_start().starts_with(':')
-            && (is_wrong(text) || is_printed());
-        return if is_result { Typed::Result } else { Typed::Entry(Cow::Borrowed(text)) };
-    }
-    Typed::Transcript(entries(text))
-}
-
-/// Returns what was typed in a text that was copied from a session, an entry each.
-fn entries(text: &str) -> Vec<String> {
-    let prompt = PROMPT.trim_end();
-    let mut entries: Vec<String> = Vec::new();
-    for line in text.lines() {
-        let own = line.trim_start();
-        if let Some(rest) = own.strip_prefix(prompt) {
-            entries.push(rest.strip_prefix(' ').unwrap_or(rest).to_owned());
-        } else if let (Some(rest), Some(entry)) =
-            (own.strip_prefix(MARK.trim()), entries.last_mut())
-        {
-            entry.push('\n');
-            entry.push_str(rest.strip_prefix(' ').unwrap_or(rest));
-        }
-    }
-    entries.retain(|entry| !entry.trim().is_empty());
-    entries
-}
-
-/// Returns a text that begins with a prompt, since it is being copied from a session, without prompt and marks;
-/// another text as it is.
-pub fn unmarked(text: Cow<'_, str>) -> Cow<'_, str> {
-    if !text.trim_start().starts_with(PROMPT.trim_end()) {
-        return text;
-    }
-    let ends = if text.ends_with('\n') { "\n" } else { "" };
-    Cow::Owned(entries(&text).join("\n") + ends)
-}
-
 /// Returns the command that `?name`, `name?` and `?` stand for.
 pub fn question(text: &str) -> Option<String> {
     let text = text.trim();
     let name = text.strip_prefix('?').or_else(|| text.strip_suffix('?'))?.trim();
-    if name.is_empty() {
+    if name.trim_start_matches('?').is_empty() {
         return Some(":help".to_owned());
     }
     let command = if name.starts_with(':') { ":help" } else { ":doc" };
@@ -204,36 +145,12 @@ mod tests {
     }
 
     #[test]
-    fn a_transcript_is_its_entries() {
-        let pasted = "nesl> x = 5\nx = 5 : int\nnesl> function f1(a) =\n  ...   a + x\nf1 = fn : int -> \
-                      int\nnesl> \n";
-        let entries = vec!["x = 5".to_owned(), "function f1(a) =\n  a + x".to_owned()];
-        assert_eq!(typed(pasted, false, ""), Typed::Transcript(entries));
-        assert_eq!(typed("x = 5", true, ""), Typed::Entry("x = 5".into()));
-    }
-
-    #[test]
-    fn a_transcript_that_is_typed_is_complete_where_its_entry_is() {
-        let unmarked = |text: &'static str| unmarked(text.into()).into_owned();
-        assert_eq!(unmarked("nesl> (1 +\n    ... 2)"), "(1 +\n2)");
-        assert_eq!(unmarked("nesl> (1 +\n"), "(1 +\n");
-        assert_eq!(unmarked("(1 +\n  ..."), "(1 +\n  ...");
-    }
-
-    #[test]
-    fn results_of_a_transcript_are_known() {
-        assert_eq!(typed("x = 5 : int", true, ""), Typed::Result);
-        assert_eq!(typed("  0  1", true, "it : [int]\n   0  1\n"), Typed::Result);
-        assert_eq!(typed("x = 5 : int", false, ""), Typed::Entry("x = 5 : int".into()));
-        assert_eq!(typed(":type 1 +", true, ""), Typed::Entry(":type 1 +".into()));
-    }
-
-    #[test]
     fn questions_are_commands() {
         for (text, command) in [
             ("?sum", Some(":doc sum")),
             ("sum? ", Some(":doc sum")),
             ("?", Some(":help")),
+            ("??", Some(":help")),
             ("?:time", Some(":help :time")),
             ("?++", Some(":doc ++")),
             ("a? b?", None),

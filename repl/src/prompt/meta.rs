@@ -15,7 +15,7 @@ pub static RELOAD: Command = Command::of_front(
 /// Opens an editor.
 pub static EDIT: Command = Command::of_front(
     ":edit",
-    Operand::OptionalWord,
+    Operand::Definition,
     "[NAME|FILE]",
     "edit the last entry, a definition or a file, and run it",
     "The editor is `$VISUAL`, or else `$EDITOR`, or vi. A name is that of a definition; a file has a `.` or a `/` \

@@ -65,6 +65,8 @@ pub enum Flow {
 pub struct Done {
     /// Says whether the session goes on.
     pub flow: Flow,
+    /// True if something was wrong with the entry.
+    pub has_failed: bool,
     /// The number of launches.
     pub launches: u64,
     /// The number of pictures that could not be written.
@@ -175,6 +177,7 @@ fn enter(shared: &Shared, state: &mut State, text: &str, number: usize) -> Done 
         let shown = is_named && shared.colors.0;
         screen.result = if shown { format!("  {DIM}{result}{PLAIN}") } else { String::new() };
     }
+    let mut has_failed = true;
     let entered = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
         if interrupt::is_pressed() {
             // While the session began.
@@ -183,7 +186,8 @@ fn enter(shared: &Shared, state: &mut State, text: &str, number: usize) -> Done 
         }
         match shared.enter(state, &format!("In [{number}]"), text) {
             Outcome::Exit => Flow::Leave,
-            Outcome::Done | Outcome::Failed(_) | Outcome::Interrupted | Outcome::Aborted => {
+            outcome => {
+                has_failed = outcome != Outcome::Done;
                 Flow::Go
             }
         }
@@ -208,7 +212,7 @@ fn enter(shared: &Shared, state: &mut State, text: &str, number: usize) -> Done 
         Flow::Go
     });
     let (launches, editing) = (shared.launches.get(), shared.editing.get());
-    Done { flow, launches, unsaved: reporter.unsaved_pictures(), editing }
+    Done { flow, has_failed, launches, unsaved: reporter.unsaved_pictures(), editing }
 }
 
 /// Returns the types of the user's own names in an entry with an error of types, but for those that the message

@@ -8,18 +8,24 @@ use super::front::Editing;
 use super::helper::{Helper, PROMPT_STYLE};
 use super::highlight::{DIM, PLAIN};
 use super::history::{self, Past, Walk};
-use super::lines::{MARK, PROMPT, Typed, plain, question, typed};
+use super::keys::{self, Known};
+use super::lines::{PROMPT, padded, plain, question};
+use super::paste::{self, Block};
+use super::pieces::is_large;
+use super::relay::{Lines, Pasted, Relay};
 use super::session::{Done, Flow, Job, Link, Reply, serve};
-use super::{keys, setup};
+use super::{setup, terminal};
 use crate::cli::{Global, Measures};
 use crate::exit::OK;
 use crate::interrupt;
 use crate::output::{Output, set_screen};
 use anyhow::{Result, anyhow};
+use nesl_core::syntax::split;
 use nesl_engine::Report;
+use nesl_interactive::entry::close;
 use nesl_interactive::measure::duration;
-use nesl_interactive::state::commands::Commands;
 use nesl_interactive::table::grouped;
+use nesl_interactive::text::wrapped;
 use rustyline::config::Configurer;
 use rustyline::error::ReadlineError;
 use rustyline::{Behavior, ColorMode, CompletionType, Config, EditMode, Editor};
@@ -36,6 +42,10 @@ const MIN_PROGRESS: Duration = Duration::from_millis(500);
 const PROGRESS_PERIOD: Duration = Duration::from_millis(200);
 /// The time after which it is told what an entry took.
 const MIN_TOLD: Duration = Duration::from_secs(1);
+/// The time within which a transcript goes on that comes line by line. Nobody types a line so fast.
+const MAX_PASTE_PAUSE: Duration = Duration::from_millis(250);
+/// The line that says that not all of what was pasted was run.
+const RESULTS: &str = "A result in what was pasted; it was not run.";
 
 /// The prompt's side of a session.
 struct Talk {
@@ -43,7 +53,11 @@ struct Talk {
     replies: Receiver<Reply>,
     link: Arc<Link>,
     editor: Editor<Helper, Past>,
-    walk: Walk,
+    known: Known,
+    /// The relay of the keys, where there can be one.
+    relay: Option<Relay>,
+    /// The text for the editor before and behind its cursor: the end of what was pasted.
+    unfinished: (String, String),
     /// The file of the history, if there is one.
     path: Option<PathBuf>,
     /// The number of entries so far.
@@ -52,9 +66,14 @@ struct Talk {
     begun: bool,
     /// The number of pictures that could not be written.
     unsaved: usize,
-    commands: Commands,
-    /// True if the last entry was copied from a session.
-    in_transcript: bool,
+    /// The time at which the prompt has run a transcript, if nothing was entered since.
+    transcript_run: Option<Instant>,
+    /// The text that the last entry of that transcript has printed.
+    printed: String,
+    /// True if the last text had entries.
+    has_run: bool,
+    /// True once it was told that the transcript has results.
+    is_told: bool,
     colors: bool,
 }
 
@@ -63,10 +82,10 @@ pub fn talk(global: &Global, measures: Measures, files: Files, first: Option<&st
     interrupt::keep_session();
     interrupt::handle();
     if !global.quiet {
-        println!(
-            "NESL {}. :help tells what there is, :quit or Ctrl-D leaves.",
-            env!("CARGO_PKG_VERSION")
-        );
+        let version = env!("CARGO_PKG_VERSION");
+        let text = format!("NESL {version}. :help tells what there is, :quit or Ctrl-D leaves.");
+        let columns = terminal::screen().map_or(usize::MAX, |(columns, _)| columns);
+        println!("{}", wrapped(&text, columns));
     }
     let link = Arc::new(Link {
         output: Output::stdout(),
@@ -77,10 +96,14 @@ pub fn talk(global: &Global, measures: Measures, files: Files, first: Option<&st
     });
     let (jobs, queue) = channel();
     let (sender, replies) = channel();
-    let walk = Walk::default();
     let colors = global.colors(&std::io::stdout());
-    let commands = setup(global).commands();
-    let mut editor = editor(&walk, Helper::new(link.sight.clone(), commands, colors))?;
+    let known = Known {
+        walk: Walk::default(),
+        commands: setup(global).commands(),
+        pasted: Pasted::default(),
+    };
+    let helper = Helper::new(link.sight.clone(), known.commands, colors);
+    let mut editor = editor(&known, helper)?;
     let printer = editor.create_external_printer().ok();
     let awaited = printer.is_none();
     let (own, own_global) = (link.clone(), global.clone());
@@ -96,13 +119,17 @@ pub fn talk(global: &Global, measures: Measures, files: Files, first: Option<&st
         replies,
         link,
         editor,
-        walk,
+        relay: Relay::new(known.pasted.clone()),
+        known,
+        unfinished: (String::new(), String::new()),
         path,
         entries: 0,
         begun: false,
         unsaved: 0,
-        commands,
-        in_transcript: false,
+        transcript_run: None,
+        printed: String::new(),
+        has_run: false,
+        is_told: false,
         colors,
     };
     let is_awaited = awaited || first.is_some();
@@ -122,7 +149,7 @@ enum Failure {
     Other(anyhow::Error),
 }
 
-fn editor(walk: &Walk, helper: Helper) -> Result<Editor<Helper, Past>> {
+fn editor(known: &Known, helper: Helper) -> Result<Editor<Helper, Past>> {
     let config = Config::builder()
         .auto_add_history(false)
         .history_ignore_dups(true)?
@@ -133,10 +160,10 @@ fn editor(walk: &Walk, helper: Helper) -> Result<Editor<Helper, Past>> {
         // The marks of further lines are shown without colours, too.
         .color_mode(ColorMode::Enabled)
         .build();
-    let past = Past::new(&config, walk.clone());
+    let past = Past::new(&config, known.walk.clone());
     let mut editor = Editor::with_history(config, past)?;
     editor.set_helper(Some(helper));
-    keys::bind(&mut editor, walk);
+    keys::bind(&mut editor, known);
     Ok(editor)
 }
 
@@ -180,8 +207,9 @@ impl Talk {
             if let Some((columns, rows)) = self.editor.dimensions() {
                 set_screen(usize::from(columns), usize::from(rows));
             }
-            self.walk.end();
-            let (submitted, begun) = keys::played(&self.link.canvas.take_typed());
+            self.known.walk.end();
+            let (submitted, begun) =
+                keys::played(&self.link.canvas.take_typed(), self.known.commands);
             for text in submitted {
                 self.echo(&plain(&text));
                 if self.enter(&plain(&text))? == Flow::Leave {
@@ -189,10 +217,22 @@ impl Talk {
                     return Ok(OK);
                 }
             }
-            let line = match self.editor.readline_with_initial(PROMPT, (&begun, "")) {
+            let (before, behind) = std::mem::take(&mut self.unfinished);
+            let (began, editor) = (Instant::now(), &mut self.editor);
+            let edit = move || editor.readline_with_initial(PROMPT, (&(before + &begun), &behind));
+            let read = match &self.relay {
+                Some(relay) => relay.read(edit),
+                None => edit(),
+            };
+            self.transcript_run.take_if(|_| began.elapsed() > MAX_PASTE_PAUSE);
+            let line = match read {
+                Ok(_) if self.known.pasted.is_ended() => break,
                 Ok(line) => line,
                 Err(ReadlineError::Interrupted) => {
                     asked = false;
+                    if let Some(relay) = &self.relay {
+                        relay.forget(false);
+                    }
                     // It is the session that begins: what the files and the user's own definitions compute.
                     if !self.begun {
                         interrupt::stop();
@@ -211,7 +251,11 @@ impl Talk {
                 Err(error) => return Err(Failure::Other(error.into())),
             };
             asked = false;
-            if self.enter(&plain(&line))? == Flow::Leave {
+            let flow = match self.known.pasted.take_lines() {
+                Some(lines) => self.paste(&lines)?,
+                None => self.enter(&plain(&line))?,
+            };
+            if flow == Flow::Leave {
                 break;
             }
         }
@@ -221,8 +265,8 @@ impl Talk {
 
     /// Shows an entry that was not typed here as if it were.
     fn echo(&self, text: &str) {
-        let further = format!("\n{}", self.dimmed(MARK));
-        let shown = text.trim_end().replace('\n', &further);
+        let text = padded(text.trim_end());
+        let shown = self.editor.helper().map_or(text.clone(), |helper| helper.shown(&text));
         println!("{}{shown}", self.colored(PROMPT_STYLE, PROMPT));
     }
 
@@ -249,73 +293,145 @@ impl Talk {
         }
     }
 
-    /// Runs what was typed: an entry, or those of a transcript.
+    /// Runs what was typed: an entry, or several.
     fn enter(&mut self, text: &str) -> Result<Flow, Failure> {
         let text = text.trim_end();
         if text.trim().is_empty() {
             return Ok(Flow::Go);
         }
-        let printed = self.link.output.recent();
-        let whole = text;
-        match typed(text, self.in_transcript, &printed) {
-            Typed::Result => {
-                self.dim("A result in what was pasted; it was not run.");
-                Ok(Flow::Go)
-            }
-            Typed::Entry(text) => {
-                self.in_transcript = false;
-                self.entry(&text)
-            }
-            Typed::Transcript(entries) => {
-                // Without brackets each line of a paste comes by itself.
-                let many = entries.len() > 1;
-                let typed_lines: usize = entries.iter().map(|entry| entry.lines().count()).sum();
-                self.in_transcript = typed_lines == whole.lines().count();
-                for entry in entries {
-                    if many {
-                        self.dim(&format!("{PROMPT}{entry}"));
-                    }
-                    if self.entry(&entry)? == Flow::Leave {
-                        return Ok(Flow::Leave);
-                    }
-                }
-                Ok(Flow::Go)
-            }
+        let mut block = self.block(&format!("{text}\n"));
+        if !block.rest.trim().is_empty() {
+            // Enter was pressed nevertheless.
+            block.entries.push(std::mem::take(&mut block.rest));
         }
+        if !block.is_transcript {
+            self.keep(text);
+        }
+        let is_shown = block.entries.len() > 1;
+        self.run_all(&block, is_shown, block.is_transcript)
     }
 
-    /// Runs an entry.
-    fn entry(&mut self, text: &str) -> Result<Flow, Failure> {
+    /// Runs the lines that were pasted, as if they were typed one by one; the end may still be edited.
+    fn paste(&mut self, lines: &Lines) -> Result<Flow, Failure> {
+        let (first, further) = lines.text.split_once('\n').unwrap_or((&lines.text, ""));
+        let before = plain(&lines.before);
+        let text = format!("{before}{first}{}\n{further}", plain(&lines.behind));
+        let mut block = self.block(&text);
+        if is_large(&block.rest) {
+            block.entries.push(std::mem::take(&mut block.rest));
+        }
+        // In place of the line that the editor has handed over.
+        print!("\x1b[A\r\x1b[K");
+        self.unfinished = (padded(&block.rest), String::new());
+        self.run_all(&block, true, true)
+    }
+
+    /// Returns the entries of a text.
+    fn block(&mut self, text: &str) -> Block {
+        let recent = self.link.output.recent();
+        let goes_on = self.transcript_run.take().is_some();
+        // Where results come line by line, they are those of one entry.
+        if self.has_run {
+            self.printed = recent;
+        }
+        self.is_told &= goes_on;
+        let block = paste::read(text, self.known.commands, goes_on.then_some(&*self.printed));
+        self.has_run = !block.entries.is_empty();
+        block
+    }
+
+    /// Runs the entries of a text until Ctrl-C is pressed. They are shown if `is_shown`, and kept in the history if
+    /// `is_kept`.
+    fn run_all(&mut self, block: &Block, is_shown: bool, is_kept: bool) -> Result<Flow, Failure> {
+        let seen = interrupt::seen();
+        for (at, entry) in block.entries.iter().enumerate() {
+            if is_shown {
+                self.echo(entry);
+            }
+            if is_kept {
+                self.keep(entry.trim_end());
+            }
+            let has_more = at + 1 < block.entries.len();
+            if self.entry(entry.trim_end(), has_more)? == Flow::Leave {
+                return Ok(Flow::Leave);
+            }
+            if interrupt::seen() > seen && self.begun {
+                self.unfinished = (String::new(), String::new());
+                self.forget_typed().map_err(Failure::Other)?;
+                return Ok(Flow::Go);
+            }
+        }
+        if block.has_results && !self.is_told {
+            self.dim(RESULTS);
+            self.is_told = true;
+        }
+        self.transcript_run = block.is_transcript.then(Instant::now);
+        Ok(Flow::Go)
+    }
+
+    /// Keeps a text in the history.
+    fn keep(&mut self, text: &str) {
+        if is_large(text) {
+            return;
+        }
         // Failing to keep it is no reason to disturb the session.
         let _ = self.editor.history_mut().keep(text, self.path.as_deref());
-        self.entries += 1;
+    }
+
+    /// Runs an entry, each of its values with a number of its own; `has_more` is true if others are to follow.
+    fn entry(&mut self, text: &str, has_more: bool) -> Result<Flow, Failure> {
+        let seen = interrupt::seen();
         let text = question(text).unwrap_or_else(|| text.to_owned());
-        let (began, presses) = (Instant::now(), interrupt::presses());
-        let job = Job::Enter(self.entries, text);
+        let pieces = paste::by_values(&text);
+        let mut forms = Forms { before: 0, all: 0 };
+        if pieces.len() > 1 {
+            forms.all = split(&close(&text)).len() as u64;
+        }
+        for (at, piece) in pieces.iter().enumerate() {
+            let done = self.numbered(piece, forms)?;
+            let is_stopped = interrupt::seen() > seen;
+            if is_stopped && !done.has_failed && (has_more || at + 1 < pieces.len()) {
+                // What ran had come to its end, and did not say so.
+                self.link.output.message("Interrupted.\n");
+            }
+            if done.has_failed || done.flow == Flow::Leave || is_stopped {
+                return Ok(done.flow);
+            }
+            forms.before += split(&close(piece)).len() as u64;
+        }
+        Ok(Flow::Go)
+    }
+
+    /// Runs an entry under the next number.
+    fn numbered(&mut self, text: &str, forms: Forms) -> Result<Done, Failure> {
+        self.entries += 1;
+        let began = Instant::now();
+        let job = Job::Enter(self.entries, text.to_owned());
         let done = interrupt::during(|| {
             self.jobs.send(job).map_err(|_| Failure::Other(anyhow!("the session has ended")))?;
-            self.wait(began)
+            self.wait(began, forms)
         })?;
         let took = began.elapsed();
         if took >= MIN_TOLD {
             self.dim(&told(took, done.launches));
         }
         self.unsaved = done.unsaved;
-        if interrupt::presses() > presses && self.begun {
-            self.forget_typed().map_err(Failure::Other)?;
-        }
         self.editor.set_edit_mode(match done.editing {
             Editing::Emacs => EditMode::Emacs,
             Editing::Vi => EditMode::Vi,
         });
-        Ok(done.flow)
+        Ok(done)
     }
 
-    /// Forgets what was read before Ctrl-C was pressed and not yet played: the rest of a paste without brackets.
-    /// (What nobody had read then, the terminal has forgotten.) It is in the editor, so there is another one.
+    /// Forgets what was read before Ctrl-C was pressed and not yet played. (What nobody had read then, the terminal
+    /// has forgotten.) It is in the editor, too, so there is another one.
     fn forget_typed(&mut self) -> Result<()> {
-        let helper = Helper::new(self.link.sight.clone(), self.commands, self.colors);
-        let mut editor = editor(&self.walk, helper)?;
+        if let Some(relay) = &self.relay {
+            relay.forget(true);
+        }
+        let helper = Helper::new(self.link.sight.clone(), self.known.commands, self.colors);
+        let mut editor = editor(&self.known, helper)?;
+        editor.set_edit_mode(self.editor.config_mut().edit_mode());
         std::mem::swap(editor.history_mut(), self.editor.history_mut());
         self.editor = editor;
         Ok(())
@@ -323,7 +439,7 @@ impl Talk {
 
     /// Waits for the end of an entry; says meanwhile how far it is, but not while it waits for something itself:
     /// somebody may be typing what it reads.
-    fn wait(&mut self, began: Instant) -> Result<Done, Failure> {
+    fn wait(&mut self, began: Instant, forms: Forms) -> Result<Done, Failure> {
         let mut before = None;
         loop {
             match self.replies.recv_timeout(PROGRESS_PERIOD) {
@@ -339,14 +455,16 @@ impl Talk {
                 Ok(Reply::Left) | Err(RecvTimeoutError::Disconnected) => {
                     return Err(Failure::Other(anyhow!("the session has ended")));
                 }
-                Err(RecvTimeoutError::Timeout) if began.elapsed() < MIN_PROGRESS => {}
                 Err(RecvTimeoutError::Timeout) => {
                     let report = self.link.progress.get().and_then(|progress| progress.report());
                     let now = report.map(|report| (report.launches, report.forms_done, ticks()));
                     let is_busy = now != before || now.is_some_and(|now| now.2.is_none());
                     before = now;
-                    if let Some(report) = report.filter(|_| is_busy) {
-                        self.link.output.status(Some(&self.dimmed(&progress(&report))));
+                    let is_long = began.elapsed() >= MIN_PROGRESS;
+                    if let Some(report) = report.filter(|_| is_busy && is_long) {
+                        self.link
+                            .output
+                            .status(Some(&self.dimmed(&progress(&forms.all_of(report)))));
                     }
                 }
             }
@@ -380,6 +498,24 @@ impl Talk {
     fn dim(&self, text: &str) {
         self.link.output.line(&self.dimmed(text));
         self.link.output.show();
+    }
+}
+
+/// The forms of what was entered at once.
+#[derive(Clone, Copy)]
+struct Forms {
+    /// The number of those that ran before.
+    before: u64,
+    /// The number of all; 0 if they are those that run.
+    all: u64,
+}
+
+impl Forms {
+    /// Returns a report on some of the forms as one on all.
+    fn all_of(self, report: Report) -> Report {
+        let Forms { before, all } = self;
+        let forms_done = report.forms_done + before;
+        Report { forms: report.forms.max(all), forms_done, ..report }
     }
 }
 

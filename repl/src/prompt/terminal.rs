@@ -141,6 +141,18 @@ pub fn ask() -> Option<Asked> {
     Some(Asked { protocol: None, typed: Vec::new() })
 }
 
+/// Returns the columns and the rows of the screen; `None` where the terminal does not tell them.
+pub fn screen() -> Option<(usize, usize)> {
+    #[cfg(unix)]
+    if let Some(size) = size::of_terminal()
+        && size.ws_col > 0
+        && size.ws_row > 0
+    {
+        return Some((usize::from(size.ws_col), usize::from(size.ws_row)));
+    }
+    None
+}
+
 /// Returns the width of a character in pixels.
 pub fn column_pixels() -> f64 {
     #[cfg(unix)]

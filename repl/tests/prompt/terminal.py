@@ -23,6 +23,11 @@ UP, DOWN, RIGHT, LEFT, HOME = "\x1b[A", "\x1b[B", "\x1b[C", "\x1b[D", "\x1b[H"
 PASTE_BEGIN, PASTE_END = "\x1b[200~", "\x1b[201~"
 
 
+def paste(keys, bracketed):
+    """Keys as a terminal sends them when they are pasted."""
+    return PASTE_BEGIN + keys + PASTE_END if bracketed else keys
+
+
 class Terminal:
     """A session and its screen."""
 

@@ -1,5 +1,7 @@
 """Values by rows of the screen, redefinitions, times, progress, the pager."""
 
+import pytest
+
 ENDLESS = "function forever(n) = if n < 0 then n else forever(n + 1)"
 
 
@@ -26,20 +28,39 @@ def test_results_have_names(terminal):
 def test_a_nested_value_takes_ten_rows_and_tells_its_shape(terminal):
     shown = terminal.say("{[0:i] : i in [0:60]}")
     assert shown[0] == "it = 60 rows, 0–59 long : [[int]]"
-    assert len(shown) == 11 and shown[3] == "2    #2  0 1" and shown[-1].endswith("… 58"), shown
+    assert len(shown) == 10 and shown[3] == "2    #2  0 1" and shown[-1].endswith("… 58"), shown
+
+
+@pytest.mark.parametrize("columns", [80, 40, 20])
+def test_no_value_takes_more_than_ten_rows(start, columns):
+    session = start(columns=columns).ready()
+    for value in [
+        "{[0:i] : i in [0:60]}",
+        "{{i * j : j in [0:40]} : i in [0:40]}",
+        "{{[0:j] : j in [0:i]} : i in [0:9]}",
+        "{(i, sqrt(float(i)), {i * j : j in [0:i]}) : i in [0:1000]}",
+        "({i : i in [0:1000]}, \"a text that is not short\", (1, 2, 3))",
+        '{"row " ++ @i : i in [0:100]}',
+        'flatten({"row " ++ @i ++ [newline] : i in [0:100]})',
+        "[0:100000]",
+    ]:
+        shown = session.say(value)
+        # What was typed may take several lines.
+        at = next(at for at, line in enumerate(shown) if line.startswith("it ="))
+        assert len(shown) - at <= 10, shown
 
 
 def test_tuples_are_a_table(terminal):
     shown = terminal.say("{(i, sqrt(float(i))) : i in [0:1000]}")
     assert shown[0] == "it = 1,000 rows : [(int, float)]"
     assert shown[2].split() == ["int", "float"] and shown[5].split() == ["2", "2", "1.41421"], shown
-    assert len(shown) == 13, shown
+    assert len(shown) == 10, shown
 
 
 def test_a_few_lines_of_numbers_are_printed_as_ever(terminal):
     shown = terminal.say("[0:60]")
     assert shown[0].startswith("it = [0, 1, 2,") and "".join(shown).endswith("59] : [int]"), shown
-    assert len(terminal.say("[0:100000]")) <= 12
+    assert len(terminal.say("[0:100000]")) <= 10
 
 
 def test_a_text_is_text(terminal):
@@ -49,7 +70,7 @@ def test_a_text_is_text(terminal):
 
 def test_the_number_of_rows_can_be_chosen(terminal):
     terminal.say(":set rows 4")
-    assert len(terminal.say("{[0:i] : i in [0:60]}")) == 5
+    assert len(terminal.say("{[0:i] : i in [0:60]}")) == 4
     terminal.say(":set rows all")
     assert terminal.say("[[1], [2, 3]] ++ {[0:i] : i in [0:20]}")[0].startswith("it = [[1], [2, 3], [], [0]")
 
@@ -127,3 +148,14 @@ def test_progress_tells_forms(terminal):
     terminal.sees("form 3 of 3")
     terminal.send("\x03")
     terminal.ready()
+
+
+def test_no_empty_line_stands_below_an_answer(terminal):
+    terminal.send('prompt("name? ")\r')
+    terminal.wait("the question", lambda: terminal.line() == "name?")
+    terminal.send("Bob\r")
+    terminal.sees("[char]")
+    terminal.ready()
+    lines = terminal.lines()
+    at = lines.index("name? Bob")
+    assert lines[at + 1].startswith('it = "Bob" : [char]'), lines

@@ -84,6 +84,8 @@ class Tmux:
         """Enters a line, and waits for the next prompt."""
         self.ready()
         self.keys(text)
+        # Otherwise the prompt that is seen next could be this one.
+        self.wait("echo", lambda: self.cursor()[0] != 6)
         self.press("Enter")
         return self.ready()
 

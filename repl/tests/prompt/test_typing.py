@@ -22,7 +22,9 @@ def test_further_lines_are_indented(terminal):
     terminal.send("{let y = {a\r")
     terminal.sees("nesl> {let y = {a\n  ...")
     assert terminal.screen.cursor.x == 6 + 6
-    terminal.send(": a in [1]} in\ry[0] : b in [1, 2]}\r")
+    terminal.send(": a in [1]} in\r")
+    terminal.sees(": a in [1]} in\n  ...")
+    terminal.send("y[0] : b in [1, 2]}\r")
     terminal.sees("it = [1, 1] : [int]")
 
 
@@ -90,7 +92,9 @@ def test_up_walks_by_what_is_typed(terminal):
 
 def test_entries_of_several_lines_come_back_whole(start):
     session = start().ready()
-    session.send("function f2(a) =\ra + 1\r")
+    session.send("function f2(a) =\r")
+    session.sees("  ...")
+    session.send("a + 1\r")
     session.sees("f2 = fn")
     session.ready().send("\x04")
     session.end()

@@ -66,7 +66,7 @@ fn stages(state: &State) -> Bundle {
     for stage in state.setup.runtime.stages.iter() {
         table.row([stage.name().to_owned(), stage.about().to_owned()]);
     }
-    table.bundle()
+    table.bundle_in(state.width())
 }
 
 /// A text at a stage, or what is wrong with it.

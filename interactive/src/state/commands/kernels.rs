@@ -99,7 +99,9 @@ fn of_forms(state: &mut State, call: &Call<'_>) -> Outcome {
     let outcome = state.enter_text(call.entry, call.operand, call.whole);
     let settings = state.session.settings_mut();
     (settings.lazy, settings.interpret_first) = (lazy, interpret_first);
-    if let Some(profile) = state.profile().cloned() {
+    if outcome == Outcome::Done
+        && let Some(profile) = state.profile().cloned()
+    {
         let bandwidth = state.session.stats().memory_bandwidth;
         state.show(Output::Answer(shown(&profile, bandwidth)));
     }

@@ -9,6 +9,7 @@ use crate::table::Table;
 use crate::text::{Lines, wrapped};
 use crate::unknown::unknown;
 use nesl_core::syntax::entry::close;
+use nesl_core::syntax::split;
 use nesl_engine::{Definition, Earlier, FileRange};
 use std::path::Path;
 
@@ -22,8 +23,14 @@ Type an expression; `it` is the last result. The closing `;` of the last form ma
   describe sort;  apropos scan;  load \"f\";    NESL's own commands
 ";
 
-/// The width of explanations, in characters.
+/// The width of explanations, in characters, where there is no screen.
 const HELP_COLUMNS: usize = 79;
+
+/// The width of the column with the commands, in characters; the effect of longer ones stands below them.
+const USAGE_COLUMNS: usize = 22;
+
+/// The characters of the effect of a command in a line, at least.
+const MIN_ABOUT_CHARS: usize = 16;
 
 pub(super) static HELP: Command = Command {
     name: ":help",
@@ -35,10 +42,10 @@ pub(super) static HELP: Command = Command {
         let word = call.operand.trim_end_matches(';');
         let name = if word.starts_with(':') { word.to_owned() } else { format!(":{word}") };
         let text = if word.is_empty() {
-            state.show(Output::Answer(list(state.commands())));
+            state.show(Output::Answer(list(state.commands(), columns(state))));
             return Outcome::Done;
         } else if let Some(command) = state.commands().expand(&name) {
-            explained(command)
+            explained(command, columns(state))
         } else if let Some(doc) = state.session.doc(word) {
             doc
         } else {
@@ -54,7 +61,7 @@ pub(super) static TYPE: Command = Command {
     operand: Operand::Forms,
     usage: "EXPR",
     about: "the type of an expression, without evaluating it",
-    doc: "`:type {x * 2 : x in [1, 2]}` answers `[int]`.",
+    doc: "`:type {x * 2 : x in [1, 2]}` answers `[int]`. Of several forms, each has its type in a line.",
     run: |state, call: &Call<'_>| {
         let operand = call.operand.trim_end_matches(';').trim_end();
         // In a text of which it is only a line, its own lines would be taken for those of the text.
@@ -62,9 +69,16 @@ pub(super) static TYPE: Command = Command {
             true => ("expression", close(operand)),
             false => (call.entry, call.program(0, operand)),
         };
-        match state.session.type_of(name, &text) {
-            Ok(ty) => {
-                state.show(Output::Answer(Bundle::text(format!("{operand} : {ty}"))));
+        match state.session.types_of(name, &text) {
+            Ok(types) => {
+                let forms = split(&text).into_iter().map(|form| text[form.range].trim());
+                let forms: Vec<&str> =
+                    forms.map(|form| form.trim_end_matches(';').trim_end()).collect();
+                let lines = match forms.len() == types.len() {
+                    true => forms.iter().zip(&types).map(|(f, ty)| format!("{f} : {ty}")).collect(),
+                    false => vec![format!("{operand} : {}", types.last().map_or("", |ty| ty))],
+                };
+                state.show(Output::Answer(Bundle::text(lines.join("\n"))));
                 Outcome::Done
             }
             Err(diagnostics) => state.fail_all(&diagnostics),
@@ -139,7 +153,7 @@ pub(super) static BROWSE: Command = Command {
         for known in names {
             table.row([known.name, known.ty]);
         }
-        state.show(Output::Answer(table.bundle()));
+        state.show(Output::Answer(table.bundle_in(state.width())));
         Outcome::Done
     },
 };
@@ -209,20 +223,47 @@ fn place(state: &State, at: &FileRange) -> String {
     format!("{name}, line {line}")
 }
 
-/// Returns the help of a command as text for a terminal.
-fn explained(command: &Command) -> String {
-    let doc = wrapped(command.doc, HELP_COLUMNS);
-    format!("{}\n    {}\n\n{doc}", usage(command), command.about)
+/// Returns the width of explanations, in characters.
+fn columns(state: &State) -> usize {
+    // In its last column a terminal may begin the next line.
+    state.width().map_or(HELP_COLUMNS, |columns| columns.saturating_sub(1).max(MIN_ABOUT_CHARS))
 }
 
-/// Returns the list of the commands.
-fn list(commands: Commands) -> Bundle {
-    let mut text = INTRODUCTION.to_owned();
-    let width = commands.all().map(|command| usage(command).chars().count()).max().unwrap_or(0);
+/// Returns the help of a command as text for a terminal.
+fn explained(command: &Command, columns: usize) -> String {
+    let about = indented(command.about, 4, columns);
+    let doc = wrapped(command.doc, columns.min(HELP_COLUMNS));
+    format!("{}\n{about}\n\n{doc}", usage(command))
+}
+
+/// Returns a text in lines that begin with blanks.
+fn indented(text: &str, blanks: usize, columns: usize) -> String {
+    let room = columns.saturating_sub(blanks).max(MIN_ABOUT_CHARS);
+    let lines = wrapped(text, room);
+    lines.lines().map(|line| " ".repeat(blanks) + line).collect::<Vec<_>>().join("\n")
+}
+
+/// Returns the list of the commands, in lines of so many characters.
+fn list(commands: Commands, columns: usize) -> Bundle {
+    // What is set out in columns keeps its blanks if it fits.
+    let fitted = |line: &str| match line.chars().count() > columns {
+        true => wrapped(line, columns),
+        false => line.to_owned(),
+    };
+    let mut text = INTRODUCTION.lines().map(fitted).collect::<Vec<_>>().join("\n") + "\n";
     let mut table = Table::new(&["command", "about"]);
+    let is_narrow = columns < USAGE_COLUMNS + 2 * MIN_ABOUT_CHARS;
     for command in commands.all() {
-        text += &format!("\n  {:<width$}  {}", usage(command), command.about);
-        table.row([usage(command), command.about.to_owned()]);
+        let usage = usage(command);
+        if is_narrow || usage.chars().count() + 4 > USAGE_COLUMNS {
+            let about = indented(command.about, if is_narrow { 4 } else { USAGE_COLUMNS }, columns);
+            text += &format!("\n  {}\n{about}", wrapped(&usage, columns.saturating_sub(2)));
+        } else {
+            let about = indented(command.about, USAGE_COLUMNS, columns);
+            text +=
+                &format!("\n  {usage:<width$}{}", about.trim_start(), width = USAGE_COLUMNS - 2);
+        }
+        table.row([usage, command.about.to_owned()]);
     }
     let html = format!(
         "{PRE}{}</pre><div style=\"margin-top:.8em\">{}</div>",

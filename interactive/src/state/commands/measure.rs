@@ -168,7 +168,7 @@ fn variables(state: &State) -> Bundle {
             place.to_owned(),
         ]);
     }
-    table.bundle()
+    table.bundle_in(state.width())
 }
 
 /// Returns the lengths of a nested sequence in a few words.

@@ -81,6 +81,8 @@ pub enum Operand {
     CountedForms,
     /// Forms, or nothing.
     OptionalForms,
+    /// The name of a definition of one's own, or of a file, or nothing.
+    Definition,
     /// A stage of the compiler, or none, and forms, or none.
     Stage,
 }
@@ -243,7 +245,7 @@ impl Commands {
         if !typed.contains(char::is_whitespace) {
             return Some(Completions { range: start..cursor, all: self.named(typed) });
         }
-        let word = typed.rfind(char::is_whitespace).map_or(cursor, |at| start + at + 1);
+        let word = start + word_start(typed);
         let prefix = &text[word..cursor];
         let is_first = text[start + name.len()..word].trim().is_empty();
         match self.expand(name)?.operand {
@@ -266,6 +268,52 @@ impl Commands {
             }
             _ => None,
         }
+    }
+
+    /// Returns what may stand at a place in a command besides names: words of its own, and the names of commands
+    /// without their colons.
+    pub fn options(self, text: &str, cursor: usize) -> Vec<Completion> {
+        let Some((command, before, prefix)) = self.operand_at(text, cursor) else {
+            return Vec::new();
+        };
+        if !before.trim().is_empty() {
+            return Vec::new();
+        }
+        if command.operand == Operand::Command {
+            let bare = self.named(&format!(":{prefix}")).into_iter();
+            return bare
+                .map(|c| Completion { text: c.text.trim_start_matches(':').to_owned(), ..c })
+                .collect();
+        }
+        let is_word =
+            |word: &&str| !word.is_empty() && word.chars().all(|c| c.is_ascii_lowercase());
+        let alternatives = command.usage.trim_matches(['[', ']']).split('|').filter(is_word);
+        // One word may stand there by itself; where there is none besides, it is a part of something longer.
+        let all =
+            alternatives.filter(|word| command.usage.contains('|') && word.starts_with(prefix));
+        let option =
+            |word: &str| Completion { text: word.to_owned(), kind: "option", ty: String::new() };
+        all.map(option).collect()
+    }
+
+    /// Returns the files that may stand at a place in a command that takes definitions and files; `None` if it is in
+    /// no such command.
+    pub fn definition_files(self, text: &str, cursor: usize) -> Option<Completions> {
+        let (command, _, _) = self.operand_at(text, cursor)?;
+        (command.operand == Operand::Definition).then(|| files(text, cursor, true))
+    }
+
+    /// Returns the command that a place is in, behind its name, with the operand before the word at the place, and
+    /// that word.
+    fn operand_at(self, text: &str, cursor: usize) -> Option<(&'static Command, &str, &str)> {
+        let (start, line) = line_at(text, cursor);
+        let typed = &text[start..cursor];
+        let name = typed.split(char::is_whitespace).next()?;
+        if !line.starts_with(':') || name.len() == typed.len() {
+            return None;
+        }
+        let word = word_start(typed);
+        Some((self.expand(name)?, &typed[name.len()..word], &typed[word..]))
     }
 
     /// Returns the files that a string before a place may name; `None` if it is in no string.
@@ -306,7 +354,8 @@ impl Commands {
                 | Operand::Forms
                 | Operand::OptionalForms
                 | Operand::Word
-                | Operand::OptionalWord => Some(name),
+                | Operand::OptionalWord
+                | Operand::Definition => Some(name),
                 Operand::Stage if self.stages.find(word).is_some() => {
                     Some(line.len() - operand.len() + word.len())
                 }
@@ -392,6 +441,11 @@ fn page(page: &str) -> String {
 /// Returns how a command is written.
 pub fn usage(command: &Command) -> String {
     format!("{} {}", command.name, command.usage).trim_end().to_owned()
+}
+
+/// Returns the start of the last word of a text, its end if it ends with a blank.
+fn word_start(text: &str) -> usize {
+    text.trim_end_matches(|c: char| !c.is_whitespace()).len()
 }
 
 /// Returns the start of the line that a place is in, and the line.

@@ -1,6 +1,6 @@
 //! Commands that change the session: `:set`, `:devices`, `:undo`, `:reset`.
 
-use super::{Command, Operand};
+use super::{Command, Operand, word_start};
 use crate::bundle::Bundle;
 use crate::completion::{Completion, Completions};
 use crate::output::{Outcome, Output, Problem};
@@ -194,7 +194,7 @@ pub(super) static SET: Command = Command {
                 }
                 table.row([setting.name.to_owned(), value, setting.about.to_owned()]);
             }
-            state.show(Output::Answer(table.bundle()));
+            state.show(Output::Answer(table.bundle_in(state.width())));
             return Outcome::Done;
         };
         let Some(setting) = SETTINGS.iter().find(|setting| setting.name == name) else {
@@ -228,7 +228,7 @@ pub(super) static DEVICES: Command = Command {
             let device = (row.device)(&state.setup.options);
             table.row([mark.to_owned(), row.name.to_owned(), device, row.about.to_owned()]);
         }
-        state.show(Output::Answer(table.bundle()));
+        state.show(Output::Answer(table.bundle_in(state.width())));
         Outcome::Done
     },
 };
@@ -273,7 +273,7 @@ pub(super) static RESET: Command = Command {
 pub(super) fn complete(runtimes: Runtimes, text: &str, start: usize, cursor: usize) -> Completions {
     let typed = &text[start..cursor];
     let mut words = typed.split_whitespace().skip(1);
-    let word = typed.rfind(char::is_whitespace).map_or(cursor, |at| start + at + 1);
+    let word = start + word_start(typed);
     let prefix = &text[word..cursor];
     let name = words.next().filter(|name| !typed.ends_with(name));
     let all: Vec<(String, &str)> = match name {

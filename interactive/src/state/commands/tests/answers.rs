@@ -392,7 +392,7 @@ fn flattening_is_drawn() {
             Name error: `nothing` is undefined
                ╭─[ In [1]:1:10 ]
                │
-             1 │          nothing;
+             1 │ :flatten nothing;
                │          ┬──────
                │          ╰──────── here
             ───╯
