@@ -1,7 +1,7 @@
 //! Processes of `nesl` that a document is given to: to run it, and to measure it.
 
 use crate::world::{Snapshot, path_of};
-use nesl_core::syntax::RawKind;
+use nesl_core::syntax::{RawKind, lex};
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use tokio::process::Command;
@@ -34,6 +34,17 @@ pub fn add_form(program: &mut String, form: &str, needed: bool) {
     } else {
         program.extend(form.chars().filter(|c| *c == '\n'));
     }
+}
+
+/// Returns true if two texts are the same form, with other blanks and comments perhaps: what one has computed is
+/// the value of the other.
+pub fn is_same_form(text: &str, other: &str) -> bool {
+    text == other || tokens(text).eq(tokens(other))
+}
+
+/// The texts of the tokens that matter.
+fn tokens(text: &str) -> impl Iterator<Item = &str> {
+    lex(text).into_iter().filter(|token| !token.kind.is_trivia()).map(|token| &text[token.range])
 }
 
 /// Returns the definitions of the cells above a cell of a notebook, whole lines; none for other

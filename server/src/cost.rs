@@ -49,7 +49,7 @@ impl Costs {
         let known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         // Most forms were never measured.
         let (text, cost) = known.get(&item)?;
-        (**text == *snapshot.db.item_text(item)).then(|| cost.clone())
+        child::is_same_form(text, &snapshot.db.item_text(item)).then(|| cost.clone())
     }
 }
 

@@ -208,12 +208,17 @@ impl Runs {
     pub fn problems(&self, snapshot: &Snapshot) -> Vec<lsp::Diagnostic> {
         let runs = self.runs();
         let values = runs.get(&snapshot.uri).into_iter().flat_map(|run| &run.values);
-        let faults =
-            values.filter(|value| !value.outdated).filter_map(|value| value.fault.as_ref());
-        let problems = faults.filter_map(|fault| {
+        let problems = values.filter(|value| !value.outdated).filter_map(|value| {
+            let fault = value.fault.as_ref()?;
             let at = FileRange { file: snapshot.file, range: fault.place(snapshot)? };
             let kind = base::DiagnosticKind::Runtime;
             let problem = base::Diagnostic::error(kind, at, fault.message.clone());
+            // An error inside a function: the expression that has called it.
+            let caller = value.anchor.item().filter(|item| *item != fault.item);
+            let problem = match caller {
+                Some(caller) => problem.label(snapshot.db.whole(caller), "called from here"),
+                None => problem,
+            };
             Some(convert::diagnostic(snapshot, &problem))
         });
         problems.collect()
