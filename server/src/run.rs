@@ -116,11 +116,13 @@ impl Runs {
         let uri = params.text_document.uri.clone();
         let snapshot = self.snapshot(&uri).ok_or("this document is not open")?;
         let (version, options) = (snapshot.version, snapshot.options.clone());
-        let plan = read(snapshot, move |snapshot| Plan::new(snapshot, &params))
+        let planned =
+            move |snapshot: &Snapshot| (Plan::new(snapshot, &params), child::folder_of(snapshot));
+        let (plan, folder) = read(snapshot, planned)
             .await
             .map_err(|_| "the text has changed: run it again".to_owned())?;
         let mut child = self
-            .spawn(&uri, &options)
+            .spawn(&uri, folder, &options)
             .map_err(|error| format!("cannot start {}: {error}", self.executable.display()))?;
         let number = {
             let mut count = self.count.lock().unwrap_or_else(PoisonError::into_inner);
@@ -232,8 +234,13 @@ impl Runs {
         self.world.lock().unwrap_or_else(PoisonError::into_inner).snapshot(uri)
     }
 
-    fn spawn(&self, uri: &Uri, options: &Options) -> std::io::Result<Child> {
-        let mut command = child::command(&self.executable, child::folder_of(uri));
+    fn spawn(
+        &self,
+        uri: &Uri,
+        folder: Option<PathBuf>,
+        options: &Options,
+    ) -> std::io::Result<Child> {
+        let mut command = child::command(&self.executable, uri, folder);
         command.args(["run", "--json", "--color", "never", "--print-length", "100"]);
         if let Some(runtime) = options.runtime {
             command.args(["--runtime", runtime.name]);

@@ -200,7 +200,7 @@ fn is_changed(db: &nesl_core::db::Database, item: ItemId, text: &Arc<str>) -> bo
 }
 
 /// The text of a form from its first token that matters to its last.
-fn own(text: &str) -> &str {
+pub fn own(text: &str) -> &str {
     let tokens = lex(text);
     let mut solid = tokens.iter().filter(|token| !token.kind.is_trivia());
     let Some(first) = solid.next() else { return "" };

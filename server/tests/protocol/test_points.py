@@ -294,6 +294,39 @@ async def test_point_9_errors_at_run_time_are_problems(editor: Editor):
     assert not await editor.diagnostics(uri)
 
 
+def test_an_error_at_run_time_in_a_loaded_file_is_a_problem_of_the_call(raw, folder):
+    (folder / "picks.nesl").write_text("\n\n\nfunction pick(v, i) = v[i];\n")
+    user = raw.open(folder / "main.nesl", 'load "picks";\na = [1];\npick(a, 5);\n1 + 1;\n')
+    problems(raw, user, lambda all: not all)
+    raw.ask("nesl/run", {"textDocument": {"uri": user}})
+    [problem] = problems(raw, user, lambda all: all)
+    assert problem["range"]["start"] == {"line": 2, "character": 0}
+    assert problem["range"]["end"]["line"] == 2
+    assert "(in `picks.nesl`, line 4)" in problem["message"]
+
+
+def test_a_program_runs_where_the_files_are_that_it_names(raw, folder):
+    (folder / "data").mkdir()
+    (folder / "lessons").mkdir()
+    (folder / "lessons" / "own").mkdir()
+    (folder / "data" / "a.txt").write_text("above")
+    (folder / "lessons" / "own" / "a.txt").write_text("beside")
+    (folder / "lessons" / "part.nesl").write_text("function part(x) = x;\n")
+    done = lambda p: p["state"] == "done"
+
+    def values(text, name):
+        uri = raw.open(folder / "lessons" / name, text)
+        raw.ask("nesl/run", {"textDocument": {"uri": uri}})
+        mine = lambda p: done(p) and p["textDocument"]["uri"] == uri
+        return [v["text"] for v in raw.hear("nesl/values", mine)["values"]]
+
+    read = 'load "part";\npart(read_string_from_file("{}"));\n'
+    assert values(read.format("data/a.txt"), "1.nesl") == ['= "above"']
+    assert values(read.format("own/a.txt"), "2.nesl") == ['= "beside"']
+    [missing] = values(read.format("data/b.txt"), "3.nesl")
+    assert "data/b.txt" in missing
+
+
 async def test_point_12_the_type_of_a_selection(editor: Editor):
     uri = editor.open("function g(a) = sum({float(x) * 2.0 : x in a});\n")
     start, end = 20, 20 + len("{float(x) * 2.0 : x in a}")
