@@ -146,12 +146,12 @@ export const scenes = [
       await valueSeen(bench, /=/);
       await bench.page.waitForTimeout(1500);
       await bench.shot('values');
-      // An edited line loses its value at once.
+      // A changed form loses its value at once.
       const before = await valueCount(bench);
       await bench.cursorAt('dot([1');
       await bench.page.keyboard.press('End');
       await bench.page.keyboard.press('ArrowLeft');
-      await bench.page.keyboard.type(' ');
+      await bench.page.keyboard.type(' + 1');
       for (let i = 0; (await valueCount(bench)) >= before; i++) {
         if (i === 20) throw new Error('the value of an edited line stays');
         await bench.page.waitForTimeout(100);
