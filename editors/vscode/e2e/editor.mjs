@@ -135,6 +135,21 @@ export const scenes = [
     },
   },
   {
+    // To run a function is to call it: its arguments are asked for.
+    name: 'run-form-function',
+    file: 'lesson-hints.nesl',
+    real: true,
+    async see(bench) {
+      await bench.cursorAt('norm');
+      await bench.page.keyboard.press('Control+Enter');
+      const input = bench.page.locator('.quick-input-widget input').first();
+      await input.waitFor();
+      await input.fill('[3.0, 4.0]');
+      await bench.page.keyboard.press('Enter');
+      await valueSeen(bench, /norm\(\[3\.0, 4\.0\]\) = 5\.0/);
+    },
+  },
+  {
     // The panel can be read in every theme.
     name: 'point-22-preview',
     file: 'lesson-hints.nesl',
