@@ -23,7 +23,9 @@ pub fn read(path: &Path) -> Result<Text> {
     let (name, bytes) = if path == Path::new(STDIN) {
         let mut bytes = Vec::new();
         std::io::stdin().read_to_end(&mut bytes).context("cannot read standard input")?;
-        ("<stdin>".to_string(), bytes)
+        // The language server says which file it is that it gives.
+        let name = std::env::var(nesl_server::child::SOURCE);
+        (name.unwrap_or_else(|_| "<stdin>".to_string()), bytes)
     } else {
         let bytes =
             read_program(path).with_context(|| format!("cannot read {}", path.display()))?;

@@ -119,8 +119,10 @@ impl Backend {
     /// Updates everything that depends on a document that has changed.
     async fn changed(&self, uri: &Uri) {
         let affected = self.world().affected_by(uri);
-        self.queue.add(affected);
-        self.runs.changed(uri).await;
+        self.queue.add(affected.clone());
+        for uri in &affected {
+            self.runs.changed(uri).await;
+        }
     }
 
     /// Adds the programs in the open folders to those that are known.
@@ -384,7 +386,10 @@ impl LanguageServer for Backend {
             world.changed_on_disk(&changed);
             world.open_documents()
         };
-        self.queue.add(documents);
+        self.queue.add(documents.clone());
+        for uri in &documents {
+            self.runs.changed(uri).await;
+        }
     }
 
     async fn did_change_workspace_folders(&self, params: DidChangeWorkspaceFoldersParams) {

@@ -180,7 +180,7 @@ pub fn server(
         document_range_formatting_provider: Some(OneOf::Left(true)),
         document_on_type_formatting_provider: Some(DocumentOnTypeFormattingOptions {
             first_trigger_character: ";".to_owned(),
-            more_trigger_character: Some(vec!["\n".to_owned()]),
+            more_trigger_character: Some(vec!["\n".to_owned(), " ".to_owned()]),
         }),
         semantic_tokens_provider: Some(SemanticTokensServerCapabilities::SemanticTokensOptions(
             SemanticTokensOptions {

@@ -15,7 +15,7 @@ use std::process::Stdio;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use tokio::io::AsyncWriteExt;
-use tower_lsp_server::ls_types::Position;
+use tower_lsp_server::ls_types::{Position, Uri};
 
 /// The time limit of a measurement.
 const MAX_MEASURING_TIME: Duration = Duration::from_secs(10);
@@ -49,7 +49,7 @@ impl Costs {
         let known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         // Most forms were never measured.
         let (text, cost) = known.get(&item)?;
-        (**text == *snapshot.db.item_text(item)).then(|| cost.clone())
+        child::is_same_form(text, &snapshot.db.item_text(item)).then(|| cost.clone())
     }
 }
 
@@ -61,6 +61,7 @@ pub struct Asked {
     text: String,
     /// The line of the form that counts, from 1.
     line: usize,
+    source: Uri,
     folder: Option<PathBuf>,
 }
 
@@ -80,7 +81,8 @@ pub fn asked(snapshot: &Snapshot, position: Position) -> Option<Asked> {
     let form = db.form(cursor.item);
     let mut asked = Asked {
         subject: subject(db, &form),
-        folder: child::folder_of(&snapshot.uri),
+        source: snapshot.uri.clone(),
+        folder: child::folder_of(snapshot),
         form: (cursor.item, db.item_text(cursor.item)),
         text: definitions_above(snapshot),
         line: 0,
@@ -130,7 +132,7 @@ impl Asked {
                     .to_owned(),
             );
         }
-        let mut command = child::command(executable, self.folder);
+        let mut command = child::command(executable, &self.source, self.folder);
         command.args(["cost", "--json", "--color", "never", "-"]).stderr(Stdio::piped());
         let cannot = |error: std::io::Error| format!("cannot start nesl: {error}");
         let mut child = command.spawn().map_err(cannot)?;

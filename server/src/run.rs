@@ -116,11 +116,13 @@ impl Runs {
         let uri = params.text_document.uri.clone();
         let snapshot = self.snapshot(&uri).ok_or("this document is not open")?;
         let (version, options) = (snapshot.version, snapshot.options.clone());
-        let plan = read(snapshot, move |snapshot| Plan::new(snapshot, &params))
+        let planned =
+            move |snapshot: &Snapshot| (Plan::new(snapshot, &params), child::folder_of(snapshot));
+        let (plan, folder) = read(snapshot, planned)
             .await
             .map_err(|_| "the text has changed: run it again".to_owned())?;
         let mut child = self
-            .spawn(&uri, &options)
+            .spawn(&uri, folder, &options)
             .map_err(|error| format!("cannot start {}: {error}", self.executable.display()))?;
         let number = {
             let mut count = self.count.lock().unwrap_or_else(PoisonError::into_inner);
@@ -208,12 +210,17 @@ impl Runs {
     pub fn problems(&self, snapshot: &Snapshot) -> Vec<lsp::Diagnostic> {
         let runs = self.runs();
         let values = runs.get(&snapshot.uri).into_iter().flat_map(|run| &run.values);
-        let faults =
-            values.filter(|value| !value.outdated).filter_map(|value| value.fault.as_ref());
-        let problems = faults.filter_map(|fault| {
+        let problems = values.filter(|value| !value.outdated).filter_map(|value| {
+            let fault = value.fault.as_ref()?;
             let at = FileRange { file: snapshot.file, range: fault.place(snapshot)? };
             let kind = base::DiagnosticKind::Runtime;
             let problem = base::Diagnostic::error(kind, at, fault.message.clone());
+            // An error inside a function: the expression that has called it.
+            let caller = value.anchor.item().filter(|item| *item != fault.item);
+            let problem = match caller {
+                Some(caller) => problem.label(snapshot.db.whole(caller), "called from here"),
+                None => problem,
+            };
             Some(convert::diagnostic(snapshot, &problem))
         });
         problems.collect()
@@ -227,8 +234,13 @@ impl Runs {
         self.world.lock().unwrap_or_else(PoisonError::into_inner).snapshot(uri)
     }
 
-    fn spawn(&self, uri: &Uri, options: &Options) -> std::io::Result<Child> {
-        let mut command = child::command(&self.executable, child::folder_of(uri));
+    fn spawn(
+        &self,
+        uri: &Uri,
+        folder: Option<PathBuf>,
+        options: &Options,
+    ) -> std::io::Result<Child> {
+        let mut command = child::command(&self.executable, uri, folder);
         command.args(["run", "--json", "--color", "never", "--print-length", "100"]);
         if let Some(runtime) = options.runtime {
             command.args(["--runtime", runtime.name]);

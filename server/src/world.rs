@@ -34,8 +34,8 @@ pub struct World {
     /// Texts of files on the disk, by their canonical paths: the programs of the open folders, and what
     /// documents load. An open document is in the place of its file.
     disk: FxHashMap<PathBuf, FileId>,
-    /// The folders that the client has open.
-    folders: Vec<PathBuf>,
+    /// The folders that the client has open; shared with snapshots.
+    folders: Arc<Vec<PathBuf>>,
     /// The names of files; shared with snapshots.
     uris: Arc<FxHashMap<FileId, Uri>>,
     /// The cells of notebooks, in order.
@@ -72,6 +72,8 @@ pub struct Snapshot {
     pub files: Vec<FileId>,
     /// The files of the cells above this one, if it is a cell of a notebook.
     pub above: Vec<FileId>,
+    /// The folders that the client has open.
+    pub folders: Arc<Vec<PathBuf>>,
     /// The options that the client has chosen.
     pub options: Arc<Options>,
     /// The capabilities of the client.
@@ -88,7 +90,7 @@ impl Default for World {
             documents: FxHashMap::default(),
             free: Vec::new(),
             disk: FxHashMap::default(),
-            folders: Vec::new(),
+            folders: Arc::default(),
             uris: Arc::default(),
             notebooks: FxHashMap::default(),
             encoding: Encoding::default(),
@@ -218,8 +220,9 @@ impl World {
 
     /// The folders that the client has open are others.
     pub fn change_folders(&mut self, added: Vec<PathBuf>, removed: &[PathBuf]) {
-        self.folders.retain(|folder| !removed.contains(folder));
-        self.folders.extend(added);
+        let folders = Arc::make_mut(&mut self.folders);
+        folders.retain(|folder| !removed.contains(folder));
+        folders.extend(added);
         let open: FxHashSet<FileId> = self.documents.values().map(|d| d.file).collect();
         let closed = self.disk.iter().filter(|(_, file)| !open.contains(file));
         let unwanted = closed.filter(|(path, file)| !self.is_wanted(path, **file));
@@ -334,6 +337,7 @@ impl World {
             lines,
             files,
             above: self.above(uri),
+            folders: self.folders.clone(),
             options: self.options.clone(),
             client: self.client,
             uris: self.uris.clone(),

@@ -86,8 +86,8 @@ pub fn format_range(db: &Database, file: FileId, range: TextRange) -> Vec<Edit> 
     with_line_ends(&db.file_text(file), edits)
 }
 
-/// The edits after a character was typed just before an offset: a `;` formats the form that it ends, a new line
-/// is indented.
+/// The edits after a character was typed just before an offset: a `;` formats the form that it ends, whose lines
+/// stay; a new line is indented, and so is a line that begins with the `in`, `then` or `else` which a blank ends.
 pub fn format_on_type(db: &Database, file: FileId, offset: TextSize, typed: char) -> Vec<Edit> {
     match typed {
         ';' => {
@@ -97,10 +97,13 @@ pub fn format_on_type(db: &Database, file: FileId, offset: TextSize, typed: char
                 let last = cursor.parsed.tokens.last();
                 last.is_some_and(|t| t.kind == Kind::Semi && t.range.end() + cursor.start == offset)
             });
-            let edits = ended.map_or_else(Vec::new, |cursor| form(&cursor));
+            let edits = ended.map_or_else(Vec::new, |cursor| ended_form(&cursor));
             with_line_ends(&db.file_text(file), edits)
         }
         '\n' => indentation(db, file, offset).into_iter().collect(),
+        ' ' if follows_first_word(&db.file_text(file), offset) => {
+            indentation(db, file, offset).into_iter().collect()
+        }
         _ => Vec::new(),
     }
 }
@@ -138,6 +141,58 @@ fn form(cursor: &Cursor<'_>) -> Vec<Edit> {
     let new = format(old);
     let new = new.strip_suffix('\n').unwrap_or(&new);
     edits(cursor.file, old, new, extent.start())
+}
+
+/// The edits that format a form which was just ended. Whoever has written it in several lines has seen where they
+/// end: they are only indented, and the blanks in them are the formatter's.
+fn ended_form(cursor: &Cursor<'_>) -> Vec<Edit> {
+    let text = cursor.db.item_text(cursor.item);
+    let Some(extent) = cursor.extent() else { return Vec::new() };
+    let old = &text[extent - cursor.start];
+    let tokens = lex(old);
+    if !old.contains('\n') || tokens.iter().any(|token| is_kept(token.kind, &old[token.range])) {
+        return form(cursor);
+    }
+    let new = format(old);
+    let new_tokens = lex(&new);
+    let solid = |token: &&Token| !token.kind.is_trivia();
+    let (mut out, mut above) = (String::new(), Vec::new());
+    let (mut was, mut is) = (0, 0);
+    let mut others = new_tokens.iter().filter(solid);
+    for token in tokens.iter().filter(solid) {
+        let Some(other) = others.next().filter(|other| new[other.range] == old[token.range]) else {
+            return form(cursor);
+        };
+        let written = &old[was..usize::from(token.range.start())];
+        let laid_out = &new[is..usize::from(other.range.start())];
+        if written.contains('\n') {
+            out.extend(written.chars().filter(|c| *c == '\n'));
+            out.push_str(&" ".repeat(column(&out, &above, Some(token.kind))));
+        } else if laid_out.contains('\n') {
+            out.push_str(if written.is_empty() { "" } else { " " });
+        } else {
+            out.push_str(laid_out);
+        }
+        let start = size(out.len());
+        out.push_str(&old[token.range]);
+        above.push(Token { kind: token.kind, range: TextRange::new(start, size(out.len())) });
+        (was, is) = (token.range.end().into(), other.range.end().into());
+    }
+    edits(cursor.file, old, &out, extent.start())
+}
+
+/// Returns true for a token that must not be moved: a comment, or a string of several lines.
+fn is_kept(kind: Kind, text: &str) -> bool {
+    (kind.is_trivia() && kind != Kind::Blank)
+        || (matches!(kind, Kind::Text | Kind::OpenText) && text.contains('\n'))
+}
+
+/// Returns true if the line before an offset is one word that closes what a line above has begun, and a blank.
+fn follows_first_word(text: &str, offset: TextSize) -> bool {
+    let Some(before) = text.get(..usize::from(offset)) else { return false };
+    let line = &before[before.rfind('\n').map_or(0, |end| end + 1)..];
+    let words = ["in", "then", "else"];
+    line.ends_with(' ') && words.iter().any(|word| line.trim().eq_ignore_ascii_case(word))
 }
 
 /// The edits that turn one text into another that differs only in layout.
@@ -427,6 +482,49 @@ mod tests {
         check("a=1;\nx=f(1,2);$0\nb=2;", "a=1;\nx = f(1, 2);\nb=2;");
         check("x=let a=1;$0 b=2 in a;", "x=let a=1; b=2 in a;");
         check("x=(1;$0\n", "x=(1;\n");
+    }
+
+    #[test]
+    fn the_lines_of_an_ended_form_stay() {
+        let check = |text: &str, expected: &str| {
+            for (text, expected) in
+                [(text.to_owned(), expected.to_owned()), (crlf(text), crlf(expected))]
+            {
+                let f = Fixture::new(&text);
+                let edits = format_on_type(&f.db, f.file, f.cursor(), ';');
+                assert_eq!(f.edited(&edits), expected);
+            }
+        };
+        check(
+            "function norm(m)=\nlet s={sum(row):row in m};\nk=max_val(s)\nin {x/k:x in s};$0\n",
+            "function norm(m) =\n  let s = {sum(row) : row in m};\n      k = max_val(s)\n  in {x / k : x in s};\n",
+        );
+        check(
+            "function sign(x) =\n if x>0 then 1\n\n   else\n  -1;$0",
+            "function sign(x) =\n  if x > 0 then 1\n\n  else\n       -1;",
+        );
+        check("x = [1,\n2,3];$0", "x = [1,\n     2, 3];");
+        check("a=\n1;$0 b = 2;", "a =\n  1; b = 2;");
+    }
+
+    fn crlf(text: &str) -> String {
+        text.replace('\n', "\r\n")
+    }
+
+    #[test]
+    fn a_line_that_closes_a_construct_is_indented_with_it() {
+        let check = |text: &str, expected: &str| {
+            let f = Fixture::new(text);
+            let edits = format_on_type(&f.db, f.file, f.cursor(), ' ');
+            assert_eq!(f.edited(&edits), expected);
+        };
+        let head = "function f1(x) =\n  let a = 1;\n      b = 2\n";
+        check(&format!("{head}        in $0"), &format!("{head}  in "));
+        let head = "function f1(x) =\n  if x > 0 then 1\n";
+        check(&format!("{head}                else $0"), &format!("{head}  else "));
+        check("x = 1;\n    in $0", "x = 1;\nin ");
+        check("x =\n      index $0", "x =\n      index ");
+        check("x =\n      a in $0", "x =\n      a in ");
     }
 
     #[test]

@@ -72,7 +72,7 @@ pub use lenses::{Lens, LensKind, broken_forms, lens_at, lenses};
 pub use library::primitives;
 pub use links::{Link, links};
 pub use outline::{Entry, EntryKind, outline, search};
-pub use problems::Problems;
+pub use problems::{Problems, shown_at};
 pub use references::{Reference, highlights, references};
 pub use remembered::Remembered;
 pub use rename::{Refusal, prepare_rename, rename};

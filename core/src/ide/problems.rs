@@ -71,6 +71,18 @@ struct Seen {
     parallel: bool,
 }
 
+/// The range at which an editor shows a diagnostic. A form that is not ended is wrong at its end: while it is
+/// written, the form below is as good as it was.
+pub fn shown_at(diagnostic: &Diagnostic<FileRange>) -> TextRange {
+    let primary = diagnostic.primary.at;
+    let edits = diagnostic.hints.iter().filter_map(|hint| hint.edit.as_ref());
+    let mut ends = edits.filter(|(at, text)| {
+        let before = at.range.is_empty() && at.range.end() < primary.range.start();
+        text == ";" && at.file == primary.file && before
+    });
+    ends.next().map_or(primary.range, |(at, _)| at.range)
+}
+
 impl Problems {
     /// Returns the diagnostics of a file, form by form. All calls must be for the same file.
     pub fn of(&mut self, db: &Database, file: FileId) -> Vec<Diagnostic<FileRange>> {

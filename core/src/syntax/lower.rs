@@ -99,6 +99,13 @@ impl<'a> Lower<'a> {
         diagnostics.dedup_by_key(|d| d.primary.at.start());
         diagnostics
             .retain(|d| d.primary.at.is_empty() || !unclosed.contains(&d.primary.at.start()));
+        // What is missing at the end of a bracket is the reason that it is not closed.
+        let wide = diagnostics.iter().map(|d| d.primary.at).filter(|at| !at.is_empty());
+        let ends: Vec<TextSize> = wide.map(|at| at.end()).collect();
+        diagnostics.retain(|d| {
+            let at = d.primary.at;
+            !(at.is_empty() && unclosed.contains(&at.start()) && ends.contains(&at.start()))
+        });
         diagnostics.extend(warnings);
         let item = Item { kind, span, exprs, expr_spans, pats, pat_spans };
         Lowered { item, diagnostics, lines }

@@ -1,5 +1,7 @@
 // What people have met in the text of a program: definitions in the library, and values that stay.
 
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { valueSeen } from './scenes.mjs';
 
 export const files = {
@@ -21,6 +23,8 @@ letters = "to be\\n" ++ [\`a, \`b];
 {* rem(x, 2) xor 1 : x in [0:10:2] *};
 {x => x + 1 : x in letters} -> [0, 1];
 `,
+  'empty.nesl': '',
+  'moved.nesl': 'a = 1 + 1;\na + 2;\n',
   'library.nesl': `words = wordify("to be or not to be");
 #words;
 1 + 2;
@@ -88,6 +92,86 @@ export const scenes = [
       await preview.locator('[role=tab]', { hasText: 'Cost' }).click();
       await page.waitForTimeout(2500);
       await bench.shot('lesson-9-cost');
+    },
+  },
+  {
+    // Lines stay as they are typed; Enter ends a line also behind a name that could be completed.
+    name: 'typing',
+    file: 'empty.nesl',
+    real: true,
+    async see(bench) {
+      const { page } = bench;
+      const typed = 'function qs(a) =\nif #a < 2 then a\nelse let p = a[0];\nmore = {x in a | x > p}\nin qs(more) ++ [p];\n';
+      await page.keyboard.type(typed, { delay: 70 });
+      await page.waitForTimeout(800);
+      await bench.shot('typing');
+      await page.keyboard.press('Control+s');
+      const file = join(bench.folder, 'typing', 'empty.nesl');
+      await page.waitForTimeout(800);
+      const text = readFileSync(file, 'utf8');
+      const expected = 'function qs(a) =\n  if #a < 2 then a\n  else let p = a[0];\n           more = {x in a | x > p}\n       in qs(more) ++ [p];\n';
+      if (text.trimEnd() !== expected.trimEnd()) throw new Error(`the text is ${text}`);
+    },
+  },
+  {
+    // Values move with their lines: those of forms that are only moved stay.
+    name: 'moved-values',
+    file: 'moved.nesl',
+    real: true,
+    async see(bench) {
+      const { page } = bench;
+      await bench.command('NESL: Run File');
+      await valueSeen(bench, /= 4/);
+      await bench.cursorAt('a + 2');
+      await page.keyboard.press('Home');
+      await page.keyboard.press('Enter');
+      await bench.cursorAt('1 + 1');
+      await page.keyboard.press('End');
+      await page.keyboard.press('Enter');
+      await page.waitForTimeout(1500);
+      await valueSeen(bench, /= 2/);
+      await valueSeen(bench, /= 4/);
+      await bench.shot('moved-values');
+    },
+  },
+  {
+    // To run a function is to call it: its arguments are asked for.
+    name: 'run-form-function',
+    file: 'lesson-hints.nesl',
+    real: true,
+    async see(bench) {
+      await bench.cursorAt('norm');
+      await bench.page.keyboard.press('Control+Enter');
+      const input = bench.page.locator('.quick-input-widget input').first();
+      await input.waitFor();
+      await input.fill('[3.0, 4.0]');
+      await bench.page.keyboard.press('Enter');
+      await valueSeen(bench, /norm\(\[3\.0, 4\.0\]\) = 5\.0/);
+    },
+  },
+  {
+    // The panel can be read in every theme.
+    name: 'point-22-preview',
+    file: 'lesson-hints.nesl',
+    real: true,
+    async see(bench) {
+      await bench.cursorAt('norm');
+      await bench.command('NESL: Show IR');
+      const preview = await bench.preview();
+      await preview.locator('.line').first().waitFor();
+      const pale = [];
+      for (const theme of ['Default Dark Modern', 'Default Light Modern', 'Default High Contrast', 'Default High Contrast Light']) {
+        bench.set({ 'workbench.colorTheme': theme });
+        await bench.page.waitForTimeout(2000);
+        for (const tab of ['Fused', 'PTX', 'Segments']) {
+          await preview.locator('[role=tab]', { hasText: tab }).click();
+          await bench.page.waitForTimeout(1000);
+          for (const one of await preview.evaluate(paleTexts)) pale.push(`${theme}, ${tab}: ${one}`);
+        }
+        await bench.shot(`preview-${theme.replace(/\W+/g, '-').toLowerCase()}`);
+      }
+      bench.set({});
+      if (pale.length > 0) throw new Error(`what can hardly be read: ${pale.join('; ')}`);
     },
   },
   {
@@ -191,6 +275,35 @@ async function colors(bench) {
       });
     }),
   );
+}
+
+/** In the panel: the texts whose contrast to what is behind them is too low, by class and colour. */
+function paleTexts() {
+  const parts = (color) => color.match(/[\d.]+/g).map(Number);
+  const luminance = ([r, g, b]) => {
+    const part = (value) => (value / 255 <= 0.03928 ? value / 255 / 12.92 : ((value / 255 + 0.055) / 1.055) ** 2.4);
+    return 0.2126 * part(r) + 0.7152 * part(g) + 0.0722 * part(b);
+  };
+  const behind = (element) => {
+    for (let at = element; at !== null; at = at.parentElement) {
+      const [r, g, b, a = 1] = parts(getComputedStyle(at).backgroundColor);
+      if (a === 1) return [r, g, b];
+    }
+    const hex = getComputedStyle(document.documentElement).getPropertyValue('--vscode-editor-background').trim();
+    return [1, 3, 5].map((at) => parseInt(hex.slice(at, at + 2), 16));
+  };
+  const pale = new Set();
+  for (const element of document.querySelectorAll('#panel *')) {
+    const own = [...element.childNodes].some((node) => node.nodeType === 3 && node.data.trim() !== '');
+    if (!own || !element.checkVisibility()) continue;
+    const color = getComputedStyle(element).color;
+    // Mixed colours are told from 0 to 1.
+    const scale = color.startsWith('color(') ? 255 : 1;
+    const values = parts(color.replace(/^color\(srgb/, '')).map((value) => value * scale);
+    const [low, high] = [luminance(values), luminance(behind(element))].sort((a, b) => a - b);
+    if ((high + 0.05) / (low + 0.05) < 4.5) pale.add(`${element.className} ${color}`);
+  }
+  return [...pale];
 }
 
 /** Waits until the text of the editor shows something. */

@@ -146,12 +146,12 @@ export const scenes = [
       await valueSeen(bench, /=/);
       await bench.page.waitForTimeout(1500);
       await bench.shot('values');
-      // An edited line loses its value at once.
+      // A changed form loses its value at once.
       const before = await valueCount(bench);
       await bench.cursorAt('dot([1');
       await bench.page.keyboard.press('End');
       await bench.page.keyboard.press('ArrowLeft');
-      await bench.page.keyboard.type(' ');
+      await bench.page.keyboard.type(' + 1');
       for (let i = 0; (await valueCount(bench)) >= before; i++) {
         if (i === 20) throw new Error('the value of an edited line stays');
         await bench.page.waitForTimeout(100);
@@ -340,6 +340,9 @@ export const scenes = [
       // What runs from a cell knows the cells above.
       await lens.click();
       await valueSeen(bench, /\[5, 20, 7\]/);
+      const shown = await valueTexts(bench);
+      const value = shown.findIndex((text) => text.startsWith('"='));
+      if (!/"[\d.]+ .?s"/.test(shown[value + 1] ?? '')) throw new Error(`behind the value is no time: ${shown.join(', ')}`);
       await bench.shot('notebook-value');
       // So does completion.
       await bench.cursorAt('later(1)');
@@ -395,7 +398,7 @@ async function seen(bench, pattern) {
 function valueTexts(bench) {
   return bench.page.evaluate(() =>
     [...document.querySelectorAll(':is(.editor-instance, .notebookOverlay) .view-line span span')]
-      .map((span) => getComputedStyle(span, '::after').content)
+      .flatMap((span) => ['::before', '::after'].map((side) => getComputedStyle(span, side).content))
       .filter((content) => content !== 'none' && content !== '""')
       .map((content) => content.replace(/\u00a0/g, ' ')),
   );

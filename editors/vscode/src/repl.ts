@@ -3,9 +3,11 @@
  * defines, and reads it again when something is sent that may need a definition of since then.
  */
 
+import { existsSync } from 'node:fs';
 import * as path from 'node:path';
 import * as vscode from 'vscode';
 import { terminated } from './forms';
+import { runFolder } from './folder';
 import { Known } from './known';
 import { formRange, neslEditor } from './run';
 import type { Server } from './server';
@@ -114,9 +116,8 @@ export class Repl implements vscode.Disposable {
     const settings = vscode.workspace.getConfiguration('nesl');
     const runtime = ['--runtime', settings.get('runtime', 'cpu')];
     const precision = ['--precision', String(settings.get('precision', 64))];
-    const folder = vscode.workspace.workspaceFolders?.[0]?.uri.fsPath;
-    // What a file loads is beside it.
-    const cwd = document?.uri.scheme === 'file' ? path.dirname(document.uri.fsPath) : folder;
+    const folders = (vscode.workspace.workspaceFolders ?? []).map(({ uri }) => uri.fsPath);
+    const cwd = document?.uri.scheme === 'file' ? runFolder(document.uri.fsPath, document.getText(), folders, existsSync) : folders[0];
     const terminal = vscode.window.createTerminal({
       name: document ? `NESL: ${path.basename(document.uri.path)}` : 'NESL',
       shellPath: found.path,

@@ -38,12 +38,15 @@ export class Runner implements vscode.Disposable {
     if (editor !== undefined) await this.run({ textDocument: id(editor) });
   }
 
-  /** Runs the selection, or the form at the cursor. */
+  /** Runs the selection, or the form at the cursor; of a function it asks for the arguments. */
   async runForm(): Promise<void> {
     const editor = neslEditor();
     if (editor === undefined) return;
     const range = formRange(editor);
-    if (range !== undefined) await this.run({ textDocument: id(editor), range });
+    if (range === undefined) return;
+    const called = editor.selection.isEmpty ? await calledAt(editor.document, range) : undefined;
+    if (called !== undefined) await this.runFunction(called);
+    else await this.run({ textDocument: id(editor), range });
   }
 
   /** Asks for a function's arguments, beginning with the last ones, and runs the call. */
@@ -118,6 +121,14 @@ export function neslEditor(): vscode.TextEditor | undefined {
   // A panel has the focus: the text beside it is meant.
   const beside = vscode.window.visibleTextEditors.filter((editor) => editor.document.languageId === 'nesl');
   return beside.length === 1 ? beside[0] : undefined;
+}
+
+/** What the lens of a function runs, if a form is one. */
+async function calledAt(document: vscode.TextDocument, form: vscode.Range): Promise<RunFunctionArgument | undefined> {
+  if (!/^function\b/i.test(document.getText(form))) return undefined;
+  const lenses = await vscode.commands.executeCommand<vscode.CodeLens[] | undefined>('vscode.executeCodeLensProvider', document.uri);
+  const run = lenses?.find(({ command, range }) => command?.command === 'nesl.runFunction' && form.contains(range.start));
+  return run?.command?.arguments?.[0] as RunFunctionArgument | undefined;
 }
 
 /** The selection, or the form that the cursor is in. */

@@ -24,10 +24,10 @@ const REMEMBERED = 200;
 export class Values implements vscode.Disposable {
   private readonly drawn = new Map<string, Drawn>();
   private readonly edits = new Map<string, { version: number; edits: Edit[] }[]>();
-  private readonly value = decoration('nesl.valueForeground', '0 0 0 2ch');
-  private readonly error = decoration('nesl.valueErrorForeground', '0 0 0 2ch');
-  private readonly stale = decoration('nesl.valueStaleForeground', '0 0 0 2ch');
-  private readonly time = decoration('nesl.timeForeground', '0 0 0 1.5ch');
+  /** One for value and time: two would be drawn in any order. */
+  private readonly decoration = vscode.window.createTextEditorDecorationType({
+    rangeBehavior: vscode.DecorationRangeBehavior.ClosedOpen,
+  });
   private readonly changed = new vscode.EventEmitter<string>();
   private readonly subscriptions: vscode.Disposable[];
 
@@ -67,7 +67,7 @@ export class Values implements vscode.Disposable {
 
   dispose(): void {
     this.clearAll();
-    vscode.Disposable.from(...this.subscriptions, this.value, this.error, this.stale, this.time, this.changed).dispose();
+    vscode.Disposable.from(...this.subscriptions, this.decoration, this.changed).dispose();
   }
 
   private take(params: ValuesParams): void {
@@ -121,31 +121,24 @@ export class Values implements vscode.Disposable {
       const options = (value: InlineValue): vscode.DecorationOptions => ({
         range: new vscode.Range(place(value), place(value)),
         hoverMessage: new vscode.MarkdownString(value.detail),
-        renderOptions: { after: { contentText: unbroken(value.text) } },
+        renderOptions: {
+          before: attachment(value.text, colorOf(value), '0 0 0 2ch'),
+          ...(value.seconds > 0 && { after: attachment(duration(value.seconds), 'nesl.timeForeground', '0 0 0 1.5ch') }),
+        },
       });
-      // What runs is not there yet, and what is stale may not be true any more.
-      const grey = (value: InlineValue) => value.stale === true || value.running === true;
-      editor.setDecorations(this.value, there.filter((value) => !value.error && !grey(value)).map(options));
-      editor.setDecorations(this.error, there.filter((value) => value.error && !grey(value)).map(options));
-      editor.setDecorations(this.stale, there.filter(grey).map(options));
-      editor.setDecorations(
-        this.time,
-        there
-          .filter((value) => value.seconds > 0)
-          .map((value) => ({
-            range: new vscode.Range(place(value), place(value)),
-            renderOptions: { after: { contentText: unbroken(duration(value.seconds)) } },
-          })),
-      );
+      editor.setDecorations(this.decoration, there.map(options));
     }
   }
 }
 
-function decoration(color: string, margin: string): vscode.TextEditorDecorationType {
-  return vscode.window.createTextEditorDecorationType({
-    after: { color: new vscode.ThemeColor(color), margin, fontStyle: 'normal' },
-    rangeBehavior: vscode.DecorationRangeBehavior.ClosedOpen,
-  });
+function colorOf(value: InlineValue): string {
+  // What runs is not there yet, and what is stale may not be true any more.
+  if (value.stale === true || value.running === true) return 'nesl.valueStaleForeground';
+  return value.error ? 'nesl.valueErrorForeground' : 'nesl.valueForeground';
+}
+
+function attachment(text: string, color: string, margin: string): vscode.ThemableDecorationAttachmentRenderOptions {
+  return { contentText: unbroken(text), color: new vscode.ThemeColor(color), margin, fontStyle: 'normal' };
 }
 
 /** Blanks that are not drawn together. */

@@ -5,6 +5,8 @@
 
 import assert from 'node:assert/strict';
 import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { createMessageConnection, ErrorCodes, ResponseError, StreamMessageReader, StreamMessageWriter, type MessageConnection } from 'vscode-jsonrpc/node';
 import {
@@ -19,7 +21,7 @@ import {
   type StatusParams,
   type ValuesParams,
 } from '../src/protocol';
-import { binary, fake, noBinary } from './here';
+import { binary, fake, noBinary, root } from './here';
 
 const uri = 'file:///contract.nesl';
 const textDocument = { uri };
@@ -84,6 +86,14 @@ function conversation(name: string, server: string | undefined, skip: string | u
       for (const id of ['types', 'ir', 'simple', 'flat', 'fused', 'kir']) assert.ok(ids.includes(id), id);
       for (const { title, hint } of stages) assert.ok(title !== '' && hint !== '');
       assert.ok(stages.some(({ preview }) => preview) && stages.some(({ preview }) => !preview));
+    });
+
+    test('the walkthrough names the tabs of the preview', { skip: server === fake }, async () => {
+      const text = readFileSync(join(root, 'walkthrough', 'preview.md'), 'utf8');
+      const rows = [...text.matchAll(/^\| (\w+) \|/gm)].map(([, title]) => title).slice(1);
+      const stages = await ask<Stage[]>('nesl/stages', {});
+      const titles = stages.filter(({ preview }) => preview).map(({ title }) => title);
+      assert.deepEqual(rows, [...titles, 'Segments', 'Cost']);
     });
 
     test('nesl/ir', async () => {

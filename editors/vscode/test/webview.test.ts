@@ -34,6 +34,27 @@ test('point 15: on the name of a binding its own lines are lit, not those of the
   assert.deepEqual(linesAt(lines, { line: 7, character: 2 }), [0]);
 });
 
+test('registers of PTX are no comments', () => {
+  const colors = (line: string) => highlight(line).filter(({ color }) => color !== undefined).map(({ text, color }) => [text, color]);
+  assert.deepEqual(colors('  shfl.sync.down.b32 %r89, %r87, 8, 31, -1;'), [
+    ['shfl.sync.down.b32', 'operation'],
+    ['%r89', 'variable'],
+    ['%r87', 'variable'],
+    ['8', 'number'],
+    ['31', 'number'],
+    ['1', 'number'],
+  ]);
+  assert.deepEqual(colors('  ld.global.f64 %fd4, [%rd18+0]; // x'), [
+    ['ld.global.f64', 'operation'],
+    ['%fd4', 'variable'],
+    ['%rd18', 'variable'],
+    ['0', 'number'],
+    ['// x', 'comment'],
+  ]);
+  assert.deepEqual(colors('.visible .entry norm('), [['.visible', 'keyword'], ['.entry', 'keyword'], ['norm', 'operation']]);
+  assert.deepEqual(colors('% norm kernel 1 %'), [['% norm kernel 1 %', 'comment']]);
+});
+
 test('coloured pieces are the line', () => {
   const line = '  v4: int in s1 = mul(v2, "a%b") % note % @7 -1.5e3';
   const pieces = highlight(line);

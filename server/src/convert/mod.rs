@@ -44,7 +44,7 @@ pub fn diagnostic(
     });
     let related: Vec<_> = related.collect();
     lsp::Diagnostic {
-        range: widened(&lines, diagnostic.primary.at.range),
+        range: widened(&lines, ide::shown_at(diagnostic)),
         severity: Some(match diagnostic.severity {
             base::Severity::Error => lsp::DiagnosticSeverity::ERROR,
             base::Severity::Warning => lsp::DiagnosticSeverity::WARNING,

@@ -1,7 +1,7 @@
 //! The program that a run is given, and the places that its values belong to.
 
-use super::value::{Anchor, Fault, Texts, Value};
-use crate::child::{add_form, definitions_above};
+use super::value::{Anchor, Fault, Texts, Value, own};
+use crate::child::{add_form, definitions_above, name_of};
 use crate::lines::Lines;
 use crate::protocol::RunParams;
 use crate::world::Snapshot;
@@ -31,6 +31,8 @@ pub struct Plan {
     /// The lines of the document, of which `above` lines of other cells come first in `text`.
     lines: Arc<Lines>,
     above: u32,
+    /// The name of the program in what its process prints; what it loads has other names.
+    source: String,
 }
 
 /// A form whose value is wanted.
@@ -94,6 +96,7 @@ struct Problem {
 /// Lines and columns from 1, columns in characters.
 #[derive(Deserialize)]
 struct Place {
+    file: String,
     line: u32,
     column: u32,
     end_line: u32,
@@ -102,6 +105,7 @@ struct Place {
 
 #[derive(Deserialize)]
 struct Label {
+    file: String,
     line: u32,
 }
 
@@ -125,6 +129,7 @@ impl Plan {
             texts: Arc::new(texts(snapshot)),
             lines: lines.clone(),
             above,
+            source: name_of(&snapshot.uri),
         };
         for form in &db.outline(snapshot.file).forms {
             let text = db.item_text(form.id());
@@ -179,16 +184,21 @@ impl Plan {
             }
             Line::Problem { problem } if problem.severity == "error" => {
                 let mut value = of_problem(&problem, &self.texts);
-                if problem.kind == "runtime" {
-                    value.fault = self.fault(&problem);
-                }
                 // An error inside a function is shown at the expression that has called it.
-                let callers = problem.labels.iter().map(|label| label.line).rev();
-                let lines: Vec<u32> = callers.chain([problem.place.line]).collect();
+                let callers = problem.labels.iter().rev().map(|label| (&label.file, label.line));
+                let all = callers.chain([(&problem.place.file, problem.place.line)]);
+                let lines = all.filter(|(file, _)| **file == self.source).map(|(_, line)| line);
                 let valued = |line: &u32| self.wanted(*line).is_some_and(|wanted| wanted.has_value);
-                let (mut first, rest): (Vec<u32>, Vec<u32>) = lines.into_iter().partition(valued);
+                let (mut first, rest): (Vec<u32>, Vec<u32>) = lines.partition(valued);
                 first.extend(rest);
-                self.anchored(&first, &mut value).then_some(value)
+                if !self.anchored(&first, &mut value) {
+                    return None;
+                }
+                if problem.kind == "runtime" {
+                    value.fault =
+                        self.fault(&problem).or_else(|| elsewhere(&problem, &value.anchor));
+                }
+                Some(value)
             }
             Line::Problem { .. } | Line::Other(_) => None,
         }
@@ -218,6 +228,9 @@ impl Plan {
 
     /// The place of an error in a form of the document.
     fn fault(&self, problem: &Problem) -> Option<Fault> {
+        if problem.place.file != self.source {
+            return None;
+        }
         let wanted = self.wanted(problem.place.line)?;
         let offset = |line: u32, column: u32| {
             let line = line.checked_sub(self.above + 1)?;
@@ -234,6 +247,15 @@ impl Plan {
             message: problem.message.clone(),
         })
     }
+}
+
+/// An error in a file that is loaded, as one of the form which has called what is there.
+fn elsewhere(problem: &Problem, caller: &Anchor) -> Option<Fault> {
+    let Anchor::Form(item, text) = caller else { return None };
+    let file = problem.place.file.rsplit(['/', '\\']).next().unwrap_or_default();
+    let message = format!("{} (in `{file}`, line {})", problem.message, problem.place.line);
+    let range = TextRange::up_to(TextSize::of(own(text)));
+    Some(Fault { item: *item, text: text.clone(), range, message })
 }
 
 /// The texts of the forms of a document, of the cells above it and of the files that it loads.

@@ -1,8 +1,10 @@
 //! Values of runs, and where they are shown while the text changes.
 
+use crate::child;
 use crate::lines::Lines;
 use crate::world::Snapshot;
 use nesl_core::base::{ItemId, TextRange, TextSize};
+use nesl_core::syntax::lex;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::sync::Arc;
 use tower_lsp_server::ls_types as lsp;
@@ -34,9 +36,9 @@ pub struct Value {
 }
 
 /// The place of a value.
-#[derive(Clone, PartialEq, Eq)]
+#[derive(Clone)]
 pub enum Anchor {
-    /// The end of a form, as long as it has this text.
+    /// The end of a form, as long as it has the tokens of this text.
     Form(ItemId, Arc<str>),
     /// A position in a text that is not followed.
     Position(lsp::Position),
@@ -72,6 +74,20 @@ impl Value {
     }
 }
 
+impl PartialEq for Anchor {
+    fn eq(&self, other: &Anchor) -> bool {
+        match (self, other) {
+            (Anchor::Form(item, text), Anchor::Form(other, then)) => {
+                item == other && child::is_same_form(text, then)
+            }
+            (Anchor::Position(position), Anchor::Position(other)) => position == other,
+            (Anchor::Form(..), Anchor::Position(_)) | (Anchor::Position(_), Anchor::Form(..)) => {
+                false
+            }
+        }
+    }
+}
+
 impl Anchor {
     /// The form that ends in the line of a position; the position, if none does.
     pub fn at(snapshot: &Snapshot, position: lsp::Position) -> Anchor {
@@ -96,7 +112,7 @@ impl Anchor {
             Anchor::Form(item, text) => (*item, text),
         };
         let (file, _) = snapshot.db.position_of(item)?;
-        let same = file == snapshot.file && *snapshot.db.item_text(item) == **text;
+        let same = file == snapshot.file && child::is_same_form(&snapshot.db.item_text(item), text);
         same.then(|| end_of_line(&snapshot.lines, snapshot.db.whole(item).range.end()))
     }
 
@@ -118,7 +134,9 @@ impl Fault {
     /// The present range of the error; none if its form has changed.
     pub fn place(&self, snapshot: &Snapshot) -> Option<TextRange> {
         let (file, _) = snapshot.db.position_of(self.item)?;
-        let same = file == snapshot.file && *snapshot.db.item_text(self.item) == *self.text;
+        let now = snapshot.db.item_text(self.item);
+        // Within it, blanks and comments are where they were.
+        let same = file == snapshot.file && own(&now) == own(&self.text);
         same.then(|| self.range + snapshot.db.whole(self.item).range.start())
     }
 }
@@ -178,5 +196,14 @@ impl Freshness<'_> {
 
 fn is_changed(db: &nesl_core::db::Database, item: ItemId, text: &Arc<str>) -> bool {
     let now = db.item_text(item);
-    !Arc::ptr_eq(&now, text) && now.trim() != text.trim()
+    !Arc::ptr_eq(&now, text) && !child::is_same_form(&now, text)
+}
+
+/// The text of a form from its first token that matters to its last.
+pub fn own(text: &str) -> &str {
+    let tokens = lex(text);
+    let mut solid = tokens.iter().filter(|token| !token.kind.is_trivia());
+    let Some(first) = solid.next() else { return "" };
+    let last = solid.next_back().unwrap_or(first);
+    &text[first.range.cover(last.range)]
 }

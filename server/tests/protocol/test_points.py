@@ -230,6 +230,43 @@ async def test_point_8_other_values_stay_and_are_stale_when_what_they_use_change
         (1, "= 2", True), (2, "= 6", False), (3, "= 7", False)]
 
 
+async def test_values_stay_when_lines_are_put_above_their_forms(editor: Editor):
+    uri = editor.open("a = 1 + 1;\na + 2;\n{x + a : x in [1, 2]};\n")
+    await editor.ask("nesl/run", textDocument={"uri": uri})
+    await editor.values_after(uri)
+    for old, new, lines in [
+        ("a + 2;", "\na + 2;", [0, 2, 3]),
+        ("a + 2;\n", "a + 2;\n\n", [0, 2, 4]),
+        ("{x + a", "% Sums. %\n{x + a", [0, 2, 5]),
+        ("a + 2", "a  +  2", [0, 2, 5]),
+    ]:
+        editor.change(uri, old, new)
+        values = await editor.values_after(uri)
+        assert [(v.position.line, v.stale) for v in values] == [(line, False) for line in lines]
+    # A second run has one value for each form.
+    await editor.ask("nesl/run", textDocument={"uri": uri})
+    assert len(await editor.values_after(uri)) == 3
+    editor.change(uri, "a  +  2", "a + 3")
+    assert [v.position.line for v in await editor.values_after(uri)] == [0, 5]
+
+
+def test_values_are_stale_when_a_loaded_file_changes(raw, folder):
+    user = raw.open(folder / "user.nesl", (folder / "user.nesl").read_text())
+    raw.ask("nesl/run", {"textDocument": {"uri": user}})
+    done = lambda p: p["state"] == "done"
+    assert [v["stale"] for v in raw.hear("nesl/values", done)["values"]] == [False]
+    (folder / "lib.nesl").write_text("function dbl(x) = 2 * x;\n")
+    raw.tell("workspace/didChangeWatchedFiles", {
+        "changes": [{"uri": (folder / "lib.nesl").as_uri(), "type": 2}]})
+    assert [v["stale"] for v in raw.hear("nesl/values", done)["values"]] == [True]
+    # So they are when the file is open, and changed there.
+    raw.ask("nesl/run", {"textDocument": {"uri": user}})
+    while [v["stale"] for v in raw.hear("nesl/values", done)["values"]] != [False]:
+        pass
+    raw.open(folder / "lib.nesl", "function dbl(x) = 2 * x + 0;\n")
+    assert [v["stale"] for v in raw.hear("nesl/values", done)["values"]] == [True]
+
+
 async def test_point_9_a_long_run_is_seen_and_can_be_stopped(editor: Editor):
     uri = editor.open("1 + 2;\nfunction forever(n) = if n < 0 then 0 else forever(rem(n + 1, 1000));\n"
                       "forever(1);\n[1][7];\n")
@@ -251,8 +288,43 @@ async def test_point_9_errors_at_run_time_are_problems(editor: Editor):
     await editor.ask("nesl/run", textDocument={"uri": uri})
     [problem] = await editor.diagnostics(uri)
     assert (problem.code, editor.slice(uri, problem.range)) == ("runtime", "a[2]")
+    [caller] = problem.related_information
+    assert (caller.message, editor.slice(uri, caller.location.range)) == ("called from here", "third([1])")
     editor.change(uri, "a[2]", "a[0]")
     assert not await editor.diagnostics(uri)
+
+
+def test_an_error_at_run_time_in_a_loaded_file_is_a_problem_of_the_call(raw, folder):
+    (folder / "picks.nesl").write_text("\n\n\nfunction pick(v, i) = v[i];\n")
+    user = raw.open(folder / "main.nesl", 'load "picks";\na = [1];\npick(a, 5);\n1 + 1;\n')
+    problems(raw, user, lambda all: not all)
+    raw.ask("nesl/run", {"textDocument": {"uri": user}})
+    [problem] = problems(raw, user, lambda all: all)
+    assert problem["range"]["start"] == {"line": 2, "character": 0}
+    assert problem["range"]["end"]["line"] == 2
+    assert "(in `picks.nesl`, line 4)" in problem["message"]
+
+
+def test_a_program_runs_where_the_files_are_that_it_names(raw, folder):
+    (folder / "data").mkdir()
+    (folder / "lessons").mkdir()
+    (folder / "lessons" / "own").mkdir()
+    (folder / "data" / "a.txt").write_text("above")
+    (folder / "lessons" / "own" / "a.txt").write_text("beside")
+    (folder / "lessons" / "part.nesl").write_text("function part(x) = x;\n")
+    done = lambda p: p["state"] == "done"
+
+    def values(text, name):
+        uri = raw.open(folder / "lessons" / name, text)
+        raw.ask("nesl/run", {"textDocument": {"uri": uri}})
+        mine = lambda p: done(p) and p["textDocument"]["uri"] == uri
+        return [v["text"] for v in raw.hear("nesl/values", mine)["values"]]
+
+    read = 'load "part";\npart(read_string_from_file("{}"));\n'
+    assert values(read.format("data/a.txt"), "1.nesl") == ['= "above"']
+    assert values(read.format("own/a.txt"), "2.nesl") == ['= "beside"']
+    [missing] = values(read.format("data/b.txt"), "3.nesl")
+    assert "data/b.txt" in missing
 
 
 async def test_point_12_the_type_of_a_selection(editor: Editor):

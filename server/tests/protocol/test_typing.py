@@ -104,3 +104,14 @@ async def test_a_recursion_that_is_a_map(editor):
     actions = await fixes(editor, uri, "every")
     rewritten = [applied(editor, uri, a) for a in actions if a.kind.startswith("refactor")]
     assert any("{2 * x : x in v}" in text for text in rewritten), [a.title for a in actions]
+
+
+async def test_an_unfinished_form_is_wrong_at_its_end(editor):
+    for below in ["y = 4;", "sum([1]);", "function g(x) = x;"]:
+        uri = editor.open(f"x = [1, 2]\n\n{below}\n", f"{len(below)}.nesl")
+        [problem] = await editor.diagnostics(uri)
+        assert editor.slice(uri, problem.range) == "]"
+        actions = await editor.client.text_document_code_action_async(t.CodeActionParams(
+            t.TextDocumentIdentifier(uri), problem.range, t.CodeActionContext([problem])))
+        [fix] = [action for action in actions if action.diagnostics]
+        assert applied(editor, uri, fix) == f"x = [1, 2];\n\n{below}\n"

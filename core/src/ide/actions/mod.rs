@@ -47,7 +47,7 @@ pub struct Action {
     pub kind: ActionKind,
     /// The changes of the text.
     pub edits: Vec<Edit>,
-    /// The primary range of the diagnostic that it fixes.
+    /// The range at which the diagnostic that it fixes is shown.
     pub fixes: Option<TextRange>,
     /// True if it removes an error, and no other action fixes that diagnostic.
     pub preferred: bool,
@@ -99,7 +99,7 @@ fn touches(diagnostic: &Diagnostic<FileRange>, file: FileId, range: TextRange) -
 /// Adds the quick fixes of a diagnostic: its hints that have an edit, and those of `quick_fix` that reduce the
 /// number of errors.
 fn quick_fixes(cursor: &Cursor<'_>, diagnostic: &Diagnostic<FileRange>, all: &mut Vec<Action>) {
-    let fixes = Some(diagnostic.primary.at.range);
+    let fixes = Some(super::shown_at(diagnostic));
     let mut found: Vec<Action> = Vec::new();
     let before = errors(cursor, None).0;
     for hint in &diagnostic.hints {

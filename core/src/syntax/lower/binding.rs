@@ -4,7 +4,7 @@ use super::super::ast::{Expr, ExprId, PatId};
 use super::super::grammar::Node;
 use super::super::lexer::Kind;
 use super::{Lower, Report, span};
-use crate::base::{Span, TextRange, with_stack};
+use crate::base::{Span, TextRange, TextSize, with_stack};
 
 impl Lower<'_> {
     pub(super) fn let_expr(&mut self, node: &Node) -> Expr {
@@ -238,15 +238,14 @@ impl Lower<'_> {
         if !bindable || !(self.in_let || self.breaks_before(pattern.start)) {
             return false;
         }
-        let at = self.range(Span::new(pattern.start, sign.start));
-        let found = self.node_text(pattern).to_owned();
-        let end = self.insert_after(pattern.start - 1);
-        let mut report = self
-            .error(at, format!("expected `;` before `{found}`, which begins a binding"))
-            .fix("end the one before with `;`", end, ";");
-        if let Some((range, words)) = self.foreign_comment(pattern.start - 1) {
-            report = report.fix("a comment is written `% … %`", range, format!("% {words} %"));
-        }
+        let report =
+            self.no_comment(pattern.start - 1).unwrap_or_else(|| {
+                let at = self.range(Span::new(pattern.start, sign.start));
+                let found = self.node_text(pattern).to_owned();
+                let end = self.insert_after(pattern.start - 1);
+                self.error(at, format!("expected `;` before `{found}`, which begins a binding"))
+                    .fix("end the one before with `;`", end, ";")
+            });
         self.report(report);
         true
     }
@@ -269,18 +268,26 @@ impl Lower<'_> {
 
     /// Makes the report of a form that was to end before a token.
     pub(super) fn missing_end(&mut self, index: u32) -> Report {
+        if let Some(report) = self.no_comment(index - 1) {
+            return report;
+        }
         let at = self.range(Span::new(index, index + 1));
         let found = self.found(index);
         let end = self.insert_after(index - 1);
-        let report = self
-            .error(at, format!("expected `;` before {found}, which begins a line"))
-            .fix("end the form before it with `;`", end, ";");
-        match self.foreign_comment(index - 1) {
-            Some((range, words)) => {
-                report.fix("a comment is written `% … %`", range, format!("% {words} %"))
-            }
-            None => report,
-        }
+        self.error(at, format!("expected `;` before {found}, which begins a line")).fix(
+            "end the form before it with `;`",
+            end,
+            ";",
+        )
+    }
+
+    /// Makes the report of a comment of another language in the line of a token.
+    fn no_comment(&mut self, index: u32) -> Option<Report> {
+        let (range, words) = self.foreign_comment(index)?;
+        let mark = if self.text[range].starts_with('#') { "#" } else { "--" };
+        let at = TextRange::at(range.start(), TextSize::of(mark));
+        let report = self.error(at, format!("`{mark}` does not begin a comment"));
+        Some(report.fix("a comment is written `% … %`", range, format!("% {words} %")))
     }
 
     /// Returns true if a token is in the first column of a line that is not the first.

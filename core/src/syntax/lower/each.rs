@@ -29,6 +29,16 @@ impl Lower<'_> {
             self.report(report);
             return Expr::Missing;
         }
+        // It is being written: nothing says yet what it will be.
+        if !colon.present()
+            && rest.is_empty()
+            && first.kids.len() == 1
+            && first.kids[0].present()
+            && close.start as usize >= self.tokens.len()
+        {
+            self.need_close(node.start, close, "}");
+            return Expr::Missing;
+        }
         let serial = star.present();
         let before = self.diagnostics.len();
         let mut bindings = Vec::new();

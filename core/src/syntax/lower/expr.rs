@@ -469,6 +469,8 @@ impl Lower<'_> {
                     ))
                 } else if list {
                     report
+                } else if node.start == 0 && node.kids[0].kind == Kind::Index {
+                    self.changed_copy(node, report)
                 } else {
                     report.fix("write `==` to compare", range, "==")
                 };

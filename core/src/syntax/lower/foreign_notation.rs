@@ -460,6 +460,19 @@ impl Lower<'_> {
         Some(report.fix(format!("a function is defined with `{written} = …`"), at, written))
     }
 
+    /// Adds to the report of `a[i] = v`, which changes nothing, how the changed copy is written.
+    pub(super) fn changed_copy(&self, node: &Node, report: Report) -> Report {
+        let [left, value] = &node.kids[..] else { return report };
+        let [sequence, index, ..] = &left.kids[..] else { return report };
+        if sequence.kind != Kind::NameRef || !index.present() || !value.present() {
+            return report;
+        }
+        let name = self.node_text(sequence);
+        let (index, value) = (self.node_text(index), self.node_text(value));
+        let written = format!("{name} = rep({name}, {value}, {index})");
+        report.fix(format!("write `{written}`"), self.node_range(node), written)
+    }
+
     /// Makes the report of `my-name = e` and `2nd = e`.
     fn odd_name(&mut self, left: &Node) -> Option<Report> {
         let [a, b] = &left.kids[..] else { return None };

@@ -9,12 +9,13 @@ export interface Piece {
 
 const KEYWORDS = new Set(
   ('main fn flat function kernel over in each for if then else let stores after collect from as at ' +
-    'call return yield reduce scan check store load const mark while loop when do and or datatype').split(' '),
+    'call return yield bra ret reduce scan check store load const mark while loop when do and or datatype').split(' '),
 );
 const TYPES = new Set('int float bool char i64 i32 f64 f32 i8 u8 u32 u64 any number ordinal logical'.split(' '));
 
+// A comment begins with `% `; `%r1` is a register of PTX.
 const TOKEN =
-  /("(?:[^"\\]|\\.)*"|`.)|(%[^%]*%|\/\/.*|;;.*)|(\b\d+(?:\.\d*)?(?:[eE][+-]?\d+)?\b|\b(?:inf|nan|true|false)\b)|(@\d+)|([A-Za-z_][A-Za-z0-9_.]*)/g;
+  /("(?:[^"\\]|\\.)*"|`.)|(%\s[^%]*%|\/\/.*|;;.*)|(\b\d+(?:\.\d*)?(?:[eE][+-]?\d+)?\b|\b(?:inf|nan|true|false)\b)|(@\d+)|([%.]?[A-Za-z_][A-Za-z0-9_.]*)/g;
 
 /** The pieces, laid end to end, are the line. */
 export function highlight(line: string): Piece[] {
@@ -35,7 +36,10 @@ function colorOf(match: RegExpMatchArray, rest: string): Color | undefined {
   if (text !== undefined) return 'string';
   if (comment !== undefined || place !== undefined) return 'comment';
   if (number !== undefined) return 'number';
-  if (/^v\d+$/.test(word)) return 'variable';
+  if (/^v\d+$/.test(word) || word.startsWith('%')) return 'variable';
+  // Of PTX: `.entry`, `add.f64 %fd1, …`.
+  if (word.startsWith('.')) return 'keyword';
+  if (word.includes('.') && /^\s*[%[{;]/.test(rest)) return 'operation';
   if (/^s\d+$/.test(word)) return 'index-space';
   if (TYPES.has(word)) return 'type';
   if (KEYWORDS.has(word)) return 'keyword';
