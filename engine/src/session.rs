@@ -60,6 +60,8 @@ pub struct Settings {
     pub seed: u64,
     /// Sequences longer than this are abbreviated when shown; `None`: never.
     pub print_length: Option<usize>,
+    /// The text of a value ends soon after so many bytes; `None`: never.
+    pub print_bytes: Option<usize>,
     /// Levels of recursion allowed.
     pub max_depth: usize,
     /// The size in bytes that the stack of calls within each other may have, wherever a program runs.
@@ -96,6 +98,7 @@ impl Default for Settings {
             precision: Precision::Bits64,
             seed: 0,
             print_length: Some(100),
+            print_bytes: None,
             max_depth: DEFAULT_DEPTH,
             max_stack_bytes: DEFAULT_STACK_BYTES,
             max_bytes: default_memory_limit(),
@@ -367,7 +370,10 @@ impl Session {
 
     /// Returns the elements of a sequence that are read to show it; `None` for all of them.
     fn shown_ends(&self) -> Option<Ends> {
-        let (executor, head) = (self.executor.as_ref()?, self.settings.print_length?);
+        let executor = self.executor.as_ref()?;
+        // An element takes a character and two between it and the next.
+        let of_text = || self.settings.print_bytes.map(|bytes| bytes / 3 + 1);
+        let head = self.settings.print_length.or_else(of_text)?;
         let whole_bytes = executor.limits.max_preview_bytes;
         Some(match self.settings.data {
             None => Ends { head, tail: 0, whole_bytes },

@@ -212,7 +212,7 @@ impl System {
 
     /// Returns the value of parts.
     fn value_of(&self, parts: Vec<Part>, ty: &Ty) -> Result<Value, String> {
-        columns::to_value(parts, ty, self.precision)
+        columns::to_value(parts, ty, self.precision, &|| self.interrupt.wished())
     }
 
     /// Returns the bytes of a file.

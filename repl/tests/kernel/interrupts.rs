@@ -103,6 +103,28 @@ fn two_hundred_moments() {
 }
 
 #[test]
+fn making_a_text_or_a_plot_is_interrupted() {
+    let mut client = start();
+    client
+        .run("xs = {(i, [i]) : i in [0:1000000]}; ys = {float(i) : i in [0:3000000]}; #xs + #ys;");
+    for code in [":full xs", ":plot ys", ":histogram ys", "print_line(@xs);"] {
+        for wait in [1, 30, 300] {
+            let id = client.execute(code);
+            client.wait_for(&id, "execute_input");
+            std::thread::sleep(Duration::from_millis(wait));
+            let begin = Instant::now();
+            client.interrupt();
+            let done = client.done(&id);
+            assert!(begin.elapsed() < PROMPTLY, "{code}: {:?}", begin.elapsed());
+            // It may have been done before.
+            let status = &done.reply["status"];
+            assert!(status == "ok" || done.reply["evalue"] == "Interrupted.", "{:?}", done.reply);
+        }
+    }
+    assert_eq!(client.run("#xs;").said(), ["execute_result: 1000000 : int"]);
+}
+
+#[test]
 fn a_failure_refuses_what_was_sent_before_its_reply() {
     let mut client = start();
     for _ in 0..20 {

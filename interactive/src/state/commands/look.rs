@@ -150,7 +150,8 @@ pub(super) static FULL: Command = Command {
     usage: "[EXPR]",
     about: "a value as a whole, however long it is; without an expression, `it`",
     doc: "`:full {[0:i] : i in [0:60]}` prints all elements. The prompt shows what the screen does not hold in \
-          `$NESL_PAGER`, `$PAGER` or less.",
+          `$NESL_PAGER`, `$PAGER` or less. A notebook shows the first 1 MB; \
+          `write_string_to_file(@it, \"it.txt\")` writes all of it to a file.",
     run: |state, call| match call.operand {
         "" => {
             let defines_it = std::mem::replace(&mut state.session.settings_mut().defines_it, false);
