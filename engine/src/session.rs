@@ -34,7 +34,7 @@ use nesl_core::base::{Diagnostic, ItemId, Name, Severity};
 use nesl_core::db::{Before, Database};
 use nesl_core::interp::{DEFAULT_DEPTH, DEFAULT_LENGTH};
 use nesl_core::names::Resolution;
-use nesl_core::syntax::RawKind;
+use nesl_core::syntax::{RawKind, entry};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -244,6 +244,8 @@ pub struct Session {
     undo: undo::Undo,
     /// The entries that give results their names.
     results: results::Results,
+    /// True if the text that is entered next ends in a terminator that nobody typed.
+    is_closed: bool,
     /// Nesting of `load`, to refuse a file that loads itself.
     loading: Vec<std::path::PathBuf>,
 }
@@ -291,6 +293,7 @@ impl Session {
             again: false,
             undo: undo::Undo::default(),
             results: results::Results::default(),
+            is_closed: false,
             loading: Vec::new(),
         }
     }
@@ -385,6 +388,31 @@ impl Session {
         })
     }
 
+    /// Returns the text that is entered next with the terminator that it may lack; messages show it without.
+    pub fn closed(&mut self, text: &str) -> String {
+        let closed = entry::close(text);
+        self.is_closed = closed != text;
+        closed
+    }
+
+    /// Keeps the text of a file for messages, as it was typed.
+    fn set_source(&mut self, file: FileId, name: &str, text: &str) {
+        let was_closed = std::mem::take(&mut self.is_closed);
+        let typed = text.strip_suffix(';').filter(|_| was_closed).unwrap_or(text);
+        self.sources.set(file, name, typed);
+    }
+
+    /// Returns a diagnostic that does not speak of a terminator that nobody typed.
+    fn as_typed(&self, mut diagnostic: Diagnostic<FileRange>) -> Diagnostic<FileRange> {
+        let FileRange { file, range } = &diagnostic.primary.at;
+        if let Some(expected) = diagnostic.message.strip_suffix(", found `;`")
+            && range.start >= self.sources.get(*file).1.len()
+        {
+            diagnostic.message = expected.to_owned();
+        }
+        diagnostic
+    }
+
     /// Checks and runs a text; `name` is what messages call it. What the program prints goes to
     /// standard output, unless [`Session::set_output`] says otherwise.
     ///
@@ -404,7 +432,7 @@ impl Session {
                 file
             }
         };
-        self.sources.set(file, name, text);
+        self.set_source(file, name, text);
         self.find_loads(file);
         let mut summary = Summary::default();
         self.progress.begin();

@@ -4,7 +4,6 @@ pub mod commands;
 
 use crate::bundle::Bundle;
 use crate::display;
-use crate::entry::close;
 use crate::message::Renderer;
 use crate::output::{Outcome, Output, Problem, Stream};
 use crate::runtimes::{RuntimeRow, Runtimes};
@@ -243,8 +242,9 @@ impl State {
         if let Some(mut front) = self.front.take() {
             self.begin_forms();
             let first_line = first_line(text, whole);
+            let text = self.session.closed(text);
             let Entered { summary, forms } =
-                front.enter(&mut self.session, name, &close(text), first_line);
+                front.enter(&mut self.session, name, &text, first_line);
             self.front = Some(front);
             self.forms.extend(forms);
             let problem = || Problem::of_command(format!("{} errors were shown", summary.errors));
@@ -356,7 +356,7 @@ impl State {
         let forms = &mut self.forms;
         let (mut first, mut problems) = (None, 0);
         let renderer = &mut self.renderer;
-        let text = blanks_before(text, whole) + &close(text);
+        let text = blanks_before(text, whole) + &self.session.closed(text);
         let summary = self.session.enter(name, &text, &mut |event| match event {
             Event::Bound(binding) => {
                 renderer.starts_at(binding.at.file, first_line);

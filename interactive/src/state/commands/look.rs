@@ -8,7 +8,6 @@ use crate::state::State;
 use crate::table::Table;
 use crate::text::{Lines, wrapped};
 use crate::unknown::unknown;
-use nesl_core::syntax::entry::close;
 use nesl_engine::{Definition, Earlier, FileRange};
 use std::path::Path;
 
@@ -59,8 +58,8 @@ pub(super) static TYPE: Command = Command {
         let operand = call.operand.trim_end_matches(';').trim_end();
         // In a text of which it is only a line, its own lines would be taken for those of the text.
         let (name, text) = match call.entry.starts_with('<') {
-            true => ("expression", close(operand)),
-            false => (call.entry, call.program(0, operand)),
+            true => ("expression", state.session.closed(operand)),
+            false => (call.entry, call.program(&mut state.session, 0, operand)),
         };
         match state.session.type_of(name, &text) {
             Ok(ty) => {
