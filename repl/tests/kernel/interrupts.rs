@@ -107,7 +107,8 @@ fn making_a_text_or_a_plot_is_interrupted() {
     let mut client = start();
     client
         .run("xs = {(i, [i]) : i in [0:1000000]}; ys = {float(i) : i in [0:3000000]}; #xs + #ys;");
-    for code in [":full xs", ":plot ys", ":histogram ys", "print_line(@xs);"] {
+    let prints = "#{print_line(@i) : i in [0:300000]};";
+    for code in [":full xs", ":plot ys", ":histogram ys", "print_line(@xs);", prints] {
         for wait in [1, 30, 300] {
             let id = client.execute(code);
             client.wait_for(&id, "execute_input");
