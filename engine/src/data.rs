@@ -10,6 +10,10 @@ use nesl_core::interp::{Sequence, Value};
 use nesl_core::types::{Record, Ty};
 use nesl_runtime::scalar::Precision;
 use std::fmt;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// The number of elements between two looks at the interrupt.
+const POLLED_ELEMENTS: usize = 1 << 14;
 
 /// The parts of a value that are read to be shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -230,14 +234,17 @@ impl<'a> Elements<'a> {
         }
     }
 
-    /// Returns the elements as floats if they are numbers and all of them were read.
-    pub fn numbers(&self) -> Option<Vec<f64>> {
+    /// Returns the elements as floats if they are numbers and all of them were read. Soon after `stop` is set they
+    /// end where they are.
+    pub fn numbers(&self, stop: &AtomicBool) -> Option<Vec<f64>> {
         match (self.source, self.element) {
-            (Source::Whole(Sequence::Floats(floats)), _) => Some(floats.to_vec()),
-            (Source::Whole(Sequence::Ints(ints)), _) => {
-                Some(ints.iter().map(|n| *n as f64).collect())
+            (Source::Whole(Sequence::Floats(floats)), _) => {
+                Some(until_stopped(floats.iter().copied(), stop).collect())
             }
-            (_, ty) if ty.is_number() => (0..self.len())
+            (Source::Whole(Sequence::Ints(ints)), _) => {
+                Some(until_stopped(ints.iter(), stop).map(|n| *n as f64).collect())
+            }
+            (_, ty) if ty.is_number() => until_stopped(0..self.len(), stop)
                 .map(|index| match self.get(index) {
                     Some(Node::Int(n)) => Some(n as f64),
                     Some(Node::Float(x)) => Some(x),
@@ -247,6 +254,17 @@ impl<'a> Elements<'a> {
             _ => None,
         }
     }
+}
+
+/// Ends an iteration soon after `stop` is set.
+pub fn until_stopped<'a, I: Iterator + 'a>(
+    all: I,
+    stop: &'a AtomicBool,
+) -> impl Iterator<Item = I::Item> + 'a {
+    let goes_on = |position: usize| {
+        !position.is_multiple_of(POLLED_ELEMENTS) || !stop.load(Ordering::Relaxed)
+    };
+    all.enumerate().take_while(move |(at, _)| goes_on(*at)).map(|(_, element)| element)
 }
 
 fn whole_element<'a>(

@@ -1,6 +1,6 @@
 //! The part of a value that is shown: of ten million elements on a device, a hundred are read.
 
-use crate::resident::{ResidentValue, count, literal, next};
+use crate::resident::{self, ResidentValue, count, literal, next};
 use nesl_core::base::with_stack;
 use nesl_core::interp::{Sequence, Value};
 use nesl_core::ir::Ty;
@@ -162,11 +162,10 @@ impl Reader<'_> {
     ) -> Result<(usize, Vec<u8>), Failure> {
         let (buffer, at) = buffer(column);
         let size = buffer.ty().size();
-        let mut bytes = vec![0; shown * size];
-        if shown > 0 {
-            self.runtime.read(buffer, at + start, &mut bytes)?;
+        if shown == 0 {
+            return Ok((size, Vec::new()));
         }
-        Ok((size, bytes))
+        Ok((size, resident::bytes(buffer, at + start, shown, self.runtime)?))
     }
 
     fn indices(&self, column: &Arg, start: usize, shown: usize) -> Result<Vec<usize>, Failure> {

@@ -17,6 +17,9 @@ use nesl_runtime::scalar::Precision;
 use std::cell::{OnceCell, RefCell};
 use std::rc::Rc;
 
+/// The number of bytes that are copied from or to a runtime between two looks at the interrupt.
+const POLLED_BYTES: usize = 32 << 20;
+
 /// A value of a session. Clones share both copies.
 #[derive(Clone, Debug)]
 pub(crate) struct ResidentValue(Rc<Copies>);
@@ -82,8 +85,14 @@ impl ResidentValue {
         };
         let mut parts = Vec::new();
         read(&self.0.ty, &mut resident.parts.iter(), runtime, &mut parts)?;
-        let value = lower::value_of(&self.0.ty, parts, resident.precision);
-        Ok(self.0.value.get_or_init(|| value))
+        let failed = RefCell::new(None);
+        let stop = || runtime.poll().map_err(|failure| failed.replace(Some(failure))).is_err();
+        let value = lower::value_of(&self.0.ty, parts, resident.precision, &stop);
+        match (value, failed.take()) {
+            (_, Some(failure)) => Err(failure),
+            (None, None) => bug!("a conversion stopped without a reason"),
+            (Some(value), None) => Ok(self.0.value.get_or_init(|| value)),
+        }
     }
 
     /// Returns the value on the host, if it is there.
@@ -135,7 +144,11 @@ impl ResidentValue {
                 HostPart::Scalar(literal) => Arg::Scalar(literal),
                 HostPart::Array(ty, bytes) => {
                     let buffer = runtime.alloc(ty, bytes.len() / ty.size())?;
-                    runtime.write(&buffer, 0, &bytes)?;
+                    let elements = POLLED_BYTES / ty.size();
+                    for (at, part) in bytes.chunks(elements * ty.size()).enumerate() {
+                        runtime.poll()?;
+                        runtime.write(&buffer, at * elements, part)?;
+                    }
                     Arg::Array(buffer, 0)
                 }
             });
@@ -354,14 +367,23 @@ pub(crate) fn count(length: Literal) -> usize {
 }
 
 /// Reads `count` elements of an array from the element `at` on, as bytes.
-fn bytes(
+pub(crate) fn bytes(
     buffer: &Buffer,
     at: usize,
     count: usize,
     runtime: &dyn Runtime,
 ) -> Result<Vec<u8>, Failure> {
-    let mut bytes = vec![0; count * buffer.ty().size()];
-    runtime.read(buffer, at, &mut bytes)?;
+    let size = buffer.ty().size();
+    let mut bytes = vec![0; count * size];
+    let elements = POLLED_BYTES / size;
+    if count <= elements {
+        runtime.read(buffer, at, &mut bytes)?;
+        return Ok(bytes);
+    }
+    for (part, out) in bytes.chunks_mut(elements * size).enumerate() {
+        runtime.poll()?;
+        runtime.read(buffer, at + part * elements, out)?;
+    }
     Ok(bytes)
 }
 

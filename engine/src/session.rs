@@ -34,7 +34,7 @@ use nesl_core::base::{Diagnostic, ItemId, Name, Severity};
 use nesl_core::db::{Before, Database};
 use nesl_core::interp::{DEFAULT_DEPTH, DEFAULT_LENGTH};
 use nesl_core::names::Resolution;
-use nesl_core::syntax::RawKind;
+use nesl_core::syntax::{RawKind, entry};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -60,6 +60,8 @@ pub struct Settings {
     pub seed: u64,
     /// Sequences longer than this are abbreviated when shown; `None`: never.
     pub print_length: Option<usize>,
+    /// The text of a value ends soon after so many bytes; `None`: never.
+    pub print_bytes: Option<usize>,
     /// Levels of recursion allowed.
     pub max_depth: usize,
     /// The size in bytes that the stack of calls within each other may have, wherever a program runs.
@@ -96,6 +98,7 @@ impl Default for Settings {
             precision: Precision::Bits64,
             seed: 0,
             print_length: Some(100),
+            print_bytes: None,
             max_depth: DEFAULT_DEPTH,
             max_stack_bytes: DEFAULT_STACK_BYTES,
             max_bytes: default_memory_limit(),
@@ -241,6 +244,8 @@ pub struct Session {
     undo: undo::Undo,
     /// The entries that give results their names.
     results: results::Results,
+    /// True if the text that is entered next ends in a terminator that nobody typed.
+    is_closed: bool,
     /// Nesting of `load`, to refuse a file that loads itself.
     loading: Vec<std::path::PathBuf>,
 }
@@ -288,6 +293,7 @@ impl Session {
             again: false,
             undo: undo::Undo::default(),
             results: results::Results::default(),
+            is_closed: false,
             loading: Vec::new(),
         }
     }
@@ -367,7 +373,10 @@ impl Session {
 
     /// Returns the elements of a sequence that are read to show it; `None` for all of them.
     fn shown_ends(&self) -> Option<Ends> {
-        let (executor, head) = (self.executor.as_ref()?, self.settings.print_length?);
+        let executor = self.executor.as_ref()?;
+        // An element takes a character and two between it and the next.
+        let of_text = || self.settings.print_bytes.map(|bytes| bytes / 3 + 1);
+        let head = self.settings.print_length.or_else(of_text)?;
         let whole_bytes = executor.limits.max_preview_bytes;
         Some(match self.settings.data {
             None => Ends { head, tail: 0, whole_bytes },
@@ -377,6 +386,31 @@ impl Session {
                 whole_bytes: whole_bytes.max(data.whole_bytes),
             },
         })
+    }
+
+    /// Returns the text that is entered next with the terminator that it may lack; messages show it without.
+    pub fn closed(&mut self, text: &str) -> String {
+        let closed = entry::close(text);
+        self.is_closed = closed != text;
+        closed
+    }
+
+    /// Keeps the text of a file for messages, as it was typed.
+    fn set_source(&mut self, file: FileId, name: &str, text: &str) {
+        let was_closed = std::mem::take(&mut self.is_closed);
+        let typed = text.strip_suffix(';').filter(|_| was_closed).unwrap_or(text);
+        self.sources.set(file, name, typed);
+    }
+
+    /// Returns a diagnostic that does not speak of a terminator that nobody typed.
+    fn as_typed(&self, mut diagnostic: Diagnostic<FileRange>) -> Diagnostic<FileRange> {
+        let FileRange { file, range } = &diagnostic.primary.at;
+        if let Some(expected) = diagnostic.message.strip_suffix(", found `;`")
+            && range.start >= self.sources.get(*file).1.len()
+        {
+            diagnostic.message = expected.to_owned();
+        }
+        diagnostic
     }
 
     /// Checks and runs a text; `name` is what messages call it. What the program prints goes to
@@ -398,7 +432,7 @@ impl Session {
                 file
             }
         };
-        self.sources.set(file, name, text);
+        self.set_source(file, name, text);
         self.find_loads(file);
         let mut summary = Summary::default();
         self.progress.begin();

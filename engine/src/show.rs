@@ -25,22 +25,30 @@ use std::sync::atomic::{AtomicBool, Ordering};
 /// `print_length`.
 const MAX_NESTED_LENGTHS: usize = 10;
 
-/// The number of characters of a string that are written between two looks at the interrupt.
-const INTERRUPT_POLL_CHARS: usize = 4096;
+/// The number of characters of a string that are written between two looks at the interrupt and the limit.
+const POLL_CHARS: usize = 4096;
 
-/// Returns a value as text. `content` returns the type of a record's content; sequences with more than `print_length`
-/// elements, and those that are long in all, are abbreviated, with their length shown. Once
-/// `interrupt` is set sequences and strings end where they are.
+/// The limits on the text of a value.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct TextLimits {
+    /// Sequences with more elements, and those that are long in all, are abbreviated, with their length shown.
+    pub(crate) length: Option<usize>,
+    /// Sequences and strings end once the text has so many bytes.
+    pub(crate) bytes: Option<usize>,
+}
+
+/// Returns a value as text. `content` returns the type of a record's content. Once `interrupt` is set sequences and
+/// strings end where they are.
 pub(crate) fn show(
     seen: &Preview,
     ty: &Ty,
     content: &dyn Fn(&Record, &[Ty]) -> Ty,
-    print_length: Option<usize>,
+    limits: TextLimits,
     precision: Precision,
     interrupt: &AtomicBool,
 ) -> String {
     let mut printer =
-        Printer { content, print_length, precision, interrupt, elements: 0, out: String::new() };
+        Printer { content, limits, precision, interrupt, elements: 0, out: String::new() };
     printer.seen(seen, ty);
     printer.out
 }
@@ -52,7 +60,7 @@ pub fn show_float(x: f64, precision: Precision) -> String {
 
 struct Printer<'a> {
     content: &'a dyn Fn(&Record, &[Ty]) -> Ty,
-    print_length: Option<usize>,
+    limits: TextLimits,
     precision: Precision,
     interrupt: &'a AtomicBool,
     /// The number of elements that have been written.
@@ -75,8 +83,9 @@ impl Printer<'_> {
                     Ty::Sequence(element) => element,
                     _ => &Ty::Error,
                 };
-                // Never more is shown than the head: at least `print_length` elements were read.
-                self.elements(*length, |printer, index| printer.seen(&head[index], element));
+                self.elements(*length, head.len(), |printer, index| {
+                    printer.seen(&head[index], element);
+                });
             }
         });
     }
@@ -125,23 +134,27 @@ impl Printer<'_> {
     }
 
     fn sequence(&mut self, sequence: &Sequence, element: &Ty) {
-        self.elements(sequence.len(), |printer, index| match sequence {
+        let length = sequence.len();
+        self.elements(length, length, |printer, index| match sequence {
             Sequence::Values(values) => printer.value(&values[index], element),
             packed => printer.value(&packed.at(index), element),
         });
     }
 
-    /// The elements that are shown, of so many.
-    fn elements(&mut self, total: usize, mut show: impl FnMut(&mut Self, usize)) {
-        let most = self.print_length.map_or(total, |limit| total.min(limit));
+    /// Returns true if no more is to be written: the text is long enough, or nobody wants it.
+    fn ends(&self) -> bool {
+        self.limits.bytes.is_some_and(|most| self.out.len() >= most)
+            || self.interrupt.load(Ordering::Relaxed)
+    }
+
+    /// The elements that are shown, of a total of which so many were read.
+    fn elements(&mut self, total: usize, read: usize, mut show: impl FnMut(&mut Self, usize)) {
+        let most = self.limits.length.map_or(read, |limit| read.min(limit));
         let all =
-            self.print_length.map_or(usize::MAX, |limit| MAX_NESTED_LENGTHS.saturating_mul(limit));
+            self.limits.length.map_or(usize::MAX, |limit| MAX_NESTED_LENGTHS.saturating_mul(limit));
         let (mut shown, mut nested) = (0, false);
         self.out.push('[');
-        while shown < most && !(nested && self.elements >= all) {
-            if self.interrupt.load(Ordering::Relaxed) {
-                break;
-            }
+        while shown < most && !(nested && self.elements >= all) && !self.ends() {
             if shown > 0 {
                 self.out.push_str(", ");
             }
@@ -163,9 +176,11 @@ impl Printer<'_> {
             // Bytes that are no UTF-8 are Latin-1.
             part.valid().chars().chain(part.invalid().iter().copied().map(char::from))
         });
+        let mut is_whole = true;
         self.out.push('"');
         for (position, c) in chars.enumerate() {
-            if position % INTERRUPT_POLL_CHARS == 0 && self.interrupt.load(Ordering::Relaxed) {
+            if position % POLL_CHARS == 0 && self.ends() {
+                is_whole = false;
                 break;
             }
             if c == '"' || c == '\\' {
@@ -174,6 +189,9 @@ impl Printer<'_> {
             self.out.push(c);
         }
         self.out.push('"');
+        if !is_whole {
+            let _ = write!(self.out, " ... ({} bytes in all)", bytes.len());
+        }
     }
 
     /// A value that shows itself. The types of the parts of an empty sequence, and those of
@@ -239,7 +257,26 @@ mod tests {
     fn shown(value: &Value, ty: &Ty, limit: Option<usize>) -> String {
         let content = |_: &Record, _: &[Ty]| ty_pair(Ty::Float, Ty::Float);
         let interrupt = AtomicBool::new(false);
-        show(&Preview::Whole(value.clone()), ty, &content, limit, Precision::Bits64, &interrupt)
+        let limits = TextLimits { length: limit, bytes: None };
+        show(&Preview::Whole(value.clone()), ty, &content, limits, Precision::Bits64, &interrupt)
+    }
+
+    #[test]
+    fn a_limit_on_the_bytes_ends_sequences_and_strings() {
+        let limited = |value: Value, ty: &Ty| {
+            let content = |_: &Record, _: &[Ty]| ty_pair(Ty::Float, Ty::Float);
+            let limits = TextLimits { length: None, bytes: Some(10) };
+            let interrupt = AtomicBool::new(false);
+            show(&Preview::Whole(value), ty, &content, limits, Precision::Bits64, &interrupt)
+        };
+        let ty = seq(Ty::Int);
+        assert_eq!(limited(ints(0..3), &ty), "[0, 1, 2]");
+        assert_eq!(limited(ints(0..9), &ty), "[0, 1, 2, 3, ... (9 in all)]");
+        let rows = values(vec![ints(0..5), ints(0..1)]);
+        let shown = limited(rows, &seq(ty));
+        assert_eq!(shown, "[[0, 1, 2, 3, ... (5 in all)], ... (2 in all)]");
+        let text = limited(chars(&[b'x'; 1 << 20]), &seq(Ty::Char));
+        assert_eq!(text.len(), POLL_CHARS + "\"\" ... (1048576 bytes in all)".len());
     }
 
     #[test]
@@ -247,7 +284,14 @@ mod tests {
         let content = |_: &Record, _: &[Ty]| ty_pair(Ty::Float, Ty::Float);
         let interrupt = AtomicBool::new(true);
         let seen = Preview::Whole(ints(0..1000));
-        let text = show(&seen, &seq(Ty::Int), &content, None, Precision::Bits64, &interrupt);
+        let text = show(
+            &seen,
+            &seq(Ty::Int),
+            &content,
+            TextLimits::default(),
+            Precision::Bits64,
+            &interrupt,
+        );
         assert_eq!(text, "[... (1000 in all)]");
     }
 
@@ -266,7 +310,14 @@ mod tests {
         let record = Record { item: ItemId(1), name: Name::new("complex") };
         let ty = seq(seq(Ty::Record(record, Arc::new([]))));
         let show = |value: Value, ty: &Ty| {
-            show(&Preview::Whole(value), ty, &content, None, Precision::Bits64, &interrupt)
+            show(
+                &Preview::Whole(value),
+                ty,
+                &content,
+                TextLimits::default(),
+                Precision::Bits64,
+                &interrupt,
+            )
         };
         let text = show(rows, &ty);
         assert_eq!(shown_records.get(), 100);
@@ -274,7 +325,8 @@ mod tests {
             text.ends_with("complex(1.0, 2.0), ... (30 in all)], ... (1000 in all)]"),
             "{text}"
         );
-        assert_eq!(show(chars(&[b'x'; 1 << 20]), &seq(Ty::Char)), "\"\"");
+        let text = show(chars(&[b'x'; 1 << 20]), &seq(Ty::Char));
+        assert_eq!(text, "\"\" ... (1048576 bytes in all)");
     }
 
     #[test]

@@ -134,7 +134,7 @@ fn matrices() -> impl Strategy<Value = Value> {
 proptest! {
     #[test]
     fn objects_read_back((ty, value, precision) in typed(types())) {
-        let written = object::write(&value, &ty, precision);
+        let written = object::write(&value, &ty, precision, &|| false);
         prop_assert!(written.is_ascii());
         let read = object::read(&written, "f", &ty, precision).unwrap();
         prop_assert!(same(&read, &value), "{read:?} is not {value:?}");
@@ -172,7 +172,7 @@ proptest! {
         matrix in matrices(),
         edits in prop::collection::vec(edits(), 1..6),
     ) {
-        let object = object::write(&value, &ty, precision);
+        let object = object::write(&value, &ty, precision, &|| false);
         let mut files = vec![
             object,
             npy::write(&array, &array_ty, WIDE).unwrap(),
@@ -275,10 +275,10 @@ impl Edit {
 #[test]
 fn objects_look_as_they_should() {
     let nested = Value::sequence(&seq(Ty::Int), [ints(&[1, 2]), ints(&[]), ints(&[3])]);
-    let written = object::write(&nested, &seq(seq(Ty::Int)), WIDE);
+    let written = object::write(&nested, &seq(seq(Ty::Int)), WIDE, &|| false);
     assert_eq!(written, b"[ 3 ]\n[ 2 0 1 ]\n( 1 2 3 )\n");
     let mixed = Value::pair(Value::Int(7), Value::text("\"seven\"é\n"));
-    let written = object::write(&mixed, &pair(Ty::Int, text()), WIDE);
+    let written = object::write(&mixed, &pair(Ty::Int, text()), WIDE, &|| false);
     let expected = "( 7 )\n[ 10 ]\n\"\\\"seven\\\"\\xC3\\xA9\\n\"\n";
     assert_eq!(String::from_utf8(written).unwrap(), expected);
     // White space is free in this format.

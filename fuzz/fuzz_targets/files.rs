@@ -18,7 +18,7 @@ fuzz_target!(|input: &[u8]| {
         _ => Precision::Bits32,
     };
     if let Ok(value) = object::read(rest, "f", &ty, precision) {
-        let written = object::write(&value, &ty, precision);
+        let written = object::write(&value, &ty, precision, &|| false);
         let again = object::read(&written, "f", &ty, precision);
         // The values are compared as text, because NaN is not equal to NaN.
         assert_eq!(format!("{:?}", again.expect("our own text")), format!("{value:?}"));

@@ -42,6 +42,13 @@ pub struct Problem {
 }
 
 impl Problem {
+    /// Makes the error of an entry that was interrupted where no form can be named.
+    pub fn interrupted() -> Problem {
+        let (kind, message) = ("Runtime error".to_owned(), "Interrupted.".to_owned());
+        let shown = Bundle::colored(format!("\x1b[1;31m{kind}:\x1b[0m {message}"));
+        Problem { kind, message, shown }
+    }
+
     /// Makes an error that has no place, such as that of a command.
     pub fn of_command(message: impl Into<String>) -> Problem {
         let message = message.into();

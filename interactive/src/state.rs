@@ -4,7 +4,6 @@ pub mod commands;
 
 use crate::bundle::Bundle;
 use crate::display;
-use crate::entry::close;
 use crate::message::Renderer;
 use crate::output::{Outcome, Output, Problem, Stream};
 use crate::runtimes::{RuntimeRow, Runtimes};
@@ -253,7 +252,7 @@ impl State {
         if let Some(mut front) = self.front.take() {
             self.begin_forms();
             let first_line = first_line(text, whole);
-            let text = blanks_before(text, whole) + &close(text);
+            let text = blanks_before(text, whole) + &self.session.closed(text);
             let Entered { summary, forms } =
                 front.enter(&mut self.session, name, &text, first_line);
             self.front = Some(front);
@@ -303,21 +302,39 @@ impl State {
         (outcome, last)
     }
 
-    /// Runs forms as [`State::enter_text`] does, but answers with the values of expressions as a whole.
+    /// Returns true if the entry that runs was interrupted: what was made by then is a part of what was asked for.
+    pub(crate) fn is_interrupted(&self) -> bool {
+        self.session.interrupt_handle().load(Ordering::Relaxed)
+    }
+
+    /// Runs forms as [`State::enter_text`] does, but answers with the values of expressions as a whole, or with as
+    /// much as the front end holds and a notice.
     pub(crate) fn enter_whole(&mut self, name: &str, text: &str, whole: &str) -> Outcome {
         let settings = self.session.settings_mut();
         let (length, data) = (settings.print_length.take(), settings.data.take());
-        let style = self.setup.display;
+        let (style, most) = (self.setup.display, self.setup.display.full_bytes);
+        settings.print_bytes = most;
+        let interrupt = self.session.interrupt_handle();
+        let receiver = self.receiver.clone();
         let outcome = self.enter_showing(name, text, whole, &mut |binding| {
             let Binding { name, value, ty, expression, .. } = &binding;
-            Some(if *expression {
-                Output::Answer(Bundle::text(format!("{name} = {value} : {ty}")))
-            } else {
-                display::binding(&binding, style)
-            })
+            if !expression {
+                return Some(display::binding(&binding, style));
+            }
+            if interrupt.load(Ordering::Relaxed) {
+                return None;
+            }
+            let answer = Output::Answer(Bundle::text(format!("{name} = {value} : {ty}")));
+            let Some(most) = most.filter(|most| value.len() >= *most) else { return Some(answer) };
+            receiver.send(answer);
+            let size = crate::table::size(most as u64);
+            let notice = format!(
+                "[A notebook shows {size} of a value; `write_string_to_file(@it, \"it.txt\")` writes all of it to a file.]"
+            );
+            Some(Output::Answer(Bundle::text(notice)))
         });
         let settings = self.session.settings_mut();
-        (settings.print_length, settings.data) = (length, data);
+        (settings.print_length, settings.data, settings.print_bytes) = (length, data, None);
         outcome
     }
 
@@ -354,7 +371,7 @@ impl State {
         let forms = &mut self.forms;
         let (mut first, mut problems) = (None, 0);
         let renderer = &mut self.renderer;
-        let text = blanks_before(text, whole) + &close(text);
+        let text = blanks_before(text, whole) + &self.session.closed(text);
         let summary = self.session.enter(name, &text, &mut |event| match event {
             Event::Bound(binding) => {
                 renderer.starts_at(binding.at.file, first_line);
@@ -389,6 +406,10 @@ impl State {
         }
         let pictures = self.session.pictures().iter().enumerate();
         self.drawn.extend(pictures.filter(|(_, picture)| picture.changed()).map(|(at, _)| at));
+        if summary.interrupted && first.is_none() {
+            // Between two forms, or while a value was shown.
+            receiver.send(Output::Error(Problem::interrupted()));
+        }
         outcome(&summary, first)
     }
 

@@ -366,10 +366,7 @@ impl Cell {
         }
         if *outcome == Outcome::Interrupted && self.first_problem.is_none() {
             // Interrupted while a value was shown, or between two forms.
-            let kind = "Runtime error".to_owned();
-            let message = "Interrupted.".to_owned();
-            let shown = Bundle::text(format!("{kind}: {message}"));
-            self.show(Output::Error(Problem { kind, message, shown }));
+            self.show(Output::Error(Problem::interrupted()));
         }
         self.release(true);
         if self.budget.left_out > 0 && !self.manner.silent {

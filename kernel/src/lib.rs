@@ -14,7 +14,8 @@
 //! | `printed`, `media` | what a cell prints, and a limit on it; what it shows, in every form |
 //! | `ask`, `cursor`, `question` | completion, inspection, is it complete; characters and bytes; `name?` |
 //! | `history`, `info`, `input` | the cells so far; what the kernel is; lines that programs read |
-//! | `publish`, `wire` | the queue of what everybody sees; requests and replies as messages |
+//! | `publish`, `replies` | the queue of what everybody sees; messages to single clients, there or not yet |
+//! | `wire` | requests and replies as messages |
 //! | `parent` | the process that started the kernel |
 //! | [`install`], [`places`] | what Jupyter must know of the kernel; where it looks for that |
 //! | [`doctor`], [`client`] | why the kernel does not work; a client of a kernel's process |
@@ -35,5 +36,11 @@ pub mod places;
 mod printed;
 mod publish;
 mod question;
+mod replies;
 pub mod serve;
 mod wire;
+
+/// Says on standard error, which Jupyter keeps, what is wrong with what came or went.
+fn log(what: impl std::fmt::Display) {
+    eprintln!("nesl kernel {}: {what}", info::VERSION);
+}

@@ -3,18 +3,19 @@
 //! All messages go through one thread, which never computes anything long: the session and the
 //! questions about texts have threads of their own.
 
-use crate::info::VERSION;
 use crate::input;
 use crate::kernel::{Kernel, Replies};
+use crate::log;
 use crate::parent;
 use crate::publish::{Next, Publisher};
+use crate::replies::{MAX_SEND_TIME, send};
 use crate::wire::{Channel, Request};
 use jupyter_protocol::{
     ConnectionInfo, Header, IoPubWelcome, JupyterMessage, JupyterMessageContent, Status,
 };
 use jupyter_zmq_client::{
     KernelHeartbeatConnection, KernelIoPubXPubConnection, RawMessage, RouterRecvConnection,
-    RouterSendConnection, RuntimeError, SubscriptionEvent, create_kernel_control_connection,
+    RuntimeError, SubscriptionEvent, create_kernel_control_connection,
     create_kernel_heartbeat_connection, create_kernel_iopub_xpub_connection,
     create_kernel_shell_connection, create_kernel_stdin_connection,
 };
@@ -23,14 +24,11 @@ use nesl_interactive::worker::Worker;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
-use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
+use tokio::sync::mpsc::unbounded_channel;
 use zeromq::{SocketRecv, SocketSend};
 
 /// The longest time for which what is published about the first request waits for a subscriber.
 const MAX_SUBSCRIPTION_TIME: Duration = Duration::from_secs(5);
-
-/// A client that does not take a message within this misses it.
-const MAX_SEND_TIME: Duration = Duration::from_secs(1);
 
 /// At the end, messages have so long to leave.
 const MAX_LINGER: Duration = Duration::from_secs(1);
@@ -78,8 +76,13 @@ pub fn connection(path: &Path) -> Result<ConnectionInfo, Error> {
 pub fn serve(connection_file: &Path, setup: Setup) -> Result<(), Error> {
     let info = connection(connection_file)?;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    // First of all: from here on, Ctrl-C does not end the process.
+    let interrupts = {
+        let _within = runtime.enter();
+        interrupts()?
+    };
     let worker = Worker::start(setup).map_err(Error::Session)?;
-    let kernel = runtime.block_on(run(&info, worker))?;
+    let kernel = runtime.block_on(run(&info, worker, interrupts))?;
     // Whoever waits for the end of the process must not wait for a computation.
     let (stopped, wait) = std::sync::mpsc::channel();
     std::thread::spawn(move || {
@@ -91,7 +94,11 @@ pub fn serve(connection_file: &Path, setup: Setup) -> Result<(), Error> {
 }
 
 /// Serves clients until the end.
-async fn run(info: &ConnectionInfo, worker: Worker) -> Result<Arc<Kernel>, Error> {
+async fn run(
+    info: &ConnectionInfo,
+    worker: Worker,
+    interrupts: Interrupts,
+) -> Result<Arc<Kernel>, Error> {
     let session = uuid::Uuid::new_v4().to_string();
     // First of all: a client that reaches the shell can also subscribe.
     let iopub = create_kernel_iopub_xpub_connection(info, &session).await?;
@@ -114,11 +121,10 @@ async fn run(info: &ConnectionInfo, worker: Worker) -> Result<Arc<Kernel>, Error
     tokio::spawn(send(control_out, control_messages));
     tokio::spawn(send(stdin_out, question_messages));
     tokio::spawn(beat(heartbeat));
-    tokio::spawn(receive(kernel.clone(), Channel::Shell, shell));
+    tokio::spawn(receive_interruptible(kernel.clone(), shell, interrupts));
     tokio::spawn(receive(kernel.clone(), Channel::Control, control));
     tokio::spawn(hear(kernel.clone(), stdin));
     tokio::spawn(tick(kernel.clone()));
-    tokio::spawn(interrupts(kernel.clone()));
 
     tokio::select! {
         () = kernel.ending.notified() => {}
@@ -131,11 +137,6 @@ async fn run(info: &ConnectionInfo, worker: Worker) -> Result<Arc<Kernel>, Error
     }
     tokio::time::sleep(LAST_WRITES).await;
     Ok(kernel)
-}
-
-/// Says on standard error, which Jupyter keeps, what is wrong with what arrived.
-fn log(what: impl std::fmt::Display) {
-    eprintln!("nesl kernel {VERSION}: {what}");
 }
 
 /// Receives a message whose signature is right; others are logged and dropped.
@@ -161,11 +162,46 @@ async fn next(connection: &mut RouterRecvConnection) -> Option<RawMessage> {
 /// Does what the requests of a channel ask for.
 async fn receive(kernel: Arc<Kernel>, channel: Channel, mut connection: RouterRecvConnection) {
     loop {
-        let Some(raw) = next(&mut connection).await else { continue };
-        match Request::read(channel, &raw) {
-            Ok(request) => kernel.handle(request),
-            Err(reason) => log(format_args!("a message was refused: {reason}")),
+        if let Some(raw) = next(&mut connection).await {
+            handle(&kernel, channel, &raw);
         }
+    }
+}
+
+/// Does what the requests of the shell channel ask for, and interrupts at the signal that Ctrl-C sends.
+///
+/// A request that was sent after the signal must not be interrupted by it. The system says of both that they are
+/// there, in any order; so the signals that arrived before a request are looked for before it is handled.
+async fn receive_interruptible(
+    kernel: Arc<Kernel>,
+    mut connection: RouterRecvConnection,
+    mut interrupts: Interrupts,
+) {
+    loop {
+        let raw = tokio::select! {
+            biased;
+            _ = interrupts.recv() => {
+                kernel.interrupt();
+                continue;
+            }
+            raw = next(&mut connection) => raw,
+        };
+        let Some(raw) = raw else { continue };
+        // The runtime hears of signals when it looks for events.
+        tokio::task::yield_now().await;
+        tokio::select! {
+            biased;
+            _ = interrupts.recv() => kernel.interrupt(),
+            () = std::future::ready(()) => {}
+        }
+        handle(&kernel, Channel::Shell, &raw);
+    }
+}
+
+fn handle(kernel: &Arc<Kernel>, channel: Channel, raw: &RawMessage) {
+    match Request::read(channel, raw) {
+        Ok(request) => kernel.handle(request),
+        Err(reason) => log(format_args!("a message was refused: {reason}")),
     }
 }
 
@@ -182,18 +218,6 @@ async fn hear(kernel: Arc<Kernel>, mut connection: RouterRecvConnection) {
             }
             Ok(other) => log(format_args!("{} is no answer", other.header.msg_type)),
             Err(reason) => log(format_args!("a message was refused: {reason}")),
-        }
-    }
-}
-
-/// Sends the messages of a queue.
-async fn send(mut to: RouterSendConnection, mut queue: UnboundedReceiver<JupyterMessage>) {
-    while let Some(message) = queue.recv().await {
-        match tokio::time::timeout(MAX_SEND_TIME, to.send(message)).await {
-            Ok(Ok(())) => {}
-            // A client that has gone is no surprise.
-            Ok(Err(error)) => log(format_args!("a reply could not be sent: {error}")),
-            Err(_) => log("a client does not take its replies"),
         }
     }
 }
@@ -289,9 +313,18 @@ async fn tick(kernel: Arc<Kernel>) {
     }
 }
 
-/// Interrupts at the signal that Ctrl-C sends.
-async fn interrupts(kernel: Arc<Kernel>) {
-    while tokio::signal::ctrl_c().await.is_ok() {
-        kernel.interrupt();
-    }
+/// The signals that Ctrl-C sends.
+#[cfg(unix)]
+type Interrupts = tokio::signal::unix::Signal;
+
+/// The signals that Ctrl-C sends.
+#[cfg(windows)]
+type Interrupts = tokio::signal::windows::CtrlC;
+
+/// Begins to listen for the signals that Ctrl-C sends.
+fn interrupts() -> std::io::Result<Interrupts> {
+    #[cfg(unix)]
+    return tokio::signal::unix::signal(tokio::signal::unix::SignalKind::interrupt());
+    #[cfg(windows)]
+    return tokio::signal::windows::ctrl_c();
 }

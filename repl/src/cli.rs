@@ -57,6 +57,9 @@ How to read the stages from flat to fused:
   versions … or …          two ways to the same value; the sizes decide which one runs
   kernel 1 over s2 stores v4 { … }  steps in one pass over s2, of which only v4 is stored";
 
+/// A notebook is shown about so many bytes of a value that is asked for as a whole.
+const MAX_FULL_BYTES: usize = 1 << 20;
+
 /// A session that another program shows gives its device back once it was idle for so long.
 const DEFAULT_IDLE: Duration = Duration::from_mins(15);
 
@@ -614,7 +617,7 @@ impl Global {
             runtime: self.runtime,
             options: self.options(),
             idle: Some(DEFAULT_IDLE),
-            display: Style { html: true, ..Style::default() },
+            display: Style { html: true, full_bytes: Some(MAX_FULL_BYTES), ..Style::default() },
             extra: &[],
         }
     }

@@ -220,10 +220,10 @@ fn eval_takes_forms_with_or_without_terminator() {
         it = -2 : int
     "#]]);
     nesl(&["eval", "1 +"]).code(1).err(expect![[r#"
-        Syntax error: expected an expression after `+`, found `;`
+        Syntax error: expected an expression after `+`
            ╭─[ <expression>:1:4 ]
            │
-         1 │ 1 +;
+         1 │ 1 +
            │    ┬
            │    ╰── here
         ───╯

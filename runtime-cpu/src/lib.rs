@@ -246,7 +246,11 @@ impl Runtime for Cpu {
 
     fn poll(&self) -> Result<bool, Failure> {
         // Every launch is executed at once.
-        self.report().map(|()| true)
+        self.report()?;
+        if self.options.interrupt.load(Relaxed) {
+            return Err(Failure::Machine(FaultCode::Interrupted.into()));
+        }
+        Ok(true)
     }
 
     fn counters(&self) -> Counters {

@@ -9,6 +9,7 @@ use nesl_core::interp::Value;
 use nesl_core::ir::Ty;
 use nesl_core::lower::{self, HostPart};
 use nesl_runtime::bug;
+use nesl_runtime::fault::FaultCode;
 use nesl_runtime::kir::{self, Literal};
 use nesl_runtime::runtime::{Arg, Failure, Runtime};
 use nesl_runtime::scalar::Precision;
@@ -168,8 +169,14 @@ pub(crate) fn to_runtime(parts: Vec<Part>, runtime: &dyn Runtime) -> Result<Vec<
     Ok(args)
 }
 
-/// Returns the value on the host. Fails with what is wrong with a file.
-pub(crate) fn to_value(parts: Vec<Part>, ty: &Ty, precision: Precision) -> Result<Value, String> {
+/// Returns the value on the host. Fails with what is wrong with a file, or soon after `stop` does not want it
+/// any more.
+pub(crate) fn to_value(
+    parts: Vec<Part>,
+    ty: &Ty,
+    precision: Precision,
+    stop: &dyn Fn() -> bool,
+) -> Result<Value, String> {
     let mut host_parts = Vec::with_capacity(parts.len());
     for part in parts {
         host_parts.push(match part {
@@ -185,7 +192,8 @@ pub(crate) fn to_value(parts: Vec<Part>, ty: &Ty, precision: Precision) -> Resul
             }
         });
     }
-    Ok(lower::value_of(ty, host_parts, precision))
+    let value = lower::value_of(ty, host_parts, precision, stop);
+    value.ok_or_else(|| FaultCode::Interrupted.message().to_owned())
 }
 
 /// Returns a length or an extent as a part.

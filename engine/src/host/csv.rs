@@ -92,7 +92,7 @@ pub fn read(text: &[u8], name: &str, row: &Ty, precision: Precision) -> Result<V
 fn value(table: &Table<'_>) -> Result<Value, String> {
     let parts = read_parts(table)?;
     let ty = Ty::sequence(table.row.clone());
-    columns::to_value(parts, &ty, table.precision)
+    columns::to_value(parts, &ty, table.precision, table.stop)
 }
 
 /// A table of rows; `rows_ty` is the type of the sequence. The header is a line as it is to be

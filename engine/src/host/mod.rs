@@ -45,6 +45,9 @@ use stream::Streams;
 pub use stream::lines_typed;
 use wait::Interrupt;
 
+/// The number of bytes that are printed between two looks at the interrupt.
+const POLLED_PRINT_BYTES: usize = 1 << 16;
+
 /// Gives programs the lines that they read from the standard input.
 pub trait LineInput: Send {
     /// Returns the next line, without its end, after asking a question (often none); `None` if there
@@ -147,7 +150,7 @@ impl System {
 
     fn write(&mut self, stream: i64, text: &[u8]) -> Result<(), String> {
         if stream == 1 {
-            self.output.print(text);
+            Host::print(self, text);
             return Ok(());
         }
         if stream == 2 {
@@ -159,7 +162,13 @@ impl System {
 
 impl Host for System {
     fn print(&mut self, text: &[u8]) {
-        self.output.print(text);
+        for (position, piece) in text.chunks(POLLED_PRINT_BYTES).enumerate() {
+            // A short text that was printed before an interrupt is shown.
+            if position > 0 && self.interrupt.wished() {
+                return;
+            }
+            self.output.print(piece);
+        }
     }
 
     fn call(

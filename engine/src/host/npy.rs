@@ -29,7 +29,7 @@ const MAX_EMPTY_ROWS: usize = 1 << 20;
 /// The array of a file in memory, as a value of a type. `name` is the file's, for messages.
 pub fn read(bytes: &[u8], name: &str, ty: &Ty, precision: Precision) -> Result<Value, String> {
     let parts = read_parts(Source::Bytes(bytes.to_vec()), name, ty, precision)?;
-    columns::to_value(parts, ty, precision)
+    columns::to_value(parts, ty, precision, &|| false)
 }
 
 /// The array of a file, as the parts of a value of a type. The elements stay in the file until they

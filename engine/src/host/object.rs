@@ -22,9 +22,12 @@ use nesl_runtime::scalar::Precision;
 use std::io::Write;
 use std::sync::Arc;
 
-/// A value as text.
-pub fn write(value: &Value, ty: &Ty, precision: Precision) -> Vec<u8> {
-    let mut writer = Writer { out: Vec::new(), precision };
+/// The number of items that are written between two questions whether the text is still wanted.
+const POLLED_ITEMS: usize = 1 << 14;
+
+/// A value as text, which ends soon after `stop` does not want it any more.
+pub fn write(value: &Value, ty: &Ty, precision: Precision, stop: &dyn Fn() -> bool) -> Vec<u8> {
+    let mut writer = Writer { out: Vec::new(), precision, stop };
     writer.values(ty, &[value]);
     writer.out
 }
@@ -49,12 +52,13 @@ pub fn read_first(
     Ok((values.remove(0), reader.scanner.position()))
 }
 
-struct Writer {
+struct Writer<'a> {
     out: Vec<u8>,
     precision: Precision,
+    stop: &'a dyn Fn() -> bool,
 }
 
-impl Writer {
+impl Writer<'_> {
     /// Values of one type, level by level.
     fn values(&mut self, ty: &Ty, values: &[&Value]) {
         match ty {
@@ -137,7 +141,10 @@ impl Writer {
     ) {
         self.out.push(brackets[0]);
         let mut line = self.out.len();
-        for item in items {
+        for (position, item) in items.into_iter().enumerate() {
+            if position % POLLED_ITEMS == POLLED_ITEMS - 1 && (self.stop)() {
+                break;
+            }
             if self.out.len() - line > 72 {
                 line = self.out.len();
                 self.out.push(b'\n');

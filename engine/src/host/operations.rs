@@ -3,7 +3,7 @@
 use super::columns::{self, Part};
 use super::source::Source;
 use super::{System, csv, file, floats, list, matrix_market, npy, object, picture, process, text};
-use nesl_core::interp::{Sequence, Value};
+use nesl_core::interp::{Host, Sequence, Value};
 use nesl_core::ir::Ty;
 use nesl_core::prim::HostOp;
 use nesl_runtime::bug;
@@ -24,7 +24,7 @@ impl System {
         self.flush_before(op, args);
         match op {
             HostOp::PrintText => {
-                self.output.print(args[0].bytes());
+                Host::print(self, args[0].bytes());
                 Ok(Value::Bool(true))
             }
             HostOp::WriteText => {
@@ -56,14 +56,14 @@ impl System {
             HostOp::WriteObject => {
                 let [value, name] = spread(args);
                 let [ty, _] = spread(types);
-                let text = object::write(&value, &ty, self.precision);
+                let text = self.object_text(&value, &ty)?;
                 Ok(status(file::write(name.bytes(), &text)))
             }
             HostOp::ReadStreamObject => Ok(answer(self.read_stream_object(args, types), result)),
             HostOp::WriteStreamObject => {
                 let [value, stream] = spread(args);
                 let [ty, _] = spread(types);
-                let text = object::write(&value, &ty, self.precision);
+                let text = self.object_text(&value, &ty)?;
                 Ok(status(self.write(stream.int(), &text)))
             }
             HostOp::ReadInts => self.read_ints(&args[0]).map_err(fault),
@@ -210,9 +210,16 @@ impl System {
         Some(parts.map_err(fault))
     }
 
+    /// Returns the text of a value in a file of objects.
+    fn object_text(&self, value: &Value, ty: &Ty) -> Result<Vec<u8>, Fault> {
+        let text = object::write(value, ty, self.precision, &|| self.interrupt.wished());
+        // Nothing is written of a text that is not whole.
+        if self.interrupt.wished() { Err(FaultCode::Interrupted.into()) } else { Ok(text) }
+    }
+
     /// Returns the value of parts.
     fn value_of(&self, parts: Vec<Part>, ty: &Ty) -> Result<Value, String> {
-        columns::to_value(parts, ty, self.precision)
+        columns::to_value(parts, ty, self.precision, &|| self.interrupt.wished())
     }
 
     /// Returns the bytes of a file.

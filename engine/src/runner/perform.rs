@@ -197,7 +197,8 @@ impl<'s> Performer<'_, '_, 's> {
         let precision = self.runner.options.precision;
         let Executor { runtime, limits, .. } = self.executor;
         if columns::size(&parts) <= limits.max_interpreted_value_bytes as u64 {
-            let value = columns::to_value(parts, ty, precision)?;
+            // It is small.
+            let value = columns::to_value(parts, ty, precision, &|| false)?;
             return Ok(ResidentValue::value_of(value, ty.clone()));
         }
         let args = columns::to_runtime(parts, &**runtime)?;

@@ -81,7 +81,8 @@ impl Session {
         for form in forms {
             let diagnostics = self.db.diagnostics(form.id());
             if diagnostics.iter().any(is_error) {
-                return Err(diagnostics.into_iter().map(located).collect());
+                let typed = |diagnostic| self.as_typed(located(diagnostic));
+                return Err(diagnostics.into_iter().map(typed).collect());
             }
             if let Some(name) = form.names.first() {
                 types.push(self.type_of_name(form.id(), name));
@@ -211,7 +212,8 @@ impl Session {
         if matches!(query, None | Some(Query::Types)) {
             let diagnostics = self.db.diagnostics(item);
             if diagnostics.iter().any(is_error) {
-                return Err(diagnostics.into_iter().map(located).collect());
+                let typed = |diagnostic| self.as_typed(located(diagnostic));
+                return Err(diagnostics.into_iter().map(typed).collect());
             }
         }
         match query {
@@ -390,7 +392,7 @@ impl Session {
             None => self.db.add_file(name, text, self.last),
         };
         self.scratch = Some(file);
-        self.sources.set(file, name, text);
+        self.set_source(file, name, text);
         for form in self.db.outline(file).forms.clone() {
             self.db.set_loaded(form.id(), None);
         }

@@ -137,7 +137,7 @@ impl Session {
                 continue;
             }
             summary.errors += usize::from(is_error(&diagnostic));
-            sink(Event::Diagnostic(located(diagnostic)));
+            sink(Event::Diagnostic(self.as_typed(located(diagnostic))));
         }
         if failed {
             self.refuse_names(item);

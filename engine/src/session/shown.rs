@@ -2,6 +2,7 @@
 
 use super::Settings;
 use crate::preview::Preview;
+use crate::show::{TextLimits, show};
 use nesl_core::db::Database;
 use nesl_core::types::{Record, Ty, record_content};
 use std::sync::atomic::AtomicBool;
@@ -15,5 +16,6 @@ pub(super) fn show_preview(
     ty: &Ty,
 ) -> String {
     let content = |record: &Record, args: &[Ty]| record_content(db.signature(record.item), args);
-    crate::show::show(preview, ty, &content, settings.print_length, settings.precision, interrupt)
+    let limits = TextLimits { length: settings.print_length, bytes: settings.print_bytes };
+    show(preview, ty, &content, limits, settings.precision, interrupt)
 }

@@ -32,7 +32,7 @@ impl Stored {
         value: &Value,
         ty: &Ty,
     ) -> std::result::Result<(), String> {
-        let text = object::write(value, ty, Precision::Bits64);
+        let text = object::write(value, ty, Precision::Bits64, &|| false);
         let file = tempfile::tempfile().and_then(|mut file| {
             file.write_all(&text)?;
             Ok(file)

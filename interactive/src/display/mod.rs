@@ -43,11 +43,13 @@ pub struct Style {
     /// Floats in the cells of tables have at most so many significant digits; all that they need to be read
     /// back if there is none.
     pub digits: Option<usize>,
+    /// The text of a value that is asked for as a whole ends soon after so many bytes; never if there is none.
+    pub full_bytes: Option<usize>,
 }
 
 impl Default for Style {
     fn default() -> Style {
-        Style { html: false, digits: Some(CELL_DIGITS) }
+        Style { html: false, digits: Some(CELL_DIGITS), full_bytes: None }
     }
 }
 

@@ -56,7 +56,8 @@ fn check_rows(text: &str, expect: Expect) {
 #[test]
 fn the_digits_of_floats_in_cells_are_a_setting() {
     let evaluated = evaluated("[(1, 1.0 / 3.0)];", limits(), false);
-    let shown = |digits| match binding(&evaluated, Style { html: true, digits }) {
+    let shown = |digits| match binding(&evaluated, Style { html: true, digits, ..Style::default() })
+    {
         Output::Value(bundle) => without_style(&bundle.html.unwrap_or_default()),
         other => panic!("{other:?}"),
     };

@@ -4,6 +4,7 @@ use super::*;
 use crate::display::plot::{Kind, limits, plot};
 use nesl_engine::data::Shown;
 use nesl_engine::{Event, Session, Settings, ShownValues};
+use std::sync::atomic::AtomicBool;
 
 /// Returns the value of an expression.
 fn value(text: &str) -> Shown {
@@ -20,7 +21,8 @@ fn value(text: &str) -> Shown {
 
 /// Returns the SVG of a plot, and its picture in pixels.
 fn drawn(kind: Kind, text: &str) -> Raster {
-    let svg = plot(kind, &value(text)).expect("it can be plotted").svg.expect("a picture");
+    let stop = AtomicBool::new(false);
+    let svg = plot(kind, &value(text), &stop).expect("it can be plotted").svg.expect("a picture");
     draw(&svg, 1.0).expect("it is read")
 }
 
@@ -60,7 +62,8 @@ fn points_bars_and_images_are_drawn() {
 
 #[test]
 fn the_size_is_limited_and_the_png_is_whole() {
-    let svg = plot(Kind::Line, &value("[1, 2]")).expect("a plot").svg.expect("a picture");
+    let stop = AtomicBool::new(false);
+    let svg = plot(Kind::Line, &value("[1, 2]"), &stop).expect("a plot").svg.expect("a picture");
     for scale in [0.0, 0.01, 0.5, 1e9] {
         let raster = draw(&svg, scale).expect("it is read");
         assert!(raster.width <= 4096 && raster.height <= 4096);

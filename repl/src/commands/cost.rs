@@ -9,7 +9,6 @@ use crate::source;
 use anyhow::{Context, Result, anyhow};
 use nesl_core::base::Diagnostic;
 use nesl_engine::{Binding, FileRange, Session, Summary};
-use nesl_interactive::entry::close;
 use nesl_interactive::growth::{self, Asked, Point, parallelism};
 use nesl_interactive::table::{Table, grouped, ratio};
 use nesl_interactive::text::{Lines, own_start};
@@ -47,8 +46,8 @@ pub fn run(global: &Global, asked: &CostArgs) -> Result<u8> {
             }
         }
         (None, Some(expr)) => {
-            let (summary, bound) =
-                measure(&mut reporter, &mut session, "<expression>", &close(expr));
+            let text = session.closed(expr);
+            let (summary, bound) = measure(&mut reporter, &mut session, "<expression>", &text);
             show(&reporter, &session, &bound, asked.json);
             Ok(worse(OK, &summary))
         }

@@ -5,7 +5,6 @@ use crate::exit::OK;
 use crate::exit::worse;
 use crate::report::Reporter;
 use anyhow::Result;
-use nesl_interactive::entry::close;
 
 /// Evaluates texts in order in one session.
 pub fn run(global: &Global, texts: &[String], measures: Measures) -> Result<u8> {
@@ -13,7 +12,10 @@ pub fn run(global: &Global, texts: &[String], measures: Measures) -> Result<u8> 
     reporter.measure(&mut session, measures);
     let mut code = OK;
     for text in texts {
-        let summary = reporter.enter(&mut session, "<expression>", &close(text));
+        let summary = {
+            let text = session.closed(text);
+            reporter.enter(&mut session, "<expression>", &text)
+        };
         code = worse(code, &summary);
         if summary.exit || summary.interrupted {
             break;

@@ -15,7 +15,6 @@ use nesl_engine::Session;
 use nesl_engine::data::DataLimits;
 use nesl_engine::session::Earlier;
 use nesl_interactive::bundle::Bundle;
-use nesl_interactive::entry::close;
 use nesl_interactive::output::{self as shown, Outcome, Problem, Stream};
 use nesl_interactive::state::commands::Call;
 use nesl_interactive::state::{Entered, FormRun, Front, Sink, State};
@@ -174,8 +173,8 @@ impl Front for PromptFront {
         if call.operand.is_empty() {
             return Outcome::Done;
         }
-        let Entered { summary, .. } =
-            self.enter(&mut state.session, call.entry, &close(call.operand), 0);
+        let text = state.session.closed(call.operand);
+        let Entered { summary, .. } = self.enter(&mut state.session, call.entry, &text, 0);
         if summary.exit { Outcome::Exit } else { Outcome::Done }
     }
 }
@@ -233,8 +232,8 @@ impl PromptFront {
             }
             Ok(Some(text)) => {
                 self.0.last.replace(text.clone());
-                let Entered { summary, .. } =
-                    self.enter(&mut state.session, call.entry, &close(&text), 0);
+                let text = state.session.closed(&text);
+                let Entered { summary, .. } = self.enter(&mut state.session, call.entry, &text, 0);
                 if summary.exit { Outcome::Exit } else { Outcome::Done }
             }
             Err(message) => self.0.fail(&message),

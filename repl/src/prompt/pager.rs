@@ -10,8 +10,16 @@ const DEFAULT_PAGER: &str = "less -RF";
 /// Returns true if the screen does not hold a text.
 pub fn is_long(text: &str) -> bool {
     let (columns, rows) = screen();
-    let lines = text.lines().map(|line| line.chars().count().div_ceil(columns.max(1)).max(1));
-    lines.sum::<usize>() >= rows
+    let columns = columns.max(1);
+    // No more is looked at than the screen holds: the text may be of any length.
+    let rows_of = |line: &str| {
+        line.chars().take(columns.saturating_mul(rows)).count().div_ceil(columns).max(1)
+    };
+    let mut left = rows;
+    text.lines().any(|line| {
+        left = left.saturating_sub(rows_of(line));
+        left == 0
+    })
 }
 
 /// Shows a text in `NESL_PAGER`, `PAGER` or less; returns false if that is not possible, or not wanted: one of

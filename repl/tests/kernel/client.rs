@@ -5,7 +5,8 @@ use jupyter_zmq_client::{
     ClientControlConnection, ClientHeartbeatConnection, ClientIoPubConnection,
     ClientShellConnection, ClientStdinConnection, RawMessage, create_client_control_connection,
     create_client_heartbeat_connection, create_client_iopub_connection,
-    create_client_stdin_connection_with_identity, peer_identity_for_session,
+    create_client_shell_connection_with_identity, create_client_stdin_connection_with_identity,
+    peer_identity_for_session,
 };
 use nesl_kernel::client::Started;
 use serde_json::{Value, json};
@@ -19,6 +20,9 @@ use zeromq::{SocketRecv, ZmqMessage};
 
 /// A wait that takes longer has failed.
 pub const MAX_WAIT: Duration = Duration::from_secs(30);
+
+/// A channel that is connected late is connected after this.
+const LATE: Duration = Duration::from_millis(700);
 
 /// The session that the client says it is.
 const SESSION: &str = "the-client";
@@ -108,10 +112,24 @@ pub fn start_with_arguments(arguments: &[&str]) -> Client {
     connect(&[&[env!("CARGO_BIN_EXE_nesl")], arguments].concat(), Stdio::null(), None).0
 }
 
-/// Starts a kernel, and subscribes to what it publishes only after the reply to a first cell; returns
-/// the id of the request, too.
+/// Starts a kernel, and connects the other channels only after the reply to a first cell; returns the id of the
+/// request, too.
 pub fn start_and_subscribe_late(code: &str) -> (Client, String) {
-    connect(&[env!("CARGO_BIN_EXE_nesl")], Stdio::null(), Some(code))
+    connect(&[env!("CARGO_BIN_EXE_nesl")], Stdio::null(), Some(First { code, asks: false }))
+}
+
+/// Starts a kernel, and connects the other channels only after a first cell has asked for a line; returns the id
+/// of the request, too.
+pub fn start_and_listen_late(code: &str) -> (Client, String) {
+    connect(&[env!("CARGO_BIN_EXE_nesl")], Stdio::null(), Some(First { code, asks: true }))
+}
+
+/// A cell that is sent as soon as the shell channel is connected, before the other channels are.
+#[derive(Clone, Copy)]
+struct First<'a> {
+    code: &'a str,
+    /// True if it asks for a line, so that there is no reply yet.
+    asks: bool,
 }
 
 /// Starts a kernel by a program that starts it, or none; its errors go to `errors`.
@@ -122,9 +140,9 @@ pub fn start_with(starter: &[&str], errors: Stdio) -> Client {
 /// Held while a kernel starts.
 static STARTING: Mutex<()> = Mutex::new(());
 
-/// Starts a kernel by a command, and connects to it. The first cell, if there is one, is sent and
-/// answered before the client subscribes; its id is returned, or an empty text.
-fn connect(command: &[&str], errors: Stdio, first: Option<&str>) -> (Client, String) {
+/// Starts a kernel by a command, and connects to it. Returns the id of the first cell, if there is one, or an
+/// empty text.
+fn connect(command: &[&str], errors: Stdio, first: Option<First<'_>>) -> (Client, String) {
     let kernel = ["kernel", "--connection-file", "{connection_file}"];
     let words = command.iter().chain(&kernel);
     let argv: Vec<String> = words.map(|word| (*word).to_owned()).collect();
@@ -136,10 +154,16 @@ fn connect(command: &[&str], errors: Stdio, first: Option<&str>) -> (Client, Str
         let mut kernel = Started::start(&argv, errors).await.expect("it starts");
         let mut shell = kernel.shell(SESSION, MAX_WAIT).await.expect("it listens");
         let (mut asked, mut replies) = (String::new(), VecDeque::new());
-        if let Some(code) = first {
-            let message = request("execute_request", json!({ "code": code }));
+        if let Some(First { code, asks }) = first {
+            let content = json!({ "code": code, "allow_stdin": asks });
+            let message = request("execute_request", content);
             asked.clone_from(&message.header.msg_id);
             within(shell.send(message)).await.expect("it is sent");
+            if asks {
+                tokio::time::sleep(LATE).await;
+            }
+        }
+        if first.is_some_and(|first| !first.asks) {
             let reply = within(shell.socket.recv()).await.expect("a reply");
             let reply = RawMessage::from_multipart(reply, &shell.mac).expect("it is signed");
             replies.push_back(parsed(&reply));
@@ -231,6 +255,25 @@ impl Client {
         rest.iter().for_each(|part| message.push_back(part.to_vec().into()));
         let send = zeromq::SocketSend::send(&mut self.shell.socket, message);
         self.runtime.block_on(within(send)).expect("it is sent");
+    }
+
+    /// Closes the connection of the shell channel.
+    pub fn leave_shell(&mut self) {
+        self.runtime.block_on(async {
+            // A connection under another name takes its place.
+            let other = self.kernel.shell("nobody", MAX_WAIT).await.expect("it listens");
+            drop(std::mem::replace(&mut self.shell, other));
+            // It is closed by a task.
+            tokio::time::sleep(Duration::from_millis(50)).await;
+        });
+    }
+
+    /// Connects the shell channel again, under the same name.
+    pub fn enter_shell(&mut self) {
+        let identity = peer_identity_for_session(SESSION).expect("an identity");
+        let info = &self.kernel.info;
+        let connect = create_client_shell_connection_with_identity(info, SESSION, identity);
+        self.shell = self.runtime.block_on(within(connect)).expect("shell");
     }
 
     /// Asks to run a cell; returns the id of the request.

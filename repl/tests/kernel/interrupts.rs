@@ -48,6 +48,26 @@ fn the_signal_interrupts_too() {
     }
 }
 
+#[cfg(unix)]
+#[test]
+fn a_signal_while_nothing_runs_does_nothing() {
+    let mut client = start();
+    let process = i32::try_from(client.kernel.child.id()).expect("a process id");
+    let process = nix::unistd::Pid::from_raw(process);
+    // The same moments in every run.
+    let mut seed = 1_u64;
+    for round in 0..200 {
+        let failing = [":flatten nowhere", "1 / 0;", "5;"][round % 3];
+        let id = client.execute(failing);
+        client.done(&id);
+        seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+        std::thread::sleep(Duration::from_micros((seed >> 40) % 4_000));
+        nix::sys::signal::kill(process, nix::sys::signal::SIGINT).expect("it is there");
+        // Both are there when the kernel looks.
+        assert_eq!(client.run("1 + 1;").said(), ["execute_result: 2 : int"], "round {round}");
+    }
+}
+
 #[test]
 fn two_hundred_moments() {
     let mut client = start();
@@ -80,6 +100,29 @@ fn two_hundred_moments() {
     // An interrupt while nothing runs does nothing.
     client.interrupt();
     assert_eq!(client.run("twice(sum(kept));").said(), ["execute_result: 12 : int"]);
+}
+
+#[test]
+fn making_a_text_or_a_plot_is_interrupted() {
+    let mut client = start();
+    client
+        .run("xs = {(i, [i]) : i in [0:1000000]}; ys = {float(i) : i in [0:3000000]}; #xs + #ys;");
+    let prints = "#{print_line(@i) : i in [0:300000]};";
+    for code in [":full xs", ":plot ys", ":histogram ys", "print_line(@xs);", prints] {
+        for wait in [1, 30, 300] {
+            let id = client.execute(code);
+            client.wait_for(&id, "execute_input");
+            std::thread::sleep(Duration::from_millis(wait));
+            let begin = Instant::now();
+            client.interrupt();
+            let done = client.done(&id);
+            assert!(begin.elapsed() < PROMPTLY, "{code}: {:?}", begin.elapsed());
+            // It may have been done before.
+            let status = &done.reply["status"];
+            assert!(status == "ok" || done.reply["evalue"] == "Interrupted.", "{:?}", done.reply);
+        }
+    }
+    assert_eq!(client.run("#xs;").said(), ["execute_result: 1000000 : int"]);
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! The Jupyter kernel as a process, driven by a client over its sockets.
 
+mod absent;
 mod class;
 mod client;
 mod end;

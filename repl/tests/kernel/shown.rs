@@ -69,3 +69,25 @@ fn commands_answer_in_cells() {
     assert_eq!(done.reply["ename"], "Command error");
     assert!(done.said()[0].contains("is a command of IPython"), "{:?}", done.said());
 }
+
+#[test]
+fn a_whole_value_is_bounded_with_a_notice() {
+    /// The most that a notebook is shown of a value, in bytes, and the end of its text.
+    const MAX_BYTES: usize = (1 << 20) + 100;
+    let mut client = start();
+    assert_eq!(
+        client.run(":full {i : i in [0:4]}").said(),
+        ["display_data: it = [0, 1, 2, 3] : [int]"]
+    );
+    for (code, end) in [
+        (":full {i : i in [0:400000]}", ", ... (400000 in all)] : [int]"),
+        (":full {[i] : i in [0:400000]}", ", ... (400000 in all)] : [[int]]"),
+        (":full {`x : i in [0:2000000]}", "x\" ... (2000000 bytes in all) : [char]"),
+    ] {
+        let said = client.run(code).kept();
+        assert_eq!(said.len(), 2, "{code}");
+        assert!(said[0].len() < MAX_BYTES && said[0].ends_with(end), "{code}: {}", said[0].len());
+        assert!(said[1].starts_with("display_data: [A notebook shows 1 MB of a value; "));
+    }
+    assert_eq!(client.run("#it;").said(), ["execute_result: 2000000 : int"]);
+}

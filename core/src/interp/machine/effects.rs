@@ -8,6 +8,9 @@ use crate::ir::{Atom, Let, Site, Ty};
 use crate::prim::HostOp;
 use nesl_runtime::bug::OrBug;
 
+/// The number of outputs that are performed between two looks at the interrupt.
+const POLLED_EVENTS: usize = 1 << 12;
+
 impl Machine<'_, '_> {
     /// Performs an operation of the host, or defers it inside an apply-to-each.
     pub(super) fn host(
@@ -60,7 +63,17 @@ impl Machine<'_, '_> {
     /// Performs the deferred outputs.
     pub(super) fn perform_events(&mut self) -> Result<(), LocatedFault> {
         let status = Ty::pair(Ty::Bool, Ty::text());
-        for event in self.lockstep.take() {
+        let mut events = self.lockstep.take().into_iter();
+        for position in 1_usize.. {
+            let Some(event) = events.next() else { break };
+            if position.is_multiple_of(POLLED_EVENTS)
+                && let Err(fault) = self.limits.poll()
+            {
+                // Millions of them take a while to free, which nobody waits for.
+                let free = std::thread::Builder::new().name("free".to_owned());
+                drop(free.spawn(move || drop(events)));
+                return Err(LocatedFault { fault, at: Some(event.at) });
+            }
             let done = match event.output {
                 Output::Print(text) => {
                     self.host.print(text.bytes());

@@ -10,7 +10,11 @@ use crate::ir::Ty;
 use nesl_runtime::bug::OrBug;
 use nesl_runtime::kir::{self, Literal};
 use nesl_runtime::scalar::Precision;
+use std::cell::Cell;
 use std::sync::Arc;
+
+/// The number of elements that are converted between two questions whether their value is still wanted.
+const POLLED_ELEMENTS: usize = 1 << 16;
 
 /// A part of a value in host memory: a scalar or an array.
 #[derive(Clone, Debug, PartialEq)]
@@ -132,18 +136,65 @@ fn add_bytes(sequence: &Sequence, precision: Precision, out: &mut Vec<u8>) {
     }
 }
 
-/// Returns the value of a type that has these parts; the inverse of [`parts_of`].
+/// Returns the value of a type that has these parts; the inverse of [`parts_of`]. Returns `None` soon after
+/// `stop` does not want it any more.
 ///
 /// # Panics
 /// Panics if the parts are those of another type.
-pub fn value_of(ty: &Ty, parts: impl IntoIterator<Item = HostPart>, precision: Precision) -> Value {
-    PartReader { parts: &mut parts.into_iter(), precision }.value(ty)
+pub fn value_of(
+    ty: &Ty,
+    parts: impl IntoIterator<Item = HostPart>,
+    precision: Precision,
+    stop: &dyn Fn() -> bool,
+) -> Option<Value> {
+    let wanted = Wanted { stop, elements: Cell::new(0), stopped: Cell::new(false) };
+    let value = PartReader { parts: &mut parts.into_iter(), precision, wanted: &wanted }.value(ty);
+    if wanted.stopped.get() {
+        // Millions of small parts take a while to free, which nobody waits for.
+        let free = std::thread::Builder::new().name("free".to_owned()).spawn(move || drop(value));
+        drop(free);
+        return None;
+    }
+    Some(value)
+}
+
+/// Asks from time to time whether the value that is made is still wanted. If it is not, all parts of it
+/// end where they are.
+struct Wanted<'p> {
+    stop: &'p dyn Fn() -> bool,
+    /// The number of elements so far.
+    elements: Cell<usize>,
+    stopped: Cell<bool>,
+}
+
+impl Wanted<'_> {
+    /// Counts elements that are about to be made; returns false if they are not wanted.
+    fn more(&self, elements: usize) -> bool {
+        let before = self.elements.get();
+        self.elements.set(before + elements);
+        let asks = (before + elements) / POLLED_ELEMENTS != before / POLLED_ELEMENTS;
+        if asks && !self.stopped.get() {
+            self.stopped.set((self.stop)());
+        }
+        !self.stopped.get()
+    }
+
+    /// Converts the elements of an array.
+    fn converted<const N: usize, T>(&self, bytes: &[u8], convert: impl Fn([u8; N]) -> T) -> Vec<T> {
+        let (all, _) = bytes.as_chunks::<N>();
+        let mut out = Vec::with_capacity(all.len());
+        for part in all.chunks(POLLED_ELEMENTS).take_while(|part| self.more(part.len())) {
+            out.extend(part.iter().map(|element| convert(*element)));
+        }
+        out
+    }
 }
 
 /// Reads values from a list of parts.
 struct PartReader<'p> {
     parts: &'p mut dyn Iterator<Item = HostPart>,
     precision: Precision,
+    wanted: &'p Wanted<'p>,
 }
 
 /// The columns of a sequence in host memory, by the type of its elements.
@@ -165,7 +216,8 @@ impl PartReader<'_> {
             }
             Ty::Sequence(element) => {
                 let length = self.length();
-                Value::Sequence(rows(&self.column(element), element, 0, length))
+                let column = self.column(element);
+                Value::Sequence(rows(&column, element, 0, length, self.wanted))
             }
             Ty::Int | Ty::Float | Ty::Bool | Ty::Char => match self.parts.next() {
                 Some(HostPart::Scalar(literal)) => scalar(literal),
@@ -196,7 +248,8 @@ impl PartReader<'_> {
                 HostColumn::Pair(Box::new((first, self.column(second))))
             }
             Ty::Sequence(inner) => {
-                let (starts, lengths) = (words(&self.array()), words(&self.array()));
+                let words = |bytes: Vec<u8>| self.wanted.converted(&bytes, i64::from_ne_bytes);
+                let (starts, lengths) = (words(self.array()), words(self.array()));
                 let _extent = self.length();
                 HostColumn::Segments(starts, lengths, Box::new(self.column(inner)))
             }
@@ -208,22 +261,23 @@ impl PartReader<'_> {
     }
 
     fn scalars(&self, ty: &Ty, bytes: Vec<u8>) -> Sequence {
+        let wanted = self.wanted;
         match (ty, self.precision) {
-            (Ty::Int, Precision::Bits64) => Sequence::Ints(Arc::new(words(&bytes))),
+            (Ty::Int, Precision::Bits64) => {
+                Sequence::Ints(Arc::new(wanted.converted(&bytes, i64::from_ne_bytes)))
+            }
             (Ty::Int, Precision::Bits32) => {
-                let ints = halves(&bytes).map(|bytes| i64::from(i32::from_ne_bytes(bytes)));
-                Sequence::Ints(Arc::new(ints.collect()))
+                let int = |bytes| i64::from(i32::from_ne_bytes(bytes));
+                Sequence::Ints(Arc::new(wanted.converted(&bytes, int)))
             }
             (Ty::Float, Precision::Bits64) => {
-                let (words, _) = bytes.as_chunks::<8>();
-                let floats = words.iter().map(|word| f64::from_ne_bytes(*word));
-                Sequence::Floats(Arc::new(floats.collect()))
+                Sequence::Floats(Arc::new(wanted.converted(&bytes, f64::from_ne_bytes)))
             }
             (Ty::Float, Precision::Bits32) => {
-                let floats = halves(&bytes).map(|bytes| f64::from(f32::from_ne_bytes(bytes)));
-                Sequence::Floats(Arc::new(floats.collect()))
+                let float = |bytes| f64::from(f32::from_ne_bytes(bytes));
+                Sequence::Floats(Arc::new(wanted.converted(&bytes, float)))
             }
-            (Ty::Bool, _) => Sequence::Bools(Arc::new(bytes.iter().map(|x| *x != 0).collect())),
+            (Ty::Bool, _) => Sequence::Bools(Arc::new(wanted.converted(&bytes, |[x]| x != 0))),
             (Ty::Char, _) => Sequence::Chars(Arc::new(bytes)),
             (Ty::Unit | Ty::Pair(..) | Ty::Sequence(_), _) => ill_typed("a scalar"),
         }
@@ -242,31 +296,44 @@ fn scalar(literal: Literal) -> Value {
 }
 
 /// Returns `count` elements of a column, beginning with the index `start`.
-fn rows(column: &HostColumn, element: &Ty, start: usize, count: usize) -> Sequence {
+fn rows(
+    column: &HostColumn,
+    element: &Ty,
+    start: usize,
+    count: usize,
+    wanted: &Wanted<'_>,
+) -> Sequence {
     if let HostColumn::Scalars(all) = column
         && start == 0
         && count == all.len()
     {
         return all.clone();
     }
+    if wanted.stopped.get() {
+        return SequenceBuilder::new(element, 0).finish();
+    }
     let mut builder = SequenceBuilder::new(element, count);
+    let more = || wanted.more(1);
     with_stack(|| match (column, element) {
-        (HostColumn::Unit, _) => (0..count).for_each(|_| builder.push(Value::Unit)),
+        (HostColumn::Unit, _) => {
+            (0..count).take_while(|_| more()).for_each(|_| builder.push(Value::Unit));
+        }
         (HostColumn::Scalars(all), _) => {
             (start..start + count)
+                .take_while(|_| more())
                 .for_each(|i| builder.push(all.get(i).or_bug("segments lie within their pool")));
         }
         (HostColumn::Pair(both), Ty::Pair(first, second)) => {
-            let first = rows(&both.0, first, start, count);
-            let second = rows(&both.1, second, start, count);
-            for (first, second) in first.iter().zip(second.iter()) {
+            let first = rows(&both.0, first, start, count, wanted);
+            let second = rows(&both.1, second, start, count, wanted);
+            for (first, second) in first.iter().zip(second.iter()).take_while(|_| more()) {
                 builder.push(Value::pair(first, second));
             }
         }
         (HostColumn::Segments(starts, lengths, pool), Ty::Sequence(inner)) => {
             let segments = starts.iter().zip(lengths).skip(start).take(count);
-            for (start, length) in segments {
-                let row = rows(pool, inner, *start as usize, *length as usize);
+            for (start, length) in segments.take_while(|_| more()) {
+                let row = rows(pool, inner, *start as usize, *length as usize, wanted);
                 builder.push(Value::Sequence(row));
             }
         }
@@ -275,11 +342,42 @@ fn rows(column: &HostColumn, element: &Ty, start: usize, count: usize) -> Sequen
     builder.finish()
 }
 
-fn words(bytes: &[u8]) -> Vec<i64> {
-    let (words, _) = bytes.as_chunks::<8>();
-    words.iter().map(|word| i64::from_ne_bytes(*word)).collect()
-}
+#[cfg(test)]
+mod tests {
+    use super::*;
 
-fn halves(bytes: &[u8]) -> impl Iterator<Item = [u8; 4]> {
-    bytes.as_chunks::<4>().0.iter().copied()
+    #[test]
+    fn a_value_that_nobody_wants_is_not_made() {
+        let element = Ty::pair(Ty::sequence(Ty::Int), Ty::Bool);
+        let ty = Ty::sequence(element);
+        let count = 3 * POLLED_ELEMENTS as i64;
+        let bytes = |xs: &mut dyn Iterator<Item = i64>| {
+            HostPart::Array(kir::Ty::I64, xs.flat_map(i64::to_ne_bytes).collect())
+        };
+        let parts = vec![
+            length(count as usize),
+            bytes(&mut (0..count)),
+            bytes(&mut (0..count).map(|_| 1)),
+            length(count as usize),
+            bytes(&mut (0..count)),
+            HostPart::Array(kir::Ty::Bool, vec![1; count as usize]),
+        ];
+        let asked = Cell::new(0);
+        let made = |most: usize| {
+            asked.set(0);
+            let stop = || {
+                asked.set(asked.get() + 1);
+                asked.get() > most
+            };
+            value_of(&ty, parts.clone(), Precision::Bits64, &stop)
+        };
+        let whole = made(usize::MAX).expect("it is wanted");
+        assert_eq!(parts_of(&whole, &ty, Precision::Bits64), parts);
+        let asked_in_all = asked.get();
+        assert!(asked_in_all > 10, "{asked_in_all}");
+        for most in 0..asked_in_all {
+            assert_eq!(made(most), None);
+            assert_eq!(asked.get(), most + 1);
+        }
+    }
 }

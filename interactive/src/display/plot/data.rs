@@ -4,7 +4,8 @@ use super::Kind;
 use super::chart::{Chart, Mark, Point, Series};
 use crate::display::image::number;
 use crate::table::grouped;
-use nesl_engine::data::{Elements, Node, Shown, ValueType};
+use nesl_engine::data::{Elements, Node, Shown, ValueType, until_stopped};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// The points of a plot; of longer sequences some are chosen.
 pub(super) const MAX_POINTS: usize = 5_000;
@@ -23,7 +24,7 @@ enum Form {
 }
 
 /// Returns the chart of a line plot or a scatter plot.
-pub(super) fn points(kind: Kind, shown: &Shown) -> Result<Chart, String> {
+pub(super) fn points(kind: Kind, shown: &Shown, stop: &AtomicBool) -> Result<Chart, String> {
     let wrong = || {
         format!(
             "{} shows numbers [float], points [(float, float)], or a sequence of either, one for each \
@@ -37,14 +38,20 @@ pub(super) fn points(kind: Kind, shown: &Shown) -> Result<Chart, String> {
     let mut not_finite = 0;
     let form = match (form(all.element()), all.element().element()) {
         (Some(form), _) => {
-            chart.series.push(series(&all, form, String::new(), &mut not_finite)?);
+            chart.series.push(series(&all, form, String::new(), &mut not_finite, stop)?);
             form
         }
         (None, Some(inner)) => {
             let form = form(inner).ok_or_else(wrong)?;
             for index in 0..all.len().min(MAX_SERIES) {
                 let Some(Node::Sequence(one)) = all.get(index) else { return Err(unread()) };
-                chart.series.push(series(&one, form, format!("series {index}"), &mut not_finite)?);
+                chart.series.push(series(
+                    &one,
+                    form,
+                    format!("series {index}"),
+                    &mut not_finite,
+                    stop,
+                )?);
             }
             form
         }
@@ -62,7 +69,7 @@ pub(super) fn points(kind: Kind, shown: &Shown) -> Result<Chart, String> {
     let most = MAX_POINTS / chart.series.len().max(1);
     for (colour, series) in chart.series.iter_mut().enumerate() {
         (series.mark, series.colour) = (mark, colour);
-        series.points = thinned(std::mem::take(&mut series.points), most, mark);
+        series.points = thinned(std::mem::take(&mut series.points), most, mark, stop);
     }
     let kept: usize = chart.series.iter().map(|series| series.points.len()).sum();
     if kept < total {
@@ -81,27 +88,44 @@ pub(super) fn points(kind: Kind, shown: &Shown) -> Result<Chart, String> {
 
 /// Returns the numbers of a sequence, of a nested one those of all rows, and the number of those that
 /// are not finite and left out.
-pub(super) fn numbers(shown: &Shown, kind: Kind) -> Result<(Vec<f64>, usize), String> {
+pub(super) fn numbers(
+    shown: &Shown,
+    kind: Kind,
+    stop: &AtomicBool,
+) -> Result<(Vec<f64>, usize), String> {
     let wrong = || {
         format!("{} shows a sequence of numbers; this is {}", kind.described(), a_value(shown.ty()))
     };
     let Node::Sequence(all) = shown.root() else { return Err(wrong()) };
     let mut numbers = match all.element() {
-        ty if ty.is_number() => all.numbers().ok_or_else(unread)?,
+        ty if ty.is_number() => all.numbers(stop).ok_or_else(unread)?,
         ValueType::Sequence(inner) if inner.is_number() => {
             let mut numbers = Vec::new();
-            for index in 0..all.len() {
+            for index in until_stopped(0..all.len(), stop) {
                 let Some(Node::Sequence(row)) = all.get(index) else { return Err(unread()) };
-                numbers.extend(row.numbers().ok_or_else(unread)?);
+                numbers.extend(row.numbers(stop).ok_or_else(unread)?);
             }
             numbers
         }
         _ => return Err(wrong()),
     };
-    let before = numbers.len();
-    numbers.retain(|x| is_plottable(*x));
-    let not_finite = before - numbers.len();
+    let not_finite = retain(&mut numbers, stop, |x| is_plottable(*x));
     Ok((numbers, not_finite))
+}
+
+/// Leaves out some elements; returns their number. Soon after `stop` is set nothing is left.
+fn retain<T>(all: &mut Vec<T>, stop: &AtomicBool, keeps: impl Fn(&T) -> bool) -> usize {
+    // Almost always all are kept.
+    let Some(first) = until_stopped(all.iter(), stop).position(|element| !keeps(element)) else {
+        if stop.load(Ordering::Relaxed) {
+            all.clear();
+        }
+        return 0;
+    };
+    let before = all.len();
+    let rest = all.split_off(first);
+    all.extend(until_stopped(rest.into_iter(), stop).filter(|element| keeps(element)));
+    before - all.len()
 }
 
 /// Adds a note on numbers that are left out.
@@ -145,11 +169,13 @@ fn series(
     form: Form,
     name: String,
     not_finite: &mut usize,
+    stop: &AtomicBool,
 ) -> Result<Series, String> {
     let mut points: Vec<Point> = match form {
         Form::Numbers => {
-            let numbers = elements.numbers().ok_or_else(unread)?;
-            numbers.into_iter().enumerate().map(|(index, y)| (index as f64, y)).collect()
+            let numbers = elements.numbers(stop).ok_or_else(unread)?;
+            let numbers = until_stopped(numbers.into_iter(), stop);
+            numbers.enumerate().map(|(index, y)| (index as f64, y)).collect()
         }
         Form::Pairs => {
             let pair = |index| match elements.get(index)? {
@@ -159,29 +185,31 @@ fn series(
                 }
                 _ => None,
             };
-            let all: Option<Vec<Point>> = (0..elements.len()).map(pair).collect();
+            let all: Option<Vec<Point>> =
+                until_stopped(0..elements.len(), stop).map(pair).collect();
             all.ok_or_else(unread)?
         }
     };
-    let before = points.len();
-    points.retain(|(x, y)| is_plottable(*x) && is_plottable(*y));
-    *not_finite += before - points.len();
+    *not_finite += retain(&mut points, stop, |(x, y)| is_plottable(*x) && is_plottable(*y));
     Ok(Series { name, points, ..Series::default() })
 }
 
 /// Returns at most so many of the points. Of a curve from left to right, the lowest and the highest point
 /// of each part are kept, so that no peak is lost; of others, one of every so many.
-fn thinned(points: Vec<Point>, most: usize, mark: Mark) -> Vec<Point> {
+fn thinned(points: Vec<Point>, most: usize, mark: Mark, stop: &AtomicBool) -> Vec<Point> {
     if points.len() <= most {
         return points;
     }
-    let rises = points.windows(2).all(|pair| pair[0].0 <= pair[1].0);
+    let rises = until_stopped(points.windows(2), stop).all(|pair| pair[0].0 <= pair[1].0);
     if mark == Mark::Point || !rises {
         let step = points.len().div_ceil(most);
         return points.into_iter().step_by(step).collect();
     }
     let mut kept = Vec::with_capacity(most);
     for part in points.chunks(points.len().div_ceil((most / 2).max(1))) {
+        if stop.load(Ordering::Relaxed) {
+            break;
+        }
         let by_height = |a: &&Point, b: &&Point| a.1.total_cmp(&b.1);
         let (low, high) = (part.iter().min_by(by_height), part.iter().max_by(by_height));
         let mut both: Vec<Point> = low.into_iter().chain(high).copied().collect();
@@ -197,14 +225,27 @@ mod tests {
     use super::*;
 
     #[test]
+    fn what_is_not_finite_is_left_out() {
+        let stop = AtomicBool::new(false);
+        let mut numbers = vec![1.0, f64::NAN, 2.0, f64::INFINITY];
+        assert_eq!(retain(&mut numbers, &stop, |x| is_plottable(*x)), 2);
+        assert_eq!(numbers, [1.0, 2.0]);
+        assert_eq!(retain(&mut numbers, &stop, |x| is_plottable(*x)), 0);
+        stop.store(true, Ordering::Relaxed);
+        retain(&mut numbers, &stop, |x| is_plottable(*x));
+        assert!(numbers.is_empty());
+    }
+
+    #[test]
     fn a_thinned_curve_keeps_its_peaks() {
         let mut points: Vec<Point> = (0..100_000).map(|i| (f64::from(i), 0.0)).collect();
         points[54_321].1 = 9.0;
         points[54_322].1 = -9.0;
-        let kept = thinned(points.clone(), MAX_POINTS, Mark::Line);
+        let stop = AtomicBool::new(false);
+        let kept = thinned(points.clone(), MAX_POINTS, Mark::Line, &stop);
         assert!(kept.len() <= MAX_POINTS, "{}", kept.len());
         assert!(kept.contains(&(54_321.0, 9.0)) && kept.contains(&(54_322.0, -9.0)));
         assert!(kept.is_sorted_by(|a, b| a.0 <= b.0));
-        assert_eq!(thinned(points, MAX_POINTS, Mark::Point).len(), 5_000);
+        assert_eq!(thinned(points, MAX_POINTS, Mark::Point, &stop).len(), 5_000);
     }
 }

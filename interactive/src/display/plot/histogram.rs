@@ -9,11 +9,15 @@ use super::text::{HEIGHT_CHARS, WIDTH_CHARS, framed};
 use super::{Kind, spec};
 use crate::bundle::Bundle;
 use crate::table::grouped;
-use nesl_engine::data::{Shown, ValueType};
+use nesl_engine::data::{Shown, ValueType, until_stopped};
 use serde_json::json;
+use std::sync::atomic::AtomicBool;
 
 /// The bars of a histogram.
 const MAX_BARS: usize = WIDTH_CHARS;
+
+/// The numbers by which the spread is found; of more of them one of every so many.
+const MAX_SPREAD_NUMBERS: usize = 1 << 20;
 
 /// The numbers of values in intervals of one width.
 struct Bars {
@@ -25,8 +29,8 @@ struct Bars {
 }
 
 /// Returns the histogram of a sequence of numbers.
-pub(super) fn bundle(shown: &Shown) -> Result<Bundle, String> {
-    let (mut numbers, not_finite) = numbers(shown, Kind::Histogram)?;
+pub(super) fn bundle(shown: &Shown, stop: &AtomicBool) -> Result<Bundle, String> {
+    let (numbers, not_finite) = numbers(shown, Kind::Histogram, stop)?;
     if numbers.is_empty() {
         return Err("there is no number to count".to_owned());
     }
@@ -34,7 +38,7 @@ pub(super) fn bundle(shown: &Shown) -> Result<Bundle, String> {
     while let Some(inner) = element.element() {
         element = inner;
     }
-    let bars = bars(&mut numbers, *element == ValueType::Int);
+    let bars = bars(&numbers, *element == ValueType::Int, stop);
     let mut notes = Vec::new();
     note_not_finite(not_finite, &mut notes);
     let plain = noted(text(&bars), &notes);
@@ -70,15 +74,16 @@ impl Bars {
     }
 }
 
-/// Counts numbers, of which there is at least one; reorders them. Whole numbers get bars of a whole
-/// width.
-fn bars(numbers: &mut [f64], whole: bool) -> Bars {
-    let low = numbers.iter().copied().fold(f64::INFINITY, f64::min);
-    let high = numbers.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+/// Counts numbers, of which there is at least one. Whole numbers get bars of a whole width.
+fn bars(numbers: &[f64], whole: bool, stop: &AtomicBool) -> Bars {
+    let low = until_stopped(numbers.iter().copied(), stop).fold(f64::INFINITY, f64::min);
+    let high = until_stopped(numbers.iter().copied(), stop).fold(f64::NEG_INFINITY, f64::max);
     let count = numbers.len();
-    let mut at = |part: usize| {
-        let index = (count - 1) * part / 4;
-        *numbers.select_nth_unstable_by(index, f64::total_cmp).1
+    let step = count.div_ceil(MAX_SPREAD_NUMBERS);
+    let mut some: Vec<f64> = until_stopped(numbers.iter().copied().step_by(step), stop).collect();
+    let mut at = |part: usize| match some.len() {
+        0 => 0.0,
+        count => *some.select_nth_unstable_by((count - 1) * part / 4, f64::total_cmp).1,
     };
     let between_quarters = at(3) - at(1);
     let span = high - low;
@@ -101,7 +106,7 @@ fn bars(numbers: &mut [f64], whole: bool) -> Bars {
     let width = if whole { width } else { (span / bars as f64).max(f64::MIN_POSITIVE) };
     let width = if low + width > low { width } else { (low.abs() * 1e-3).max(1.0) };
     let mut counts = vec![0; bars];
-    for x in numbers {
+    for x in until_stopped(numbers.iter(), stop) {
         let bar = ((*x - low) / width) as usize;
         counts[bar.min(bars - 1)] += 1;
     }
@@ -185,8 +190,9 @@ mod tests {
 
     #[test]
     fn bars_count_everything() {
+        let stop = AtomicBool::new(false);
         for whole in [false, true] {
-            for mut numbers in [
+            for numbers in [
                 vec![3.0],
                 vec![3.0; 1000],
                 (0..1000).map(f64::from).collect(),
@@ -197,12 +203,12 @@ mod tests {
                 vec![1e16, 1e16 + 2.0, 1e16 + 4.0],
             ] {
                 let count = numbers.len();
-                let bars = bars(&mut numbers, whole);
+                let bars = bars(&numbers, whole, &stop);
                 assert_eq!(bars.counts.iter().sum::<usize>(), count);
                 assert!(bars.counts.len() <= MAX_BARS && bars.high() > bars.low);
             }
         }
-        let mut dice = vec![1.0, 2.0, 2.0, 3.0, 6.0, 6.0, 6.0];
-        assert_eq!(bars(&mut dice, true).width.fract(), 0.0);
+        let dice = vec![1.0, 2.0, 2.0, 3.0, 6.0, 6.0, 6.0];
+        assert_eq!(bars(&dice, true, &stop).width.fract(), 0.0);
     }
 }

@@ -32,6 +32,7 @@ pub use growth::{Curve, Fit, growth};
 
 use crate::bundle::Bundle;
 use nesl_engine::data::{DataLimits, Shown};
+use std::sync::atomic::AtomicBool;
 
 /// The bytes of a value that is read whole to be plotted.
 const MAX_PLOTTED_BYTES: u64 = 1 << 30;
@@ -67,11 +68,11 @@ pub fn limits() -> DataLimits {
 }
 
 /// Plots a value. Fails with a message for values of other types, and for those that were not read
-/// whole.
-pub fn plot(kind: Kind, shown: &Shown) -> Result<Bundle, String> {
+/// whole. Soon after `stop` is set, the plot is one of a part of the numbers, or fails.
+pub fn plot(kind: Kind, shown: &Shown, stop: &AtomicBool) -> Result<Bundle, String> {
     match kind {
-        Kind::Line | Kind::Scatter => Ok(forms::bundle(&data::points(kind, shown)?)),
-        Kind::Histogram => histogram::bundle(shown),
+        Kind::Line | Kind::Scatter => Ok(forms::bundle(&data::points(kind, shown, stop)?)),
+        Kind::Histogram => histogram::bundle(shown, stop),
         Kind::HeatMap => heat_map::bundle(shown),
     }
 }

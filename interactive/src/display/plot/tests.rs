@@ -5,7 +5,11 @@ use crate::display::tests::shown;
 use expect_test::{Expect, expect};
 
 fn plotted(kind: Kind, text: &str) -> Bundle {
-    plot(kind, &shown(&format!("{text};"))).unwrap_or_else(|message| panic!("{message}"))
+    tried(kind, text).unwrap_or_else(|message| panic!("{message}"))
+}
+
+fn tried(kind: Kind, text: &str) -> Result<Bundle, String> {
+    plot(kind, &shown(&format!("{text};")), &AtomicBool::new(false))
 }
 
 fn check_text(kind: Kind, text: &str, expect: Expect) {
@@ -179,7 +183,7 @@ fn records_of_two_numbers_are_points() {
 
 #[test]
 fn other_values_are_refused() {
-    let refused = |kind, text: &str| plot(kind, &shown(&format!("{text};"))).expect_err("no plot");
+    let refused = |kind, text: &str| tried(kind, text).expect_err("no plot");
     expect!["a plot shows numbers [float], points [(float, float)], or a sequence of either, one for each series; this is a value of type [char]"].assert_eq(&refused(Kind::Line, "\"text\""));
     expect!["a scatter plot shows numbers [float], points [(float, float)], or a sequence of either, one for each series; this is a value of type int"].assert_eq(&refused(Kind::Scatter, "3"));
     expect!["a histogram shows a sequence of numbers; this is a value of type [(int, int)]"]

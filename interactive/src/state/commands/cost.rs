@@ -119,7 +119,8 @@ fn once(state: &mut State, call: &Call<'_>, expr: &str) -> Outcome {
         )));
     }
     let seed = state.session.settings().seed;
-    match state.session.cost(call.entry, &call.program(0, expr), seed) {
+    let text = call.program(&mut state.session, 0, expr);
+    match state.session.cost(call.entry, &text, seed) {
         Ok(costs) if costs.is_empty() => {
             state.fail(Problem::of_command("there is no expression to measure"))
         }

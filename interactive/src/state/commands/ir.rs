@@ -2,7 +2,6 @@
 
 use super::{Call, Command, Operand};
 use crate::bundle::{Bundle, without_colors};
-use crate::entry::close;
 use crate::html::of_ansi;
 use crate::output::{Outcome, Output, Problem};
 use crate::state::State;
@@ -90,11 +89,13 @@ fn compiled(
     }
     let above = &call.whole[..call.whole.len() - form.len().min(call.whole.len())];
     let first_line = above.matches('\n').count();
-    let mut shown = state.session.stage(call.entry, &close(form), stage, None);
+    let text = state.session.closed(form);
+    let mut shown = state.session.stage(call.entry, &text, stage, None);
     if shown.is_err() {
         // Errors are shown where they stand in the entry.
         let start = call.operand.len() - form.len();
-        shown = state.session.stage(call.entry, &call.program(start, form), stage, None);
+        let text = call.program(&mut state.session, start, form);
+        shown = state.session.stage(call.entry, &text, stage, None);
     }
     (call.entry.to_owned(), first_line, shown)
 }

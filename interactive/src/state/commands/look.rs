@@ -8,7 +8,6 @@ use crate::state::State;
 use crate::table::Table;
 use crate::text::{Lines, wrapped};
 use crate::unknown::unknown;
-use nesl_core::syntax::entry::close;
 use nesl_core::syntax::split;
 use nesl_engine::{Definition, Earlier, FileRange};
 use std::path::Path;
@@ -66,8 +65,8 @@ pub(super) static TYPE: Command = Command {
         let operand = call.operand.trim_end_matches(';').trim_end();
         // In a text of which it is only a line, its own lines would be taken for those of the text.
         let (name, text) = match call.entry.starts_with('<') {
-            true => ("expression", close(operand)),
-            false => (call.entry, call.program(0, operand)),
+            true => ("expression", state.session.closed(operand)),
+            false => (call.entry, call.program(&mut state.session, 0, operand)),
         };
         match state.session.types_of(name, &text) {
             Ok(types) => {
@@ -164,7 +163,8 @@ pub(super) static FULL: Command = Command {
     usage: "[EXPR]",
     about: "a value as a whole, however long it is; without an expression, `it`",
     doc: "`:full {[0:i] : i in [0:60]}` prints all elements. The prompt shows what the screen does not hold in \
-          `$NESL_PAGER`, `$PAGER` or less.",
+          `$NESL_PAGER`, `$PAGER` or less. A notebook shows the first 1 MB; \
+          `write_string_to_file(@it, \"it.txt\")` writes all of it to a file.",
     run: |state, call| match call.operand {
         "" => {
             let defines_it = std::mem::replace(&mut state.session.settings_mut().defines_it, false);

@@ -37,8 +37,9 @@ use crate::completion::{Completion, Completions};
 use crate::output::Outcome;
 use crate::runtimes::Runtimes;
 use crate::state::State;
-use nesl_core::syntax::entry::{close, count_of, program_of};
+use nesl_core::syntax::entry::{count_of, program_of};
 use nesl_core::syntax::{Kind, lex};
+use nesl_engine::Session;
 use nesl_engine::Stages;
 use std::fmt::Write;
 use std::ops::Range;
@@ -128,11 +129,11 @@ pub struct Call<'a> {
 impl Call<'_> {
     /// Returns a form that begins at a byte of the operand as a program in which everything stands where it stands
     /// in the entry: there are blanks and line ends instead of what comes before.
-    fn program(&self, start: usize, form: &str) -> String {
+    fn program(&self, session: &mut Session, start: usize, form: &str) -> String {
         let operand = self.whole.len() - self.operand.len().min(self.whole.len());
         let before = self.whole.get(..operand + start).unwrap_or_default();
         let blanks = before.chars().map(|c| if c == '\n' { '\n' } else { ' ' });
-        close(&(blanks.collect::<String>() + form))
+        session.closed(&(blanks.collect::<String>() + form))
     }
 }
 

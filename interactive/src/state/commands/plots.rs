@@ -56,7 +56,12 @@ fn run(state: &mut State, call: &Call<'_>, kind: Kind) -> Outcome {
     let (outcome, value) = state.evaluate(call.entry, call.operand, call.whole, plot::limits());
     match value {
         _ if outcome != Outcome::Done => outcome,
-        Some(shown) => match plot::plot(kind, &shown) {
+        Some(shown) => match plot::plot(kind, &shown, &state.session.interrupt_handle()) {
+            // It is one of a part of the value.
+            _ if state.is_interrupted() => {
+                state.show(Output::Error(Problem::interrupted()));
+                Outcome::Interrupted
+            }
             Ok(bundle) => {
                 state.show(Output::Answer(bundle));
                 Outcome::Done

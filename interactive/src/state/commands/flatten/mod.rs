@@ -81,7 +81,7 @@ fn found(state: &mut State, call: &Call<'_>) -> Result<Segments, NoSteps> {
             explain::segments(state.session.database(), at.file, size(start), precision)
         }
         None => {
-            let text = call.program(0, call.operand);
+            let text = call.program(&mut state.session, 0, call.operand);
             state.session.type_of(call.entry, &text).map_err(NoSteps::Errors)?;
             let forms = split(&text);
             let last = forms.iter().rev().find(|form| form.kind != RawKind::Blank);

@@ -392,7 +392,7 @@ fn flattening_is_drawn() {
             Name error: `nothing` is undefined
                ╭─[ In [1]:1:10 ]
                │
-             1 │ :flatten nothing;
+             1 │ :flatten nothing
                │          ┬──────
                │          ╰──────── here
             ───╯
@@ -717,6 +717,23 @@ fn a_session_is_saved_as_a_program() {
     assert!(answer.contains("exists and is not a saved session"), "{answer}");
     let answer = said(&mut state, &format!(":cd {}", folder.path().join("nowhere").display()));
     assert!(answer.starts_with("Command error: cannot go to "), "{answer}");
+}
+
+#[test]
+fn messages_show_what_was_typed() {
+    let mut state = state();
+    for (text, message, line) in [
+        ("1 +", "Syntax error: expected an expression after `+`\n", " 1 │ 1 +\n"),
+        ("[1, 2][7]", "Runtime error: ", " 1 │ [1, 2][7]\n"),
+        ("[1, 2][7];", "Runtime error: ", " 1 │ [1, 2][7];\n"),
+        (":type 1 + nowhere", "Name error: ", " 1 │ :type 1 + nowhere\n"),
+        (":type 1 +", "Syntax error: expected an expression after `+`\n", " 1 │ :type 1 +\n"),
+        (":cost nowhere", "Name error: ", " 1 │ :cost nowhere\n"),
+        (":ir flat nowhere", "Name error: ", " 1 │ :ir flat nowhere\n"),
+    ] {
+        let said = said(&mut state, text);
+        assert!(said.starts_with(message) && said.contains(line), "{text}: {said}");
+    }
 }
 
 #[test]
