@@ -39,11 +39,11 @@ def test_what_the_message_has_said_is_not_said_again(terminal):
 def test_the_excerpt_of_a_commands_form_is_what_was_typed(terminal):
     for command in [":type 1 + oops", ":time 2 1 + oops", ":full 1 + oops", ":kernels oops", ":plot oops", ":cost oops(1)"]:
         shown = terminal.say(command)
-        assert f" 1 │ {command};" in shown, shown
+        assert f" 1 │ {command}" in shown, shown
         # The name that is wrong is pointed at.
-        at = shown.index(f" 1 │ {command};")
+        at = shown.index(f" 1 │ {command}")
         assert shown[at + 1].index("┬") == shown[at].index("oops"), shown
-    assert " 1 │ :type 1 +;" in terminal.say(":type 1 +")
+    assert " 1 │ :type 1 +" in terminal.say(":type 1 +")
 
 
 def test_each_form_behind_type_has_its_own(terminal):

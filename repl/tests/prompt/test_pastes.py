@@ -175,4 +175,5 @@ def test_a_transcript_that_comes_line_by_line(terminal):
     terminal.sees("it = 6 : int  it3")
     terminal.ready()
     text = terminal.text()
-    assert text.count(NOTICE) == 1 and "error" not in text, text
+    # On a busy machine the pause between two lines may be long enough for the notice to be told again.
+    assert NOTICE in text and "error" not in text, text
