@@ -12,6 +12,7 @@ use jupyter_zmq_client::RouterSendConnection;
 use std::collections::{HashMap, VecDeque};
 use std::time::{Duration, Instant};
 use tokio::sync::mpsc::UnboundedReceiver;
+use tokio::time::timeout_at;
 
 /// A client that does not take a message within this misses it.
 pub const MAX_SEND_TIME: Duration = Duration::from_secs(1);
@@ -37,17 +38,19 @@ struct Waiting {
 /// Sends the messages of a queue.
 pub async fn send(mut to: RouterSendConnection, mut queue: UnboundedReceiver<JupyterMessage>) {
     let mut waiting = Waiting::default();
+    let mut retry_at = tokio::time::Instant::now();
     loop {
-        let next = if waiting.messages == 0 {
-            queue.recv().await
-        } else {
-            match tokio::time::timeout(RETRY_AFTER, queue.recv()).await {
+        // Whatever is sent to other clients in the meantime.
+        if waiting.messages > 0 && tokio::time::Instant::now() >= retry_at {
+            waiting.try_again(&mut to).await;
+            retry_at = tokio::time::Instant::now() + RETRY_AFTER;
+        }
+        let next = match waiting.messages {
+            0 => queue.recv().await,
+            _ => match timeout_at(retry_at, queue.recv()).await {
                 Ok(next) => next,
-                Err(_) => {
-                    waiting.try_again(&mut to).await;
-                    continue;
-                }
-            }
+                Err(_) => continue,
+            },
         };
         let Some(message) = next else { return };
         let client = client(&message);
@@ -58,7 +61,6 @@ pub async fn send(mut to: RouterSendConnection, mut queue: UnboundedReceiver<Jup
         };
         if let Some(message) = refused {
             waiting.push(client, message);
-            waiting.try_again(&mut to).await;
         }
     }
 }

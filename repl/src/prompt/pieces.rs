@@ -38,19 +38,16 @@ pub fn pieces(bytes: &[u8], is_search: bool, suspends: u8) -> (Vec<Piece>, &[u8]
     let mut found = Vec::new();
     let mut rest = bytes;
     while let Some(begin) = position(rest, BEGIN) {
+        typed(&rest[..begin], is_search, suspends, &mut found);
         let behind = &rest[begin + BEGIN.len()..];
-        let end = position(behind, END);
-        let Some(end) = end else {
+        let Some(end) = position(behind, END) else {
             // Ctrl-C, pressed by itself, gives up a paste that does not end.
             if behind.ends_with(&[INTERRUPT]) {
-                typed(&rest[..begin], is_search, suspends, &mut found);
                 found.push(Piece::Keys(vec![INTERRUPT]));
                 return (found, &[]);
             }
-            typed(&rest[..begin], is_search, suspends, &mut found);
             return (found, &rest[begin..]);
         };
-        typed(&rest[..begin], is_search, suspends, &mut found);
         let text = clean(&behind[..end]);
         let text = text.trim_end_matches('\n');
         found.push(match is_large(text) {

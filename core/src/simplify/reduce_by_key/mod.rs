@@ -91,8 +91,8 @@ impl Keyed {
         nests::count(&function.body, &mut uses);
         let builder = FunctionBuilder::extending(function);
         let max_elements = limits.max_histogram_elements;
-        let most = limits.max_large_histogram_elements;
-        let mut reducer = Reducer { keyed: self, max_elements, most, uses, builder };
+        let max_large_elements = limits.max_large_histogram_elements;
+        let mut reducer = Reducer { keyed: self, max_elements, max_large_elements, uses, builder };
         function.body = reducer.block(std::mem::replace(&mut function.body, nothing()));
     }
 }
@@ -116,7 +116,7 @@ struct Reducer<'k> {
     /// The number of elements that the table of the first pass may have.
     max_elements: i64,
     /// The number of elements that the table of a second pass may have.
-    most: i64,
+    max_large_elements: i64,
     uses: FxHashMap<Var, usize>,
     builder: FunctionBuilder,
 }
@@ -365,79 +365,70 @@ impl Reducer<'_> {
         let top = self.top(&source, site);
         let tables = self.tables(&found.wanted, &source, extent, site);
         let cond = self.builder.scalar(ScalarOp::Lt, vec![top, slots], site);
-        let then = self.over_keys(&binding, tables, &source, extent);
         self.builder.begin();
-        let larger = (self.most > self.max_elements).then(|| {
-            let most = self.most_slots(&source, self.most, site);
-            let cond = self.builder.scalar(ScalarOp::Lt, vec![top, most], site);
-            (cond, self.second_pass(&binding, &found, &source, top))
-        });
-        let over_groups = self.over_groups(binding, found, &source);
-        let b = &mut self.builder;
-        let otherwise = match larger {
-            Some((cond, then)) => {
-                let result =
-                    b.bind(ty.clone(), Op::If { cond, then, otherwise: over_groups }, site);
-                b.end(result)
-            }
-            None => {
-                over_groups.lets.into_iter().for_each(|binding| b.keep(binding));
-                b.end(over_groups.result)
-            }
+        let result = self.over_keys(&binding, tables, &source, extent);
+        let then = self.builder.end(result);
+        self.builder.begin();
+        let result = match self.max_large_elements > self.max_elements {
+            true => self.second_pass(binding, found, &source, top),
+            false => self.over_groups(binding, found, &source),
         };
-        b.keep(Let { var, ty, op: Op::If { cond, then, otherwise }, site });
+        let otherwise = self.builder.end(result);
+        self.builder.keep(Let { var, ty, op: Op::If { cond, then, otherwise }, site });
     }
 
-    /// The block that fills tables for all keys up to the greatest, and reads them.
-    fn second_pass(&mut self, binding: &Let, found: &Found, source: &Source, top: Atom) -> Block {
-        let site = binding.site;
+    /// The nest over the keys in tables for all keys up to the greatest, which are filled for it, or,
+    /// if they would have too many elements, over the groups.
+    fn second_pass(&mut self, binding: Let, found: Found, source: &Source, top: Atom) -> Atom {
+        let (site, ty) = (binding.site, binding.ty.clone());
+        let most = self.most_slots(source, self.max_large_elements, site);
+        let cond = self.builder.scalar(ScalarOp::Lt, vec![top, most], site);
         self.builder.begin();
-        // Names of its own keep what the first pass computes for itself from being stored.
-        let mut source = *source;
-        if let Some(pairs) = source.pairs {
-            (source.keys, source.values) = self.unzip(pairs, &found.call);
+        let mut own = *source;
+        if let Some(pairs) = own.pairs {
+            // If this pass read the halves that the first has made, that one would have to store them.
+            (own.keys, own.values) = self.unzip(pairs, &found.call);
         }
         let slots = self.builder.scalar(ScalarOp::Add, vec![top, Atom::Int(1)], site);
-        let extent = self.extent(&source, slots, site);
-        let tables = self.tables(&found.wanted, &source, extent, site);
-        let block = self.over_keys(binding, tables, &source, extent);
-        let b = &mut self.builder;
-        block.lets.into_iter().for_each(|binding| b.keep(binding));
-        b.end(block.result)
+        let extent = self.extent(&own, slots, site);
+        let tables = self.tables(&found.wanted, &own, extent, site);
+        let result = self.over_keys(&binding, tables, &own, extent);
+        let then = self.builder.end(result);
+        self.builder.begin();
+        let result = self.over_groups(binding, found, source);
+        let otherwise = self.builder.end(result);
+        self.builder.bind(ty, Op::If { cond, then, otherwise }, site)
     }
 
-    /// The block of the nest over the keys there are in tables.
+    /// The nest over the keys there are in tables.
     fn over_keys(
         &mut self,
         binding: &Let,
         (counts, tables): (Atom, Vec<(ReduceOp, Atom)>),
         source: &Source,
         extent: Extent,
-    ) -> Block {
+    ) -> Atom {
         let site = binding.site;
         let Op::Nest(over_groups) = &binding.op else { bug!("the binding is a nest") };
         let b = &mut self.builder;
-        b.begin();
         let range = b.seq(SeqOp::Range, vec![Atom::Int(0), Atom::Int(1), extent.slots], site);
         let there = b.nest(&[counts], false, site, |b, x| {
             b.scalar(ScalarOp::Gt, vec![x[0], Atom::Int(0)], site)
         });
         let keys = b.seq(SeqOp::Pack, vec![range, there], site);
-        let result = b.nest(&[keys], false, site, |b, x| {
+        b.nest(&[keys], false, site, |b, x| {
             let count = b.seq(SeqOp::Index, vec![counts, x[0]], site);
             let mut group = Group::new(b, x[0], count, source.width);
             for (with, table) in tables {
                 group.read(with, table, site);
             }
             group.write(over_groups).or_bug("the nest was written once before")
-        });
-        b.end(result)
+        })
     }
 
-    /// The block of the nest over the groups, as it was written.
-    fn over_groups(&mut self, binding: Let, found: Found, source: &Source) -> Block {
+    /// The nest over the groups, as it was written.
+    fn over_groups(&mut self, binding: Let, found: Found, source: &Source) -> Atom {
         let (b, site) = (&mut self.builder, binding.site);
-        b.begin();
         let mut call = found.call;
         if let (Op::Call(_, args), None) = (&mut call.op, source.pairs) {
             let over = [source.keys, source.values];
@@ -446,7 +437,7 @@ impl Reducer<'_> {
         b.keep(call);
         let result = b.fresh(binding.ty.clone());
         b.keep(Let { var: result, ..binding });
-        b.end(Atom::Var(result))
+        Atom::Var(result)
     }
 
     /// The greatest key; if a key is negative or a row has another length than the first, the
