@@ -44,6 +44,12 @@ pub struct Thresholds {
     /// of the same size takes a CPU a tenth of the time of sorting them.
     pub max_large_histogram_elements: i64,
 
+    /// True if the different elements of a sequence are found by an intrinsic that writes only those.
+    ///
+    /// The other way writes two ints for each element, and a filter reads them. On a device the host would
+    /// have to wait for the number of different elements.
+    pub distinct_by_intrinsic: bool,
+
     /// Operations up to which a value is computed again in the kernels that use it.
     ///
     /// Eight scalar operations cost a CPU less than a store and a load of their result.
@@ -292,6 +298,7 @@ impl Thresholds {
             // The keys and values of a second pass would have to be stored on the device.
             max_large_histogram_elements: cpu.max_histogram_elements,
             max_known_elements: 256,
+            distinct_by_intrinsic: false,
             min_matrix_operations: u64::MAX,
             max_elements_off_device: if caps.recursion { u64::MAX } else { 1 << 20 },
             max_elements_of_small_work_item: 64,
@@ -312,6 +319,7 @@ impl Default for Thresholds {
             max_unrolled_elements: 4,
             max_histogram_elements: 1 << 14,
             max_large_histogram_elements: 1 << 24,
+            distinct_by_intrinsic: true,
             max_rematerialised_operations: 8,
             max_inlined_base_case_operations: 8,
             min_pool_elements: 16,

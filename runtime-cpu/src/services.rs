@@ -7,7 +7,7 @@ use crate::workers::Workers;
 use nesl_runtime::fault::FaultCode;
 use nesl_runtime::kir::{Extern, Ty};
 use nesl_runtime::scalar::Precision;
-use nesl_runtime::services::groups::{Elements, Found, groups};
+use nesl_runtime::services::groups::{Elements, Found, distinct, groups};
 use nesl_runtime::services::product::{Factor, Float, Sizes, product};
 use nesl_runtime::services::segments;
 use nesl_runtime::services::sort::{Key, Order, Team, Work, rank, sort};
@@ -43,6 +43,8 @@ pub fn address(service: Extern, keys: Ty) -> Address {
         Extern::SortDown => return Address::Checked(sorting::<true>(keys)),
         Extern::Groups => return Address::Checked(grouping(keys)),
         Extern::TextGroups => return Address::Checked(text_groups as *const u8),
+        Extern::Distinct => return Address::Checked(searching(keys)),
+        Extern::DistinctTexts => return Address::Checked(distinct_texts as *const u8),
         Extern::RankTexts => return Address::Checked(ranked_texts as *const u8),
         Extern::RankSegmentsUp => return Address::Checked(ranking_segments::<false>(keys)),
         Extern::RankSegmentsDown => return Address::Checked(ranking_segments::<true>(keys)),
@@ -90,6 +92,14 @@ fn grouping(keys: Ty) -> *const u8 {
     match keys {
         Ty::I32 => int_groups::<i32> as *const u8,
         Ty::I64 | Ty::F32 | Ty::F64 | Ty::Bool | Ty::U8 => int_groups::<i64> as *const u8,
+    }
+}
+
+fn searching(keys: Ty) -> *const u8 {
+    match keys {
+        Ty::I32 => distinct_ints::<i32> as *const u8,
+        Ty::Bool | Ty::U8 => distinct_ints::<u8> as *const u8,
+        Ty::I64 | Ty::F32 | Ty::F64 => distinct_ints::<i64> as *const u8,
     }
 }
 
@@ -267,6 +277,38 @@ where
     unsafe {
         let found = Found { last: room(last, length), count: room(count, length) };
         status(groups(slice(ints, length), found, &Helpers::of(env)))
+    }
+}
+
+/// Writes a number where it is wanted, if there is one.
+///
+/// # Safety
+/// `to` has an element.
+unsafe fn tell(found: Result<usize, FaultCode>, to: *mut i64) -> i32 {
+    status(found.map(|number| {
+        // SAFETY: the caller's array has an element.
+        unsafe { *to = number as i64 };
+    }))
+}
+
+/// # Safety
+/// `keys`, `last` and `count` have `length` elements, `number` has one, and they do not overlap; the
+/// environment is that of the code.
+unsafe extern "C" fn distinct_ints<T>(
+    env: *const Env,
+    keys: *const T,
+    length: i64,
+    last: *mut i64,
+    count: *mut i64,
+    number: *mut i64,
+) -> i32
+where
+    [T]: Elements,
+{
+    // SAFETY: the caller passes such arrays, and its environment.
+    unsafe {
+        let found = Found { last: room(last, length), count: room(count, length) };
+        tell(distinct(slice(keys, length), found, &Helpers::of(env)), number)
     }
 }
 
@@ -452,6 +494,27 @@ unsafe extern "C" fn text_groups(
         let texts = Texts::new(slice(starts, number), slice(lengths, number), chars);
         let found = Found { last: room(last, number), count: room(count, number) };
         status(groups(&texts, found, &Helpers::of(env)))
+    }
+}
+
+/// # Safety
+/// `starts`, `lengths`, `last` and `count` have `number` elements, `different` has one, and they do not
+/// overlap; each text lies in the array at `chars`; the environment is that of the code.
+unsafe extern "C" fn distinct_texts(
+    env: *const Env,
+    starts: *const i64,
+    number: i64,
+    lengths: *const i64,
+    chars: *const u8,
+    last: *mut i64,
+    count: *mut i64,
+    different: *mut i64,
+) -> i32 {
+    // SAFETY: the caller passes such arrays, and its environment.
+    unsafe {
+        let texts = Texts::new(slice(starts, number), slice(lengths, number), chars);
+        let found = Found { last: room(last, number), count: room(count, number) };
+        tell(distinct(&texts, found, &Helpers::of(env)), different)
     }
 }
 

@@ -51,6 +51,10 @@ pub(super) fn apply(
         SeqOp::RankDown => rank::rank(args[0].elements(), Order::Down, limits)?,
         SeqOp::RankTexts => rank_texts(args[0].elements(), limits)?,
         SeqOp::Groups => return groups(args[0].elements(), limits),
+        SeqOp::Distinct => {
+            let none = || Value::Sequence(Sequence::Ints(Arc::new(Vec::new())));
+            return Ok(Value::pair(Value::pair(none(), none()), Value::Bool(false)));
+        }
         SeqOp::HashText => {
             let hash = text::hash(args[0].bytes(), args[1].int());
             return Ok(Value::Int(match limits.precision {

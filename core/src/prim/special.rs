@@ -50,6 +50,14 @@ pub(super) const ROWS: &[PrimRow] = &[
         "W = S(a), D = 1",
     ),
     row(
+        "_distinct",
+        "[a] -> (([int], [int]), bool) :: (a in any)",
+        PrimKind::Derived(Derived::Distinct),
+        "For each different element the index of the last one, in order, and the number of those equal to it, and true; or nothing, and false: then they have to be found by `_groups`.",
+        "",
+        "W = S(a), D = 1",
+    ),
+    row(
         "@",
         "a -> [char] :: (a in any)",
         PrimKind::Derived(Derived::String),

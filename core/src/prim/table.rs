@@ -48,6 +48,9 @@ pub enum Derived {
     /// last element that is equal to it, and the number of these. The bool is true then; false
     /// means that elements with equal hashes were grouped instead.
     Groups,
+    /// The different elements, `[a] -> (([int], [int]), bool)`: the index of the last element of each group of
+    /// equal ones, ascending, and the number of these, and true; or nothing, and false.
+    Distinct,
 }
 
 /// Constants that depend on the precision.

@@ -22,6 +22,7 @@
 //! | `sides` | conditionals between maps of one sequence |
 //! | `products` | recognition of matrix products, which are not fused with what makes or uses their rows |
 //! | `reduce_by_key` | groups of which only sums are used, as histograms |
+//! | `once` | what code that is executed once has intrinsics of its own for |
 //! | `calls` | the call graph |
 //!
 //! A fault stays a fault of the same kind, and where the user's program is to blame for it: code
@@ -33,6 +34,7 @@
 mod calls;
 mod dead;
 mod nests;
+mod once;
 pub(crate) mod products;
 mod reduce_by_key;
 mod rewrite;
@@ -124,7 +126,8 @@ pub static PASSES: [Pass; 6] = [
         name: "inline-grouping",
         stage: "grouped",
         title: "Grouped",
-        about: "inlines the grouping functions that are still called, as the passes before do",
+        about: "inlines the grouping functions that are still called, as the passes before do, and decides where \
+                equal elements are found by an intrinsic of one sequence",
         run: Run::Program(inline_grouping),
     },
     Pass {
@@ -211,6 +214,15 @@ fn inline_grouping(mut program: Program, context: &Context<'_>) -> Program {
         let callees = |id: FunId| Some(&program.functions[id.0 as usize]);
         let function = &program.functions[at];
         let mut function = rewrite::inline(function, &callees, &context.calls, context.limits);
+        dead::remove(&mut function);
+        nests::fuse(&mut function, &context.effects, context.limits);
+        program.functions[at] = function;
+    }
+    for id in once::decline(&mut program, &context.calls, context.limits) {
+        let at = id.0 as usize;
+        // Both branches behind a decision are there until now.
+        let mut function =
+            rewrite::inline(&program.functions[at], &|_| None, &context.calls, context.limits);
         dead::remove(&mut function);
         nests::fuse(&mut function, &context.effects, context.limits);
         program.functions[at] = function;

@@ -8,7 +8,7 @@ use super::arguments::{array, int, length, literal, number, slice};
 use super::concat::{SharedPool, concatenate, one_pool, pool_of};
 use super::copy::{ColumnCopy, as_ints, as_lengths, copy, put, writable};
 use super::gather::flatten;
-use super::rank::{distinct, groups, ranks};
+use super::rank::{different, distinct, groups, ranks};
 use super::segments::{extremes, write_descriptor};
 use super::sequence::{
     DESCRIPTOR_COLUMNS, Field, Rows, Sequence, cut, element_at, element_columns, fields,
@@ -93,6 +93,16 @@ pub(crate) fn perform(
                 parts.push(number(length));
                 parts.push(as_ints(memory, found, length)?);
             }
+            Ok(Ok(FlatValue::new(parts)))
+        }
+        SeqOp::Distinct => {
+            let (different, found) = different(memory, columns, length)?;
+            let mut parts = Vec::new();
+            for found in found {
+                parts.push(number(different));
+                parts.push(as_ints(memory, found, different)?);
+            }
+            parts.push(Arg::Scalar(Literal::Bool(true)));
             Ok(Ok(FlatValue::new(parts)))
         }
         op => bug!("{op:?} is no operation of the array library"),

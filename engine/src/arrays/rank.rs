@@ -2,7 +2,7 @@
 
 use super::arguments::{array, number};
 use super::builtin::Builtin;
-use super::copy::as_ints;
+use super::copy::{as_ints, copy};
 use super::sequence::Sequence;
 use super::{FlatValue, Memory, Stepped};
 use nesl_core::prim::SeqOp;
@@ -68,6 +68,38 @@ pub(super) fn groups(memory: &Memory<'_>, columns: &[Arg], count: usize) -> Step
     others.extend([last.clone(), equal.clone()]);
     call(memory, "groups", service, &columns[0], count, others)?;
     Ok([last, equal])
+}
+
+/// Returns the different ones among `count` ints, chars, bools or texts, as two columns of as many elements: for
+/// each the index of the last one, ascending, and the number of those equal to it.
+pub(super) fn different(
+    memory: &Memory<'_>,
+    columns: &[Arg],
+    count: usize,
+) -> Stepped<(usize, [Arg; 2])> {
+    let room = [memory.alloc_column(Ty::I64, count)?, memory.alloc_column(Ty::I64, count)?];
+    let number = memory.alloc_column(Ty::I64, 1)?;
+    let (service, mut others) = match columns {
+        [_, lengths, _, chars] => (Extern::DistinctTexts, vec![lengths.clone(), chars.clone()]),
+        _ => (Extern::Distinct, Vec::new()),
+    };
+    others.extend(room.iter().cloned().chain([number.clone()]));
+    call(memory, "groups", service, &columns[0], count, others)?;
+    let [number] = memory.read_ints([&number], 1)?;
+    let number = number[0] as usize;
+    // Room for every element is kept only where at least half of it is used.
+    if 2 * number > count {
+        return Ok((number, room));
+    }
+    let [last, equal] = room;
+    Ok((number, [shortened(memory, last, number)?, shortened(memory, equal, number)?]))
+}
+
+/// Returns a column with as many of the first ints of another one.
+fn shortened(memory: &Memory<'_>, from: Arg, count: usize) -> Stepped<Arg> {
+    let to = memory.alloc_column(Ty::I64, count)?;
+    copy(memory, &from, &to, 0, count)?;
+    Ok(to)
 }
 
 /// Returns the number of different indices among `count` that are all less than `count`.

@@ -131,7 +131,9 @@ impl ServiceKind {
             Extern::RankDown => ServiceKind::Rank(order(true)),
             Extern::Groups => ServiceKind::Groups(Grouped::Ints(keys)),
             Extern::TextGroups => ServiceKind::Groups(Grouped::Texts),
-            Extern::RankTexts
+            Extern::Distinct
+            | Extern::DistinctTexts
+            | Extern::RankTexts
             | Extern::RankSegmentsUp
             | Extern::RankSegmentsDown
             | Extern::SortSegmentsUp

@@ -39,6 +39,8 @@ impl Form {
 const SORTED: &[Ty] = &[Ty::I32, Ty::I64, Ty::F32, Ty::F64, Ty::U8];
 /// The types of keys that can be grouped.
 const GROUPED: &[Ty] = &[Ty::I32, Ty::I64];
+/// The types of keys of which the different ones can be found.
+const DISTINCT: &[Ty] = &[Ty::I32, Ty::I64, Ty::U8, Ty::Bool];
 /// The types of the elements of matrices that can be transposed.
 const COPIED: &[Ty] = &[Ty::I32, Ty::I64, Ty::F32, Ty::F64, Ty::U8, Ty::Bool];
 /// The types of the elements of matrices that can be multiplied.
@@ -138,6 +140,12 @@ intrinsics! {
     /// `(starts, n, lengths, chars, last, count)`: the same for texts, which begin at these offsets
     /// in `chars`.
     TextGroups = "text_groups": (ints, int, ints, chars, ints, ints) -> ();
+    /// `(keys, n, last, count, number)`: for each different key, in the order of the last one equal to it,
+    /// the index of that one, and the number of those equal to it; `number` is how many there are. `last`
+    /// and `count` have room for `n`.
+    Distinct = "distinct": (keys, int, ints, ints, ints) -> (), keys in DISTINCT;
+    /// `(starts, n, lengths, chars, last, count, number)`: the same for texts.
+    DistinctTexts = "distinct_texts": (ints, int, ints, chars, ints, ints, ints) -> ();
     /// `(starts, n, lengths, chars, out)`: the stable rank of each text, ascending by its chars.
     RankTexts = "rank_texts": (ints, int, ints, chars, ints) -> ();
     /// `(keys, n, out, offsets)`: [`Extern::RankUp`] within each of `n` segments, which begin at these

@@ -179,6 +179,8 @@ fn outputs(intrinsic: Extern) -> &'static [usize] {
         | Extern::SortSegmentsDown => &[2],
         Extern::Groups | Extern::GroupSegments => &[2, 3],
         Extern::TextGroups | Extern::GroupTextSegments => &[4, 5],
+        Extern::Distinct => &[2, 3, 4],
+        Extern::DistinctTexts => &[4, 5, 6],
         Extern::RankTexts | Extern::RankTextSegments => &[4],
         Extern::HashText | Extern::SameText | Extern::ParseFloat | Extern::ParseFloat32 => &[],
         Extern::FloatText | Extern::FloatText32 => &[1],

@@ -24,7 +24,10 @@ use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::{Mutex, PoisonError};
 
+mod distinct;
 mod ints;
+
+pub use distinct::distinct;
 
 /// The most groups in a table: with all its parts it fits the cache of a core, about.
 const MAX_PARTITION_GROUPS: usize = 1 << 16;
@@ -110,7 +113,7 @@ macro_rules! ints {
     )+};
 }
 
-ints! { i64 i32 }
+ints! { i64 i32 u8 }
 
 impl<'a> Elements for Texts<'a> {
     type Key = (u64, &'a [u8]);
@@ -220,9 +223,9 @@ fn groups_within<E: Elements + ?Sized>(
         by_comparing(elements, 0, found);
         return Ok(());
     }
-    match tables(most, elements, found.last, team)? {
+    match tables(most, elements, Some(found.last), team)? {
         Some(tables) => {
-            resolve::<E>(tables, found, team);
+            resolve::<E>(&tables, found, team);
             Ok(())
         }
         None if E::CHEAP
@@ -377,6 +380,25 @@ impl<E: Elements + ?Sized> Table<E> {
         }
     }
 
+    /// Adds the elements of a stretch of the piece that begins at `start`, in whose places the stretch is
+    /// counted; each is told the number of its group.
+    #[inline]
+    fn add(
+        &mut self,
+        elements: &E,
+        start: usize,
+        stretch: Range<usize>,
+        mut tell: impl FnMut(usize, u32),
+    ) {
+        for place in stretch {
+            let group = self.number(&elements.key(start + place));
+            let known = &mut self.groups[group as usize];
+            known.last = place as u32;
+            known.count += 1;
+            tell(place, group);
+        }
+    }
+
     #[inline]
     fn place(&self, hash: u64) -> usize {
         (scramble(hash) >> self.shift) as usize
@@ -404,31 +426,31 @@ impl<E: Elements + ?Sized> Table<E> {
     }
 }
 
-/// The tables of the pieces, if no piece has more groups than they hold; in `numbers`, for each
-/// element, the number of its group.
+/// The tables of the pieces, if no piece has more groups than they hold; in `numbers`, if they are wanted,
+/// for each element the number of its group.
 fn tables<E: Elements + ?Sized>(
     most: usize,
     elements: &E,
-    numbers: &mut [MaybeUninit<i64>],
+    numbers: Option<&mut [MaybeUninit<i64>]>,
     team: &dyn Team,
 ) -> Result<Option<Vec<Table<E>>>, FaultCode> {
     let pieces = pieces(elements.count(), team);
     let too_many = AtomicBool::new(false);
     let done: Vec<Mutex<Option<Table<E>>>> = pieces.iter().map(|_| Mutex::default()).collect();
-    let room = split(numbers, &pieces);
+    let room = numbers.map(|numbers| split(numbers, &pieces));
     team.each(pieces.len(), &|take| {
         while let Some(at) = take() {
             let piece = pieces[at].clone();
-            let mut numbers = room[at].lock().unwrap_or_else(PoisonError::into_inner);
+            let room = room.as_ref().map(|room| &room[at]);
+            let mut numbers = room.map(|room| room.lock().unwrap_or_else(PoisonError::into_inner));
             let mut table = Table::new(piece.len().min(FIRST_GROUPS));
-            for (stretch, numbers) in numbers.chunks_mut(STRETCH).enumerate() {
-                let from = (stretch * STRETCH) as u32;
-                for (number, place) in numbers.iter_mut().zip(from..) {
-                    let group = table.number(&elements.key(piece.start + place as usize));
-                    let known = &mut table.groups[group as usize];
-                    known.last = place;
-                    known.count += 1;
-                    number.write(i64::from(group));
+            for from in (0..piece.len()).step_by(STRETCH) {
+                let stretch = from..(from + STRETCH).min(piece.len());
+                match &mut numbers {
+                    Some(numbers) => table.add(elements, piece.start, stretch, |place, group| {
+                        numbers[place].write(i64::from(group));
+                    }),
+                    None => table.add(elements, piece.start, stretch, |_, _| {}),
                 }
                 if table.groups.len() > most {
                     too_many.store(true, Relaxed);
@@ -447,29 +469,42 @@ fn tables<E: Elements + ?Sized>(
     Ok(done.collect())
 }
 
-/// Puts the tables together, and what is found out in the place of each element's number.
-fn resolve<E: Elements + ?Sized>(tables: Vec<Table<E>>, found: Found<'_>, team: &dyn Team) {
-    let pieces = pieces(found.last.len(), team);
-    // Of the whole sequence: a table of the groups, what is known of each, and which of them each
-    // group of a piece is part of.
-    let most = tables.iter().map(|table| table.groups.len()).max().unwrap_or(0);
-    let mut all: Table<E> = Table::new(most);
-    let mut known: Vec<(i64, i64)> = Vec::new();
-    let mut parts: Vec<Vec<usize>> = Vec::with_capacity(tables.len());
-    for (table, piece) in tables.iter().zip(&pieces) {
-        let numbers = table.groups.iter().map(|group| {
-            let number = all.number(&group.key) as usize;
-            if number == known.len() {
-                known.push((0, 0));
-            }
-            // Later pieces come later.
-            known[number].0 = (piece.start + group.last as usize) as i64;
-            known[number].1 += i64::from(group.count);
-            number
-        });
-        parts.push(numbers.collect());
+/// The groups of the whole sequence.
+struct Joined {
+    /// The last place of each group, and the number of its elements.
+    known: Vec<(i64, i64)>,
+    /// For each piece, the number here of each of its groups.
+    parts: Vec<Vec<usize>>,
+}
+
+impl Joined {
+    /// Puts the tables of pieces together.
+    fn of<E: Elements + ?Sized>(tables: &[Table<E>], pieces: &[Range<usize>]) -> Joined {
+        let most = tables.iter().map(|table| table.groups.len()).max().unwrap_or(0);
+        let mut all: Table<E> = Table::new(most);
+        let mut joined = Joined { known: Vec::new(), parts: Vec::with_capacity(tables.len()) };
+        for (table, piece) in tables.iter().zip(pieces) {
+            let known = &mut joined.known;
+            let numbers = table.groups.iter().map(|group| {
+                let number = all.number(&group.key) as usize;
+                if number == known.len() {
+                    known.push((0, 0));
+                }
+                // Later pieces come later.
+                known[number].0 = (piece.start + group.last as usize) as i64;
+                known[number].1 += i64::from(group.count);
+                number
+            });
+            joined.parts.push(numbers.collect());
+        }
+        joined
     }
-    drop(tables);
+}
+
+/// Puts the tables together, and what is found out in the place of each element's number.
+fn resolve<E: Elements + ?Sized>(tables: &[Table<E>], found: Found<'_>, team: &dyn Team) {
+    let pieces = pieces(found.last.len(), team);
+    let Joined { known, parts } = Joined::of(tables, &pieces);
     let answers: Vec<Vec<(i64, i64)>> =
         parts.iter().map(|part| part.iter().map(|number| known[*number]).collect()).collect();
     let last = split(found.last, &pieces);
@@ -686,94 +721,4 @@ fn by_comparing<E: Elements + ?Sized>(elements: &E, from: usize, found: Found<'_
 }
 
 #[cfg(test)]
-mod tests {
-    use super::super::sort::CallingThread;
-    use super::*;
-    use std::collections::HashMap;
-    use std::fmt::Debug;
-    use std::hash::Hash;
-
-    fn check<E: Elements + ?Sized, K: Hash + Eq + Debug>(elements: &E, keys: &[K]) {
-        let mut known: HashMap<&K, (i64, i64)> = HashMap::new();
-        for (place, key) in keys.iter().enumerate() {
-            let group = known.entry(key).or_default();
-            *group = (place as i64, group.1 + 1);
-        }
-        for most in [MAX_PARTITION_GROUPS, 40, 0] {
-            let (mut last, mut count) =
-                (vec![MaybeUninit::new(0); keys.len()], vec![MaybeUninit::new(0); keys.len()]);
-            let found = Found { last: &mut last, count: &mut count };
-            groups_within(most, elements, found, &CallingThread(None)).unwrap();
-            for (place, key) in keys.iter().enumerate() {
-                // SAFETY: they were written at the beginning.
-                let found = unsafe { (last[place].assume_init(), count[place].assume_init()) };
-                assert_eq!(found, known[key], "{key:?} at {place}, tables of {most}");
-            }
-        }
-        let (mut last, mut count) = (Vec::new(), Vec::new());
-        groups_into(elements, &mut last, &mut count, &CallingThread(None)).unwrap();
-        let found: Vec<(i64, i64)> = last.into_iter().zip(count).collect();
-        let expected: Vec<(i64, i64)> = keys.iter().map(|key| known[key]).collect();
-        assert!(found == expected, "a way of its own for ints");
-        let (mut last, mut count) =
-            (vec![MaybeUninit::new(0); keys.len()], vec![MaybeUninit::new(0); keys.len()]);
-        let found = Found { last: &mut last, count: &mut count };
-        by_buckets(elements, found, &CallingThread(None)).unwrap();
-        // SAFETY: they were written at the beginning.
-        let of = |room: &[MaybeUninit<i64>], at: usize| unsafe { room[at].assume_init() };
-        let found: Vec<(i64, i64)> =
-            (0..keys.len()).map(|at| (of(&last, at), of(&count, at))).collect();
-        assert!(found == expected, "buckets");
-    }
-
-    fn ints(ints: &[i64]) {
-        check(ints, ints);
-    }
-
-    #[test]
-    fn ints_are_grouped_by_tables_and_by_buckets() {
-        ints(&[]);
-        ints(&[7]);
-        ints(&[3, 1, 3, i64::MIN, i64::MAX, 1, 3]);
-        check(&[-1i32, 5, -1, i32::MIN][..], &[-1, 5, -1, i32::MIN]);
-        let random = |i: i64| crate::random::bits(5, i) as i64;
-        ints(&(0..100_000).map(|i| random(i) % 1000).collect::<Vec<i64>>());
-        ints(&(0..70_000).map(|i| random(i) % 30).collect::<Vec<i64>>());
-        ints(&(0..50_000).map(random).collect::<Vec<i64>>());
-        ints(&(0..50_000).map(|i| i / 7).collect::<Vec<i64>>());
-        // One element is half of all: its bucket is much larger than the others.
-        ints(&(0..200_000).map(|i| if i % 2 == 0 { 5 } else { random(i) }).collect::<Vec<i64>>());
-        ints(&(0..200_000).map(|i| i % 50_000).collect::<Vec<i64>>());
-    }
-
-    #[test]
-    fn texts_are_grouped_by_what_they_say() {
-        for (count, different) in [(0, 1), (1, 1), (3000, 10), (20_000, 5000)] {
-            let random = |i: i64| crate::random::bits(6, i) as u64 as usize % different;
-            let mut pool = Vec::new();
-            let (mut starts, mut lengths, mut all) = (Vec::new(), Vec::new(), Vec::new());
-            for i in 0..count {
-                let word = random(i);
-                let text =
-                    "abcdefghij".repeat(word % 4)[..word % 37 % (1 + word % 4 * 10)].to_owned();
-                let text = format!("{text}{}", word / 2);
-                starts.push(pool.len() as i64);
-                lengths.push(text.len() as i64);
-                pool.extend(text.bytes());
-                all.push(text);
-            }
-            // SAFETY: the texts are there.
-            let texts = unsafe { Texts::new(&starts, &lengths, pool.as_ptr()) };
-            check(&texts, &all);
-        }
-    }
-
-    #[test]
-    fn who_is_stopped_stops() {
-        let stop = AtomicBool::new(true);
-        let (mut last, mut count) = (Vec::new(), Vec::new());
-        let done =
-            groups_into(&[1i64; 100][..], &mut last, &mut count, &CallingThread(Some(&stop)));
-        assert_eq!(done, Err(FaultCode::Interrupted));
-    }
-}
+mod tests;

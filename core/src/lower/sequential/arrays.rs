@@ -162,6 +162,18 @@ impl<'a> FunctionLowering<'a> {
         LoweredValue::pair(last, count)
     }
 
+    /// Lowers `distinct`: sequential code has no way of its own, and declines.
+    pub(super) fn decline(&mut self) -> LoweredValue<'a> {
+        let length = self.body.i64(0);
+        let ty = self.int_ty();
+        let [last, count] = [(); 2].map(|()| {
+            let column = self.alloc(ty, length);
+            LoweredValue::stored(length, Columns::Scalars(column))
+        });
+        let done = self.body.bool(false);
+        LoweredValue::pair(LoweredValue::pair(last, count), LoweredValue::Scalar(done))
+    }
+
     /// Lowers a permutation by ranks: the elements sorted.
     pub(super) fn sort(&mut self, service: Extern, of: Atom) -> LoweredValue<'a> {
         let of = self.stored(of);

@@ -54,6 +54,7 @@ impl<'a> FunctionLowering<'a> {
             SeqOp::RankDown => self.rank(Extern::RankDown, args[0]),
             SeqOp::RankTexts => self.rank_texts(args[0]),
             SeqOp::Groups => self.groups(args[0]),
+            SeqOp::Distinct => self.decline(),
             SeqOp::HashText => self.hash_text(args[0], args[1]),
             SeqOp::SameText => self.same_text(args[0], args[1]),
             SeqOp::IntText => self.int_text(args[0]),

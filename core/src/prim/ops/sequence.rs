@@ -304,6 +304,15 @@ sequence_operations! {
         .costs(Cost::Intrinsic, Work::First).step_per_element()
         .in_array_library().label("find elements that are equal")
 
+    /// For each different int, text, char or bool the index of the last one, ascending, and the number of those
+    /// equal to it; and true. It may decline: no elements, and false. [`crate::simplify`] decides where it
+    /// does; the direct interpreter always declines.
+    Distinct = "distinct":
+        ([int]) -> (([int], [int]), bool), ([text]) -> (([int], [int]), bool),
+        ([char]) -> (([int], [int]), bool), ([bool]) -> (([int], [int]), bool);
+        .costs(Cost::Intrinsic, Work::One).constant_time()
+        .in_array_library().label("find the different elements")
+
     /// The hash of a text, for a salt.
     HashText = "hash_text": (text, int) -> int;
         .costs(Cost::Chars, Work::First)

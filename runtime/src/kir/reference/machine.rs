@@ -425,6 +425,14 @@ impl<'m, 'r> Machine<'m, 'r> {
                 let texts = self.texts(args, end(&segments) as i64)?;
                 self.groups(&texts, [args[4], args[5]], &segments)?
             }
+            Extern::Distinct => {
+                let keys = self.memory.read(self.array(args[0]), self.i64(args[1]))?;
+                self.distinct(&keys, [args[2], args[3], args[4]])?
+            }
+            Extern::DistinctTexts => {
+                let texts = self.texts(args, self.i64(args[1]))?;
+                self.distinct(&texts, [args[4], args[5], args[6]])?
+            }
             Extern::RankTexts => self.rank_texts(args, None)?,
             Extern::RankTextSegments => self.rank_texts(args, Some(args[5]))?,
             Extern::HashText => {
@@ -591,6 +599,26 @@ impl<'m, 'r> Machine<'m, 'r> {
     }
 
     /// The last of its segment that is equal to each, and how many are.
+    /// Writes the last place of each different key, the number of those equal to it, and how many different
+    /// ones there are.
+    fn distinct<T: Hash + Eq>(&mut self, all: &[T], out: [Value; 3]) -> Outcome<Vec<Datum>> {
+        self.worked(all.len() as i64);
+        let mut known: HashMap<&T, (usize, usize)> = HashMap::new();
+        for (place, one) in all.iter().enumerate() {
+            let (last, count) = known.entry(one).or_default();
+            (*last, *count) = (place, *count + 1);
+        }
+        let mut found: Vec<(usize, usize)> = known.into_values().collect();
+        found.sort_unstable();
+        let [last, count, number] = out.map(|out| self.array(out));
+        for (at, (place, equal)) in (0..).zip(&found) {
+            self.memory.store(last, at, Literal::I64(*place as i64))?;
+            self.memory.store(count, at, Literal::I64(*equal as i64))?;
+        }
+        self.memory.store(number, 0, Literal::I64(found.len() as i64))?;
+        Ok(Vec::new())
+    }
+
     fn groups<T: Hash + Eq>(
         &mut self,
         all: &[T],

@@ -18,6 +18,12 @@ use std::sync::{Mutex, PoisonError};
 /// Places are 32 bits of an entry.
 const MAX_ELEMENTS: usize = u32::MAX as usize;
 
+/// Entries for each int in a table of few: the elements take turns.
+const LANES: usize = 4;
+
+/// The most ints of a table with several entries for each: 32 KiB, which fit the fastest cache.
+const MAX_LANE_ENTRIES: usize = 1 << 10;
+
 /// The most entries of a table with a place for each int.
 const MAX_RANGE: usize = 1 << 24;
 
@@ -71,15 +77,122 @@ fn reserving<T>(
     done
 }
 
-/// Groups ints by a table with an entry for each int from the least to the greatest; returns false if these
-/// are too far apart, and nothing is written then.
-pub(super) fn by_range<E: Elements + ?Sized>(
+/// A table with an entry for each int from the least to the greatest.
+pub(super) struct ByRange {
+    least: i64,
+    /// For each int, its last place above the number of its elements; zero where there is none.
+    pub(super) entries: Vec<u64>,
+    bytes: u64,
+}
+
+impl ByRange {
+    /// Makes the table, unless the ints are too far apart. The team's memory has to be released
+    /// ([`ByRange::release`]).
+    pub(super) fn of<E: Elements + ?Sized>(
+        elements: &E,
+        team: &dyn Team,
+    ) -> Result<Option<ByRange>, FaultCode> {
+        let count = elements.count();
+        let pieces = pieces(count, team);
+        let (least, greatest) = extremes(elements, &pieces, team);
+        let distance = greatest.wrapping_sub(least) as u64;
+        let threads = team.threads().min(pieces.len());
+        let most = MAX_RANGE.min(most_bytes(count) / size_of::<u64>() / threads.max(1));
+        if count > MAX_ELEMENTS || distance >= most as u64 {
+            return Ok(None);
+        }
+        let range = distance as usize + 1;
+        let lanes = if range <= MAX_LANE_ENTRIES { LANES } else { 1 };
+        let bytes = (range * lanes * size_of::<u64>() * threads) as u64;
+        if !team.reserve(bytes) {
+            return Err(FaultCode::OutOfMemory);
+        }
+        let mut made = ByRange { least, entries: Vec::new(), bytes };
+        let tables: Mutex<Vec<Vec<u64>>> = Mutex::default();
+        team.each(pieces.len(), &|take| {
+            let mut table = Vec::new();
+            while let Some(at) = take() {
+                table.resize(range * lanes, 0);
+                // A thread takes pieces in ascending order: what is written last is the last place.
+                if lanes == 1 {
+                    pieces[at].clone().for_each(|place| {
+                        enter(&mut table[made.entry_of(elements, place)], place);
+                    });
+                } else {
+                    made.fill_lanes(elements, pieces[at].clone(), &mut table);
+                }
+                if team.stopped() {
+                    break;
+                }
+            }
+            if !table.is_empty() {
+                tables.lock().unwrap_or_else(PoisonError::into_inner).push(table);
+            }
+        });
+        let tables = tables.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let mut tables = tables.into_iter().map(|table| one_lane(table, range));
+        if let Some(mut table) = tables.next() {
+            join(&mut table, &tables.collect::<Vec<_>>(), team);
+            made.entries = table;
+        }
+        if let Err(fault) = poll(team) {
+            made.release(team);
+            return Err(fault);
+        }
+        Ok(Some(made))
+    }
+
+    /// Gives the memory of the table back to the team.
+    pub(super) fn release(self, team: &dyn Team) {
+        team.release(self.bytes);
+    }
+
+    #[inline]
+    fn entry_of<E: Elements + ?Sized>(&self, elements: &E, place: usize) -> usize {
+        (int(elements, place) as i64).wrapping_sub(self.least) as usize
+    }
+
+    /// Enters the elements of a piece into a table with several entries for each int. The processor would
+    /// wait for each write of an entry if the next element were equal.
+    fn fill_lanes<E: Elements + ?Sized>(
+        &self,
+        elements: &E,
+        piece: Range<usize>,
+        table: &mut [u64],
+    ) {
+        for from in piece.clone().step_by(LANES) {
+            for lane in 0..LANES.min(piece.end - from) {
+                let entry = self.entry_of(elements, from + lane) * LANES + lane;
+                enter(&mut table[entry], from + lane);
+            }
+        }
+    }
+}
+
+/// Adds an element to the entry of its int.
+#[inline]
+fn enter(entry: &mut u64, place: usize) {
+    *entry = (place as u64) << u32::BITS | ((*entry & COUNT) + 1);
+}
+
+/// A table with an entry for each int, of one that may have several.
+fn one_lane(table: Vec<u64>, range: usize) -> Vec<u64> {
+    if table.len() == range {
+        return table;
+    }
+    let sum = |entries: &[u64]| {
+        let last = entries.iter().max().map_or(0, |entry| entry & !COUNT);
+        last | entries.iter().map(|entry| entry & COUNT).sum::<u64>()
+    };
+    table.chunks(LANES).map(sum).collect()
+}
+
+/// The least and the greatest of the ints.
+fn extremes<E: Elements + ?Sized>(
     elements: &E,
-    found: &mut Found<'_>,
+    pieces: &[Range<usize>],
     team: &dyn Team,
-) -> Result<bool, FaultCode> {
-    let count = elements.count();
-    let pieces = pieces(count, team);
+) -> (i64, i64) {
     let extremes = Mutex::new((i64::MAX, i64::MIN));
     team.each(pieces.len(), &|take| {
         while let Some(at) = take() {
@@ -92,53 +205,31 @@ pub(super) fn by_range<E: Elements + ?Sized>(
             *all = (all.0.min(least), all.1.max(greatest));
         }
     });
-    let (least, greatest) = extremes.into_inner().unwrap_or_else(PoisonError::into_inner);
-    let distance = greatest.wrapping_sub(least) as u64;
-    let threads = team.threads().min(pieces.len());
-    let most = MAX_RANGE.min(most_bytes(count) / size_of::<u64>() / threads.max(1));
-    if count > MAX_ELEMENTS || distance >= most as u64 {
-        return Ok(false);
-    }
-    let entries = distance as usize + 1;
-    let entry_of = |place: usize| (int(elements, place) as i64).wrapping_sub(least) as usize;
-    let bytes = entries * size_of::<u64>() * threads;
+    extremes.into_inner().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Groups ints by a table with an entry for each int from the least to the greatest; returns false if these
+/// are too far apart, and nothing is written then.
+pub(super) fn by_range<E: Elements + ?Sized>(
+    elements: &E,
+    found: &mut Found<'_>,
+    team: &dyn Team,
+) -> Result<bool, FaultCode> {
+    let Some(table) = ByRange::of(elements, team)? else { return Ok(false) };
+    let pieces = pieces(elements.count(), team);
     let out = shared(Found { last: &mut *found.last, count: &mut *found.count });
-    reserving(bytes, team, || {
-        let tables: Mutex<Vec<Vec<u64>>> = Mutex::default();
-        team.each(pieces.len(), &|take| {
-            let mut table = Vec::new();
-            while let Some(at) = take() {
-                table.resize(entries, 0);
-                // A thread takes pieces in ascending order: what is written last is the last place.
-                for place in pieces[at].clone() {
-                    let entry = &mut table[entry_of(place)];
-                    *entry = (place as u64) << u32::BITS | ((*entry & COUNT) + 1);
-                }
-                if team.stopped() {
-                    break;
-                }
+    team.each(pieces.len(), &|take| {
+        while let Some(at) = take() {
+            for place in pieces[at].clone() {
+                write(&out, place, table.entries[table.entry_of(elements, place)]);
             }
-            if !table.is_empty() {
-                tables.lock().unwrap_or_else(PoisonError::into_inner).push(table);
+            if team.stopped() {
+                break;
             }
-        });
-        poll(team)?;
-        let mut tables = tables.into_inner().unwrap_or_else(PoisonError::into_inner);
-        let Some(mut table) = tables.pop() else { return Ok(()) };
-        join(&mut table, &tables, team);
-        drop(tables);
-        team.each(pieces.len(), &|take| {
-            while let Some(at) = take() {
-                for place in pieces[at].clone() {
-                    write(&out, place, table[entry_of(place)]);
-                }
-                if team.stopped() {
-                    break;
-                }
-            }
-        });
-        poll(team)
-    })?;
+        }
+    });
+    table.release(team);
+    poll(team)?;
     Ok(true)
 }
 
@@ -167,12 +258,17 @@ fn join(table: &mut [u64], others: &[Vec<u64>], team: &dyn Team) {
 type Slot = [u64; 2];
 
 /// A hash table.
-struct Table {
+pub(super) struct Table {
     slots: Vec<Slot>,
     groups: usize,
 }
 
 impl Table {
+    /// The entries of all ints.
+    pub(super) fn entries(&self) -> impl Iterator<Item = u64> + Clone + Sync {
+        self.slots.iter().map(|slot| slot[1]).filter(|entry| *entry != 0)
+    }
+
     fn new(slots: usize) -> Table {
         Table { slots: vec![[0; 2]; slots], groups: 0 }
     }
@@ -240,21 +336,20 @@ impl Batch {
     }
 }
 
-/// Groups ints by a hash table for each thread; returns false if that takes too much memory, or too many
-/// threads. There are about `expected` groups.
-pub(super) fn by_hash<E: Elements + ?Sized>(
+/// Makes a hash table of its own ints for each thread, and hands them to `work`; returns none if that takes
+/// too much memory, or too many threads. There are about `expected` groups.
+pub(super) fn with_hash_tables<E: Elements + ?Sized, T>(
     elements: &E,
     expected: usize,
-    found: &mut Found<'_>,
     team: &dyn Team,
-) -> Result<bool, FaultCode> {
+    work: impl FnOnce(&[Table]) -> Result<T, FaultCode>,
+) -> Result<Option<T>, FaultCode> {
     let (count, threads) = (elements.count(), team.threads());
     let slots = (expected.div_ceil(threads) * 4 / 3 + BATCH).next_power_of_two();
     let most = most_bytes(count) / threads;
     if count > MAX_ELEMENTS || threads > MAX_THREADS || slots * size_of::<Slot>() > most {
-        return Ok(false);
+        return Ok(None);
     }
-    let out = shared(Found { last: &mut *found.last, count: &mut *found.count });
     reserving(most * threads, team, || {
         let tables: Vec<Mutex<Option<Table>>> = (0..threads).map(|_| Mutex::default()).collect();
         team.each(threads, &|take| {
@@ -266,20 +361,34 @@ pub(super) fn by_hash<E: Elements + ?Sized>(
         poll(team)?;
         let tables = tables.into_iter();
         let tables = tables.map(|it| it.into_inner().unwrap_or_else(PoisonError::into_inner));
-        let Some(tables) = tables.collect::<Option<Vec<Table>>>() else { return Ok(false) };
-        let pieces = pieces(count, team);
+        let tables: Option<Vec<Table>> = tables.collect();
+        tables.map(|tables| work(&tables)).transpose()
+    })
+}
+
+/// Groups ints by a hash table for each thread; returns false if there are none
+/// ([`with_hash_tables`]), and nothing is written then.
+pub(super) fn by_hash<E: Elements + ?Sized>(
+    elements: &E,
+    expected: usize,
+    found: &mut Found<'_>,
+    team: &dyn Team,
+) -> Result<bool, FaultCode> {
+    let out = shared(Found { last: &mut *found.last, count: &mut *found.count });
+    let done = with_hash_tables(elements, expected, team, |tables| {
+        let pieces = pieces(elements.count(), team);
         team.each(pieces.len(), &|take| {
             while let Some(at) = take() {
                 for batch in batches(pieces[at].clone()) {
                     let hashes: [u64; BATCH] = std::array::from_fn(|i| {
                         let place = (batch.start + i).min(batch.end - 1);
                         let hash = scramble(int(elements, place));
-                        let table = &tables[owner(hash, threads)];
+                        let table = &tables[owner(hash, tables.len())];
                         prefetch(&table.slots[table.first(hash)]);
                         hash
                     });
                     for (place, hash) in batch.zip(hashes) {
-                        let table = &tables[owner(hash, threads)];
+                        let table = &tables[owner(hash, tables.len())];
                         let at = table.find(int(elements, place), table.first(hash));
                         write(&out, place, table.slots[at][1]);
                     }
@@ -289,9 +398,9 @@ pub(super) fn by_hash<E: Elements + ?Sized>(
                 }
             }
         });
-        poll(team)?;
-        Ok(true)
-    })
+        poll(team)
+    })?;
+    Ok(done.is_some())
 }
 
 /// The number of the table that has the ints with a hash.
