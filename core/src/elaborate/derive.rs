@@ -224,44 +224,6 @@ impl<'c> Elaborator<'c> {
         body.pair(found, Atom::Bool(exact), site)
     }
 
-    /// Emits the search for the different elements: of ints, texts, chars and bools as they are, of floats
-    /// by their bits, unless one is not equal to itself; of all others by nothing.
-    fn distinct(&mut self, body: &mut Body, ty: &Ty, a: Atom, site: Site) -> Atom {
-        let Ty::Sequence(element) = ty else { bug!("grouping applies to a sequence") };
-        let ints = || ir::Ty::Sequence(Box::new(ir::Ty::Int));
-        let found = || ir::Ty::Pair(Box::new(ints()), Box::new(ints()));
-        let result = || ir::Ty::Pair(Box::new(found()), Box::new(ir::Ty::Bool));
-        match &**element {
-            Ty::Int | Ty::Char | Ty::Bool => {
-                body.push(result(), Op::Seq(SeqOp::Distinct, vec![a]), site)
-            }
-            Ty::Sequence(char) if **char == Ty::Char => {
-                body.push(result(), Op::Seq(SeqOp::Distinct, vec![a]), site)
-            }
-            Ty::Float => {
-                let bits = self.each_of(body, &[a], site, |_, body, atoms| {
-                    body.push(ir::Ty::Int, Op::Scalar(ScalarOp::FloatBits, atoms.to_vec()), site)
-                });
-                let same = self.each_of(body, &[a], site, |_, body, atoms| {
-                    let both = vec![atoms[0], atoms[0]];
-                    body.push(ir::Ty::Bool, Op::Scalar(ScalarOp::Eq, both), site)
-                });
-                let all = Op::Seq(SeqOp::Reduce(ReduceOp::And), vec![same]);
-                let all = body.push(ir::Ty::Bool, all, site);
-                let both = body.push(result(), Op::Seq(SeqOp::Distinct, vec![bits]), site);
-                let (of, done) = (body.first(both, site), body.second(both, site));
-                let done =
-                    body.push(ir::Ty::Bool, Op::Scalar(ScalarOp::And, vec![done, all]), site);
-                body.pair(of, done, site)
-            }
-            _ => {
-                let none = body.push(ints(), Op::List(Vec::new()), site);
-                let none = body.pair(none, none, site);
-                body.pair(none, Atom::Bool(false), site)
-            }
-        }
-    }
-
     fn string(&mut self, body: &mut Body, ty: &Ty, a: Atom, site: Site) -> Atom {
         let seq = |body: &mut Body, op, atoms| body.push(text_ty(), Op::Seq(op, atoms), site);
         match ty {
@@ -348,7 +310,7 @@ impl<'c> Elaborator<'c> {
     }
 
     /// Emits an apply-to-each over sequences of equal length.
-    fn each_of(
+    pub(super) fn each_of(
         &mut self,
         body: &mut Body,
         sequences: &[Atom],

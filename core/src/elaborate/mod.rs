@@ -24,6 +24,7 @@
 //! | `pattern` | patterns as data: variables, shapes, captured variables |
 //! | `lower` | types of the language → types of the core; closures |
 //! | `derive` | functions defined by the structure of a type |
+//! | `distinct` | the search for the different elements of a sequence |
 //! | `build` | blocks under construction |
 //! | `watch` | the description of watched functions and the marks of their bindings |
 //! | `mark` | emission of these marks |
@@ -31,6 +32,7 @@
 mod build;
 mod call;
 mod derive;
+mod distinct;
 mod expr;
 mod instance;
 mod lower;

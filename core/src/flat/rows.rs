@@ -10,6 +10,9 @@ use crate::prim::{Cost, SeqOp};
 pub enum RowsOperation<'k> {
     /// A copy of whole sequences.
     Copy(SeqOp, &'k [Atom]),
+    /// A list of values that contain sequences, with as many at each element: views where all of them are
+    /// of the same array.
+    List(&'k [Atom]),
     /// The ranks of the elements of each sequence, by this operation.
     Rank(SeqOp, Var),
     /// The elements of each sequence in the order of their ranks by this operation.
@@ -27,9 +30,10 @@ impl RowsOperation<'_> {
     pub fn is_ordering(&self) -> bool {
         match self {
             RowsOperation::Rank(..) | RowsOperation::Sort(..) | RowsOperation::Groups(_) => true,
-            RowsOperation::Copy(..) | RowsOperation::Permute(..) | RowsOperation::Partition(..) => {
-                false
-            }
+            RowsOperation::Copy(..)
+            | RowsOperation::List(_)
+            | RowsOperation::Permute(..)
+            | RowsOperation::Partition(..) => false,
         }
     }
 }
@@ -48,6 +52,12 @@ pub fn rows_operation(kernel: &Kernel) -> Option<RowsOperation<'_>> {
 pub fn rows_step(step: &Let) -> Option<RowsOperation<'_>> {
     let (op, args) = match &step.op {
         Op::Map(ir::Op::Seq(op, args)) => (*op, args),
+        Op::Map(ir::Op::List(args)) => {
+            let element = step.ty.element()?;
+            let takes =
+                element.has_sequence() && args.iter().all(|arg| matches!(arg, Atom::Var(_)));
+            return (takes && !args.is_empty()).then_some(RowsOperation::List(args));
+        }
         Op::Sequential(block) => {
             return as_sort(block).map(|(rank, keys)| RowsOperation::Sort(rank, keys));
         }

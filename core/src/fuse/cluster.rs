@@ -360,7 +360,9 @@ fn makes_arrays(binding: &Let) -> bool {
 /// Returns true if a step that many elements execute is done by the array library for all of them, in a
 /// kernel that has no other steps but halves of its result.
 fn stands_alone(binding: &Let) -> bool {
-    rows_step(binding).is_some_and(|operation| !matches!(operation, RowsOperation::Copy(..)))
+    rows_step(binding).is_some_and(|operation| {
+        !matches!(operation, RowsOperation::Copy(..) | RowsOperation::List(_))
+    })
 }
 
 /// Returns true if a block makes no sequences but views of others.

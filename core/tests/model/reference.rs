@@ -387,6 +387,10 @@ pub fn sequence(
                 [last, count].map(|all| Sequence::from_values(&Ty::Int, all).into());
             return Ok(Value::pair(last, count));
         }
+        SeqOp::Distinct => {
+            let none = || Sequence::from_values(&Ty::Int, Vec::new()).into();
+            return Ok(Value::pair(Value::pair(none(), none()), Value::Bool(false)));
+        }
         SeqOp::SameText => return Ok(Value::Bool(args[0] == args[1])),
         // These operations are tested where they are implemented.
         op => {

@@ -4,7 +4,7 @@
 //! each with only what it uses.
 
 use super::arguments::{array, number, slice};
-use super::copy::{ColumnCopy, SegmentMove, copy, move_segments};
+use super::copy::{ColumnCopy, SegmentMove, copy, move_segments, put};
 use super::gather::{CompactRows, compact};
 use super::sequence::{Field, Rows, Sequence, element_columns, fields, row_columns};
 use super::{Memory, Segments, Stepped};
@@ -155,6 +155,88 @@ fn end_to_end(memory: &Memory<'_>, columns: &[Shifted], lengths: &[usize]) -> St
         at += length;
     }
     Ok(Arg::Array(out, 0))
+}
+
+/// Returns the number of elements of the arrays that sequences in values are cut from, the outermost ones:
+/// `values` has the columns of each.
+pub(crate) fn elements_of(memory: &Memory<'_>, values: &[&[Arg]], element: &Ty) -> usize {
+    let mut elements = 0;
+    for value in values {
+        let mut rest = *value;
+        for field in fields(element) {
+            let width = match field {
+                Field::Scalar => 1,
+                Field::Sequence(inner) => {
+                    let width = row_columns(memory, inner);
+                    elements += elements_within(memory, &rest[..width], inner);
+                    width
+                }
+            };
+            rest = &rest[width..];
+        }
+    }
+    elements
+}
+
+/// Returns the number of elements of the array that rows are cut from, and of those within.
+fn elements_within(memory: &Memory<'_>, columns: &[Arg], element: &Ty) -> usize {
+    let pool = Rows { count: 0, columns }.pool();
+    pool.length + elements_of(memory, &[pool.columns], element)
+}
+
+/// Returns the columns of `count` lists, one of each element's values: `values` has the columns of each.
+/// Values that are cut from the same arrays are not copied.
+pub(crate) fn list_rows(
+    memory: &Memory<'_>,
+    values: &[&[Arg]],
+    count: usize,
+    element: &Ty,
+) -> Stepped<Vec<Arg>> {
+    let many = values.len();
+    let places: Vec<i64> = (0..count * many).map(|place| place as i64).collect();
+    let mut columns_of = Vec::new();
+    for at in 0..many {
+        let places: Vec<i64> = places.iter().skip(at).step_by(many).copied().collect();
+        columns_of.push(memory.write_indices(&places)?);
+    }
+    let interleaved = |columns: &[Shifted]| -> Stepped<Arg> {
+        let to = memory.alloc_column(array(&columns[0].0).ty(), count * many)?;
+        for ((from, add), places) in columns.iter().zip(&columns_of) {
+            let copy = ColumnCopy { from: from.clone(), to: to.clone(), add: *add };
+            put(memory, places, &[copy], count, false)?;
+        }
+        Ok(to)
+    };
+    let begins: Vec<i64> = places.iter().step_by(many).copied().collect();
+    let mut out = vec![
+        memory.write_indices(&begins)?,
+        memory.write_indices(&vec![many as i64; count])?,
+        number(count * many),
+    ];
+    let mut rest = values.to_vec();
+    for field in fields(element) {
+        let column = |at: usize| rest.iter().map(|rest| (rest[at].clone(), 0)).collect();
+        let first: Vec<Shifted> = column(0);
+        let width = match field {
+            Field::Scalar => {
+                out.push(interleaved(&first)?);
+                1
+            }
+            Field::Sequence(inner) => {
+                let width = row_columns(memory, inner);
+                let lengths: Vec<Shifted> = column(1);
+                let rows = rest.iter().map(|rest| Rows { count, columns: &rest[..width] });
+                let pool = one_pool(memory, &rows.collect::<Vec<_>>(), inner)?;
+                out.push(interleaved(&pool.starts)?);
+                out.push(interleaved(&lengths)?);
+                out.push(number(pool.extent));
+                out.extend(pool.columns);
+                width
+            }
+        };
+        rest.iter_mut().for_each(|rest| *rest = &rest[width..]);
+    }
+    Ok(out)
 }
 
 /// Returns the columns of each row of `first` with the same row of `second` behind it.

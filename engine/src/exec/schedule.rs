@@ -5,8 +5,8 @@ use super::host_steps::run_host_steps;
 use super::products::matrix_rows;
 use super::spaces::{collect, enter};
 use crate::arrays::{
-    FlatValue, Memory, Rows, Side, append_rows, flatten_rows, group_rows, merge_sides,
-    partition_rows, permute_rows, rank_rows, sort_rows, tiled,
+    FlatValue, Memory, Rows, Side, append_rows, elements_of, flatten_rows, group_rows, list_rows,
+    merge_sides, partition_rows, permute_rows, rank_rows, sort_rows, tiled,
 };
 use crate::frame::{CallFrame, Extent, FlatProgram, RunError, RunResult};
 use crate::kernels::{KernelCache, Launcher, filter_sides, prefetch, value_in};
@@ -210,6 +210,7 @@ impl<'p> Schedule<'p> {
         let step = &kernel.lets[0];
         let value = match operation {
             RowsOperation::Copy(op, args) => self.copy_rows(frame, step, op, args)?,
+            RowsOperation::List(args) => self.list_rows(frame, step, args)?,
             RowsOperation::Rank(rank, keys) => {
                 Some(rank_rows(memory, rank, &*self.tiled(frame, keys, step.space)?)?)
             }
@@ -263,6 +264,30 @@ impl<'p> Schedule<'p> {
             SeqOp::Flatten => flatten_rows(memory, rows[0], element)?,
             other => bug!("the array library has no {other:?} for many segments"),
         })))
+    }
+
+    /// Makes a list at each element, unless there are too many for the host to describe, or so little in them
+    /// that a thread for each copies it at once.
+    fn list_rows(
+        &self,
+        frame: &mut CallFrame<'p>,
+        step: &Let,
+        args: &[Atom],
+    ) -> RunResult<Option<FlatValue>> {
+        let (memory, count) = (&self.launcher.memory, frame.extent(step.space).count);
+        if count > memory.limits.max_host_appended_segments {
+            return Ok(None);
+        }
+        let mut values = Vec::new();
+        for atom in args {
+            values.push(value_in(&self.launcher, frame, *atom, step.space)?);
+        }
+        let columns: Vec<&[Arg]> = values.iter().map(|value| &value.parts[..]).collect();
+        let element = step.ty.element().or_bug("a list is a sequence");
+        if (elements_of(memory, &columns, element) as u64) < memory.limits.min_flattened_elements {
+            return Ok(None);
+        }
+        Ok(Some(FlatValue::new(list_rows(memory, &columns, count, element)?)))
     }
 
     /// Returns the sequences of an operand at many elements, as segments of a pool that lie one behind the

@@ -75,6 +75,8 @@ pub trait Elements: Sync {
     fn hash(key: &Self::Key) -> u64;
     /// True if a hash is the element itself, and equal elements are those of the same hash.
     const CHEAP: bool;
+    /// The least and the greatest of all elements there may be, if these are few.
+    const RANGE: Option<(i64, i64)> = None;
     /// Returns true if two elements of the same hash are equal.
     fn same(a: &Self::Key, b: &Self::Key) -> bool;
     /// Returns true if the elements at two places, which have the same hash, are equal.
@@ -84,10 +86,11 @@ pub trait Elements: Sync {
 }
 
 macro_rules! ints {
-    ($($int:ty)+) => {$(
+    ($($int:ty: $range:expr,)+) => {$(
         impl Elements for [$int] {
             type Key = $int;
             const CHEAP: bool = true;
+            const RANGE: Option<(i64, i64)> = $range;
 
             #[inline]
             fn count(&self) -> usize {
@@ -113,7 +116,11 @@ macro_rules! ints {
     )+};
 }
 
-ints! { i64 i32 u8 }
+ints! {
+    i64: None,
+    i32: None,
+    u8: Some((0, u8::MAX as i64)),
+}
 
 impl<'a> Elements for Texts<'a> {
     type Key = (u64, &'a [u8]);
@@ -154,6 +161,7 @@ struct Consecutive<'e, E: ?Sized> {
 impl<E: Elements + ?Sized> Elements for Consecutive<'_, E> {
     type Key = E::Key;
     const CHEAP: bool = E::CHEAP;
+    const RANGE: Option<(i64, i64)> = E::RANGE;
 
     fn count(&self) -> usize {
         self.range.len()

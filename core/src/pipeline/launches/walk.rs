@@ -184,7 +184,7 @@ impl AbstractCall<'_> {
     /// orders or divides, and the results.
     fn tile(&mut self, kernel: &Kernel, operation: RowsOperation<'_>) {
         let operands = match operation {
-            RowsOperation::Copy(..) => return,
+            RowsOperation::Copy(..) | RowsOperation::List(_) => return,
             RowsOperation::Rank(_, of) | RowsOperation::Sort(_, of) | RowsOperation::Groups(of) => {
                 vec![of]
             }

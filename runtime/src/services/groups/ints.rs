@@ -160,12 +160,14 @@ impl ByRange {
         piece: Range<usize>,
         table: &mut [u64],
     ) {
-        for from in piece.clone().step_by(LANES) {
-            for lane in 0..LANES.min(piece.end - from) {
-                let entry = self.entry_of(elements, from + lane) * LANES + lane;
-                enter(&mut table[entry], from + lane);
-            }
+        let mut enter_at = |place: usize, lane: usize| {
+            enter(&mut table[self.entry_of(elements, place) * LANES + lane], place);
+        };
+        let whole = piece.end - piece.len() % LANES;
+        for from in (piece.start..whole).step_by(LANES) {
+            (0..LANES).for_each(|lane| enter_at(from + lane, lane));
         }
+        (whole..piece.end).for_each(|place| enter_at(place, 0));
     }
 }
 
@@ -193,6 +195,9 @@ fn extremes<E: Elements + ?Sized>(
     pieces: &[Range<usize>],
     team: &dyn Team,
 ) -> (i64, i64) {
+    if let Some(range) = E::RANGE {
+        return range;
+    }
     let extremes = Mutex::new((i64::MAX, i64::MIN));
     team.each(pieces.len(), &|take| {
         while let Some(at) = take() {
