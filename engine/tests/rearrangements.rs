@@ -79,3 +79,16 @@ fn what_is_only_read_is_not_moved() {
         sum({sum(cons(1.0, u)) : u in x})                                3        50             2       274
     "#]].assert_eq(&table);
 }
+
+/// Halves of halves of a matrix, which at the second level are lists at several elements: they are views.
+#[test]
+fn lists_of_parts_of_one_array_are_views() {
+    let matrix = "m = {{float(i + j) : j in [0:64]} : i in [0:512]};";
+    let form = "sum({sum({#q : q in bottop(h)}) : h in bottop(m)})";
+    let mut session = counted::session(Strategy::Always(Version::Flattened));
+    let before = counted::enter(&mut session, form, matrix);
+    assert!(before.bytes >= 512 * 64 * 8);
+    let after = counted::enter(&mut session, form, &format!("{form};"));
+    let stored = after.peak_bytes - before.bytes;
+    assert!(stored < 8192, "{stored} bytes for descriptors of {} bytes", before.bytes);
+}

@@ -110,12 +110,19 @@ impl<'a> FunctionLowering<'a> {
         }
     }
 
-    /// Returns the columns from an element on.
+    /// Returns the columns from an element on. Columns that begin at the same value do so afterwards, by
+    /// which a view of several columns is recognised as one.
     pub(super) fn columns_from(&mut self, columns: &Columns, from: Value) -> Columns {
+        let mut known: Option<(Value, Value)> = None;
         columns.map(&mut |column| {
-            let start = match column.start {
-                None => from,
-                Some(start) => self.body.binary(Binary::Add, start, from),
+            let start = match (column.start, known) {
+                (None, _) => from,
+                (Some(start), Some((same, sum))) if same == start => sum,
+                (Some(start), _) => {
+                    let sum = self.body.binary(Binary::Add, start, from);
+                    known = Some((start, sum));
+                    sum
+                }
             };
             Column { start: Some(start), ..column }
         })
