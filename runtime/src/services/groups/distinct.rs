@@ -170,14 +170,13 @@ fn by_place<I: Iterator<Item = u64> + Clone + Sync>(
     let (last, equal) = (shared(found.last), shared(found.count));
     team.each(pieces.len(), &|take| {
         while let Some(at) = take() {
-            let mut to = *begin(at);
-            for place in pieces[at].clone().filter(|place| numbers[*place] != 0) {
+            let there = pieces[at].clone().filter(|place| numbers[*place] != 0);
+            for (to, place) in (*begin(at)..).zip(there) {
                 // SAFETY: pieces write one behind the other, in all at most as many as there are elements.
                 unsafe {
                     *last.at(to) = place as i64;
                     *equal.at(to) = i64::from(numbers[place]);
                 }
-                to += 1;
             }
         }
     });
