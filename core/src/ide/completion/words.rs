@@ -74,10 +74,10 @@ pub(super) fn sequences(expected: &[Ty], out: &mut Builder) {
             out.template(each, what, text, 62);
             return;
         }
-        Some(Ty::Char) => out.template("\"…\"", "a string", "\"$1\"", 17),
-        Some(_) => out.template("[…]", "a sequence", "[$1]", 17),
+        Some(Ty::Char) => out.template("\"…\"", "a string", "\"$1\"", 16),
+        Some(_) => out.template("[…]", "a sequence", "[$1]", 16),
     }
-    out.template(each, what, text, 17);
+    out.template(each, what, text, 16);
     out.all[before..].iter_mut().for_each(|one| one.fits = true);
 }
 
