@@ -16,7 +16,7 @@ const PARAMETERS: [&str; 4] = ["file", "file_name", "filename", "path"];
 /// The files of the library whose functions read and write files.
 const FILE_LIBRARY: [&str; 2] = ["io.nesl", "formats.nesl"];
 
-/// What a name in a string stands for.
+/// The sort of file that a name in a string stands for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FileKind {
     /// A program, in a `load` form; its ending may be left out.
@@ -30,7 +30,7 @@ pub enum FileKind {
 /// A name that is being written in a string.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FileName {
-    /// What it stands for.
+    /// The sort of file that it stands for.
     pub kind: FileKind,
     /// The range of the string from its quote to the cursor, without the quote.
     pub range: TextRange,

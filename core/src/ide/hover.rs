@@ -195,7 +195,7 @@ fn is_known(ty: &Ty) -> bool {
     }
 }
 
-/// What a name is, with its type in one place.
+/// The role of a name, with its type in one place.
 fn with_instance(role: &str, instance: Option<String>) -> Cow<'static, str> {
     match (role, instance) {
         (role, None) => role.to_owned().into(),
@@ -408,7 +408,7 @@ mod tests {
         );
     }
 
-    /// What a hover says besides the documentation.
+    /// The parts of a hover besides the documentation.
     fn said(text: &str) -> String {
         let f = Fixture::new(text);
         let found = hover(&f.db, f.file, f.selection(), Precision::Bits64).expect("a hover");

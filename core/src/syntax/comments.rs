@@ -68,7 +68,10 @@ pub(super) fn open(text: &str, comment: TextRange, tokens: &[Token]) -> Report {
 /// operands stand at both its ends, and it begins with one and goes on as no sentence does. It holds if something is
 /// wrong around it.
 pub(super) fn swallowed(text: &str, all: &[Token], tokens: &[Token]) -> Option<Report> {
-    all.iter().filter(|token| token.kind == Kind::Comment).find_map(|token| {
+    // The line that says what runs the program is a comment, too.
+    let is_comment =
+        |token: &&Token| token.kind == Kind::Comment && text[token.range].starts_with('%');
+    all.iter().filter(is_comment).find_map(|token| {
         let at = TextRange::at(token.range.start(), TextSize::of("%"));
         let inside = &text[TextRange::new(at.end(), token.range.end() - TextSize::of("%"))];
         let before = tokens[..tokens.partition_point(|t| t.range.end() <= at.start())].last()?;
@@ -156,4 +159,30 @@ fn bare(operand: &str) -> &str {
 
 fn ends_value(kind: Kind) -> bool {
     matches!(kind, Kind::Int | Kind::Name | Kind::RParen | Kind::RBracket)
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::syntax::parse_item;
+
+    #[test]
+    fn every_comment_can_be_looked_at() {
+        for text in [
+            "#!/usr/bin/nesl é",
+            "#!é\n1 % 2; % 3",
+            "%%",
+            "1 %é% 2",
+            "1 % é; % 2",
+            "x /*é*/ y",
+            "/*/",
+            "/**/",
+            "x // é",
+            "x %",
+            "% é",
+            "(1 % (2; % 3",
+            "5 % 2 % 3 % 4;",
+        ] {
+            parse_item(text);
+        }
+    }
 }

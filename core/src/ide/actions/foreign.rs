@@ -1,11 +1,12 @@
 //! Calls of functions of other languages that are no function in NESL: `head(xs)` is `xs[0]`.
 
-use super::quick_fix::{QuickFix, write};
+use super::{QuickFix, write};
 use crate::base::TextRange;
 use crate::db::Cursor;
 use crate::syntax::ast::{Expr, ExprId};
 
-/// What a call is in NESL, by the name of the function and the number of its arguments, of which the first is `{0}`.
+/// Templates of calls in NESL, by the name of the foreign function and the number of its arguments, of which the first is
+/// `{0}`.
 ///
 /// An argument that is more than a name or a call is put in parentheses where it is not between brackets or commas.
 const CALLS: &[(&[&str], usize, &str)] = &[

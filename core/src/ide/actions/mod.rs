@@ -55,6 +55,14 @@ pub struct Action {
     pub preferred: bool,
 }
 
+/// A title, the range in the form that is replaced, and the new text.
+type QuickFix = (String, TextRange, String);
+
+/// Replaces some code.
+fn write(at: TextRange, text: String) -> QuickFix {
+    (format!("Write `{}`", crate::base::shorten(&text, TITLE_CHARS)), at, text)
+}
+
 /// The length of a piece of code in a title at most, in characters.
 const TITLE_CHARS: usize = 40;
 

@@ -3,15 +3,12 @@
 //! Each is derived from the syntax and the types at the range of the diagnostic, not from its message. The
 //! caller applies a fix to a copy of the form, and offers it only if errors disappear.
 
-use super::{bare, fresh};
+use super::{QuickFix, bare, fresh, write};
 use crate::base::{Diagnostic, DiagnosticKind, Name, TextRange};
 use crate::db::Cursor;
 use crate::db::FileRange;
 use crate::syntax::ast::{BinaryOp, Expr, ExprId};
 use crate::types::{Ty, print_type};
-
-/// A title, the range in the form that is replaced, and the new text.
-pub(super) type QuickFix = (String, TextRange, String);
 
 /// Returns the candidates for a diagnostic.
 pub(super) fn quick_fixes(
@@ -208,11 +205,6 @@ fn is_text(ty: &Ty) -> bool {
     matches!(ty, Ty::Sequence(element) if **element == Ty::Char)
 }
 
-/// Replaces some code.
-pub(super) fn write(at: TextRange, text: String) -> QuickFix {
-    (format!("Write `{}`", short(&text)), at, text)
-}
-
 /// Adds what `a[s:e]`, `a[s:e:d]` and `m[i, j]` are in NESL, where a sequence would be called.
 fn part(cursor: &Cursor<'_>, (call, fun, arg): (ExprId, ExprId, ExprId), all: &mut Vec<QuickFix>) {
     if !matches!(ty(cursor, fun), Some(Ty::Sequence(_))) {
@@ -332,7 +324,7 @@ fn wrap(cursor: &Cursor<'_>, function: &str, expr: ExprId) -> QuickFix {
 }
 
 fn short(text: &str) -> String {
-    crate::base::shorten(text, 40)
+    crate::base::shorten(text, super::TITLE_CHARS)
 }
 
 fn range(cursor: &Cursor<'_>, expr: ExprId) -> TextRange {

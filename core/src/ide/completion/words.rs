@@ -60,7 +60,7 @@ pub(super) fn expressions(out: &mut Builder) {
     out.template("time(…)", "a value and how long it takes", "time(${1:x})", 64);
 }
 
-/// What makes a sequence, where one is expected: behind the variables, before the functions.
+/// Templates of sequences, where one is expected: behind the variables, before the functions.
 pub(super) fn sequences(expected: &[Ty], out: &mut Builder) {
     let element = expected.iter().find_map(|ty| match ty {
         Ty::Sequence(element) => Some(&**element),

@@ -1,4 +1,4 @@
-//! What a piece of another language's notation is in NESL: the range that is replaced, and the text.
+//! Notation of other languages as NESL: the range that is replaced, and the text.
 //!
 //! Nothing is returned where it is not clear what was meant; then there is a hint without an edit.
 
