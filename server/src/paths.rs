@@ -1,57 +1,68 @@
-//! Completions inside of `load "…"`: programs and folders beside the text.
+//! Completions of names of files inside of strings: programs and folders beside the text after `load`, files where the
+//! program runs in the arguments of functions that read and write them.
 
-use crate::workspace::is_program;
+use crate::child::folder_of;
 use crate::world::{Snapshot, path_of};
-use nesl_core::base::{TextRange, TextSize};
-use nesl_core::ide;
+use nesl_core::base::TextSize;
+use nesl_core::ide::{self, FileKind, FileName};
+use std::path::{Path, PathBuf};
 use tower_lsp_server::ls_types as lsp;
 
-/// The number of completions at most.
+/// The number of entries of a folder that are looked at.
 const MAX_PATHS: usize = 500;
 
-/// The files that the `load` at a byte could name; `None` if it is in no name of a `load` form.
+/// The files that the string at a byte could name; `None` if it names none.
 pub fn completions(snapshot: &Snapshot, at: TextSize) -> Option<Vec<lsp::CompletionItem>> {
-    let before = snapshot.lines.text.get(..usize::from(at))?;
-    let open = before.rfind('"')?;
-    let typed = &before[open + 1..];
-    let inside = ide::links(&snapshot.db, snapshot.file)
-        .iter()
-        .any(|link| link.range.contains_inclusive(at));
-    let begun = before[..open].trim_end().to_ascii_lowercase();
-    let word = begun.strip_suffix("load")?;
-    let alone = word.chars().next_back().is_none_or(|c| !c.is_alphanumeric() && c != '_');
-    if !(alone && (inside || !typed.contains('\n'))) {
-        return None;
-    }
+    let name = ide::file_name(&snapshot.db, snapshot.file, at)?;
     let path = path_of(&snapshot.uri)?;
-    let (folder, stem) =
-        typed.rsplit_once('/').map_or(("", typed), |(folder, stem)| (folder, stem));
-    let folder = if typed.starts_with('/') && folder.is_empty() { "/" } else { folder };
-    let entries = std::fs::read_dir(path.parent()?.join(folder)).ok()?;
-    let start = at.checked_sub(TextSize::of(stem)).unwrap_or_default();
-    let range = snapshot.lines.lsp_range(TextRange::new(start, at));
-    let mut all: Vec<lsp::CompletionItem> = Vec::new();
-    for entry in entries.flatten().take(MAX_PATHS) {
-        let name = entry.file_name().to_string_lossy().into_owned();
-        if name.starts_with('.') || entry.path() == path {
-            continue;
+    let own = path.parent()?;
+    let all = match name.kind {
+        FileKind::Any => return None,
+        FileKind::Program => entries(&name, own, &path),
+        FileKind::Data => {
+            let folders = data_folders(snapshot, own);
+            let mut found = folders.iter().map(|folder| entries(&name, folder, &path));
+            found.find(|found| !found.is_empty()).unwrap_or_default()
         }
-        let (label, kind) = match entry.path() {
-            folder if folder.is_dir() => (format!("{name}/"), lsp::CompletionItemKind::FOLDER),
-            file if is_program(&file) => {
-                let label = name.strip_suffix(".nesl").unwrap_or(&name).to_owned();
-                (label, lsp::CompletionItemKind::FILE)
-            }
-            _ => continue,
+    };
+    let range = snapshot.lines.lsp_range(name.stem_range());
+    let item = |choice: ide::FileChoice| {
+        let label = match name.kind {
+            // The ending of a program may be left out.
+            FileKind::Program => choice.name.strip_suffix(".nesl").unwrap_or(&choice.name),
+            FileKind::Data | FileKind::Any => &choice.name,
         };
-        let edit = lsp::TextEdit { range, new_text: label.clone() };
-        all.push(lsp::CompletionItem {
-            label,
-            kind: Some(kind),
+        let edit = lsp::TextEdit { range, new_text: label.to_owned() };
+        lsp::CompletionItem {
+            label: label.to_owned(),
+            kind: Some(match choice.is_folder {
+                true => lsp::CompletionItemKind::FOLDER,
+                false => lsp::CompletionItemKind::FILE,
+            }),
             text_edit: Some(lsp::CompletionTextEdit::Edit(edit)),
             ..lsp::CompletionItem::default()
-        });
-    }
-    all.sort_by(|a, b| a.label.cmp(&b.label));
-    Some(all)
+        }
+    };
+    Some(all.into_iter().map(item).collect())
+}
+
+/// The folders in which a name of data may be: the one in which the program runs, and, since that depends on the names,
+/// those above it up to the one that is open.
+fn data_folders(snapshot: &Snapshot, own: &Path) -> Vec<PathBuf> {
+    let mut all: Vec<PathBuf> = folder_of(snapshot).into_iter().collect();
+    let root = snapshot.folders.iter().filter(|root| own.starts_with(root));
+    let root = root.max_by_key(|root| root.as_os_str().len());
+    let above = own.ancestors().take_while(|folder| root.is_some_and(|r| folder.starts_with(r)));
+    all.extend(above.map(Path::to_path_buf));
+    all
+}
+
+/// The entries that a name may go on with, seen from a folder, but for the text itself.
+fn entries(name: &FileName, from: &Path, own: &Path) -> Vec<ide::FileChoice> {
+    let Ok(found) = std::fs::read_dir(from.join(name.folder())) else { return Vec::new() };
+    let found = found.flatten().take(MAX_PATHS).filter(|entry| entry.path() != own);
+    name.choose(
+        found
+            .map(|entry| (entry.file_name().to_string_lossy().into_owned(), entry.path().is_dir())),
+    )
 }

@@ -32,5 +32,6 @@ pub use origin::fingerprint;
 pub use stages::{Line, StageView, view};
 pub use steps::{Level, NestedComponent, SegmentStep, SegmentedValue, Segments, segments};
 pub use summary::{
-    Layout, Summary, SummaryLine, count_launches, headline, launches, summary, within,
+    Layout, Summary, SummaryLine, count_launches, headline, launches, launches_within, summary,
+    within,
 };

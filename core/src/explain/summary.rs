@@ -723,7 +723,44 @@ pub(super) fn unspecialised_name(name: &str) -> &str {
 /// Returns the lines of a summary whose sources are within a range, and the lines that contain
 /// them.
 pub fn within(summary: &Summary, range: TextRange) -> Vec<SummaryLine> {
-    let touches = |line: &SummaryLine| line.sources.iter().any(|own| range.contains_range(*own));
+    let lines = summary.lines.iter().zip(touched(summary, range, None));
+    lines.filter(|(_, kept)| *kept).map(|(line, _)| line.clone()).collect()
+}
+
+/// Returns the launches of a part of a form, without the conditions that they are inside of: the lines whose
+/// sources are within a range, but not all within a part of it that is passed over. A line that is of one version of
+/// a multi-versioned value comes with the other version.
+pub fn launches_within(
+    summary: &Summary,
+    range: TextRange,
+    passed_over: Option<TextRange>,
+) -> Vec<SummaryLine> {
+    let kept = touched(summary, range, passed_over);
+    let mut out: Vec<SummaryLine> = Vec::new();
+    // The depths, in the summary, of the lines that contain the next one, of those that are returned.
+    let mut around: Vec<u32> = Vec::new();
+    for (i, line) in summary.lines.iter().enumerate() {
+        around.retain(|depth| *depth < line.depth);
+        // A line that says what is chosen, the sequential version, and the other one follow each other.
+        let before = i.checked_sub(1).map(|before| &summary.lines[before]);
+        let chooses = summary.lines.get(i + 1).is_some_and(|next| next.sequential_version);
+        let flattened = before.is_some_and(|before| before.sequential_version);
+        let wanted = if line.sequential_version { kept[i - 1] } else { kept[i] };
+        if wanted && (line.launches > 0 || chooses || flattened) {
+            out.push(SummaryLine { depth: around.len() as u32, ..line.clone() });
+            around.push(line.depth);
+        }
+    }
+    out
+}
+
+/// Tells of each line whether a source of it is within a range, and not in a part that is passed over, or a line inside
+/// it has such a source.
+fn touched(summary: &Summary, range: TextRange, passed_over: Option<TextRange>) -> Vec<bool> {
+    let inside = |own: &TextRange| {
+        range.contains_range(*own) && !passed_over.is_some_and(|part| part.contains_range(*own))
+    };
+    let touches = |line: &SummaryLine| line.sources.iter().any(inside);
     let mut kept = vec![false; summary.lines.len()];
     for (i, line) in summary.lines.iter().enumerate() {
         if !touches(line) {
@@ -737,8 +774,7 @@ pub fn within(summary: &Summary, range: TextRange) -> Vec<SummaryLine> {
             }
         }
     }
-    let lines = summary.lines.iter().zip(kept);
-    lines.filter(|(_, kept)| *kept).map(|(line, _)| line.clone()).collect()
+    kept
 }
 
 #[cfg(test)]

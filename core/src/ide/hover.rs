@@ -7,7 +7,7 @@ use crate::db::{Database, FileId};
 use crate::explain;
 use crate::prelude::{DocString, parse_doc, shown};
 use crate::prim::Prim;
-use crate::syntax::ast::{Expr, ItemKind};
+use crate::syntax::ast::{Expr, ExprId, ItemKind};
 use crate::types::{Scheme, Signature, Ty, print_scheme};
 use nesl_runtime::scalar::Precision;
 use std::borrow::Cow;
@@ -106,7 +106,7 @@ fn named(cursor: &Cursor<'_>) -> Option<Hover> {
             let row = prim.row();
             hover.code = format!("{} : {}", row.name, row.scheme);
             hover.doc = Some(doc_of_prim(*prim));
-            hover.role = "of the library".into();
+            hover.role = with_instance("of the library", instance(cursor, found.span, row.scheme));
         }
         Symbol::Item(item, name) => {
             let ty = db.type_of_name(*item, name)?;
@@ -127,6 +127,7 @@ fn named(cursor: &Cursor<'_>) -> Option<Hover> {
                 let last = name.rsplit(['/', '\\']).next().unwrap_or(&name);
                 hover.role = format!("from {last}").into();
             }
+            hover.role = with_instance(&hover.role, instance(cursor, found.span, &ty));
         }
         Symbol::Local(item, pat) => {
             let ty = db.types(*item).pats.get(*pat)?;
@@ -152,6 +153,55 @@ fn named(cursor: &Cursor<'_>) -> Option<Hover> {
         }
     }
     Some(hover)
+}
+
+/// The type that a name or an operator has in one place, if it is an instance of its general type.
+fn instance(cursor: &Cursor<'_>, name: Span, general: &str) -> Option<String> {
+    let types = &cursor.db.types(cursor.item).exprs;
+    let here = |span: Span| cursor.bare(span) == name;
+    let ty = cursor.ast.exprs.iter().find_map(|(id, expr)| match expr {
+        Expr::Name(_) if here(cursor.ast.expr_spans[id]) => types.get(id).cloned(),
+        // The name behind the `'`.
+        Expr::Quote(_) if cursor.bare(cursor.ast.expr_spans[id]).end == name.end => {
+            types.get(id).cloned()
+        }
+        Expr::Unary { op_span, arg, .. } if here(*op_span) => {
+            Some(function(types.get(*arg)?.clone(), types.get(id)?))
+        }
+        Expr::Binary { op_span, left, right, .. } if here(*op_span) => {
+            let (left, right) = (types.get(*left)?.clone(), types.get(*right)?.clone());
+            Some(function(Ty::Pair(left.into(), right.into()), types.get(id)?))
+        }
+        _ => None,
+    })?;
+    let printed = print(cursor, &ty);
+    (is_known(&ty) && printed != general).then_some(printed)
+}
+
+fn function(param: Ty, result: &Ty) -> Ty {
+    Ty::function(param, result.clone(), Ty::Error)
+}
+
+/// Returns true if nothing of a type is missing because of an error.
+fn is_known(ty: &Ty) -> bool {
+    match ty {
+        Ty::Error => false,
+        Ty::Int | Ty::Float | Ty::Bool | Ty::Char | Ty::Var(_) | Ty::Code(..) => true,
+        Ty::Pair(a, b) => is_known(a) && is_known(b),
+        Ty::Sequence(a) => is_known(a),
+        Ty::Record(_, args) => args.iter().all(is_known),
+        // Which function it is need not be known.
+        Ty::Function(f) => is_known(&f.param) && is_known(&f.result),
+    }
+}
+
+/// The role of a name, with its type in one place.
+fn with_instance(role: &str, instance: Option<String>) -> Cow<'static, str> {
+    match (role, instance) {
+        (role, None) => role.to_owned().into(),
+        ("", Some(ty)) => format!("here `{ty}`").into(),
+        (role, Some(ty)) => format!("{role}, here `{ty}`").into(),
+    }
 }
 
 fn declared(name: &str, ty: &str) -> String {
@@ -232,14 +282,13 @@ fn flattened(cursor: &Cursor<'_>, hover: &mut Hover, precision: Precision) {
         }
         return;
     };
-    let lines = if whole {
-        summary.lines.clone()
-    } else {
-        // Of a part of the form: the launches alone, not what they are inside of.
-        let within = explain::within(&summary, cursor.range(span)).into_iter();
-        let launched = within.filter(|line| line.launches > 0 && !line.sequential_version);
-        launched.map(|line| explain::SummaryLine { depth: 0, ..line }).collect()
-    };
+    // Of a part of the form: the launches alone, not what they are inside of. Of a function that is called: not those
+    // of its arguments.
+    let arguments = arguments(cursor, hover.range).map(|span| cursor.range(span));
+    let part = explain::launches_within(&summary, cursor.range(span), arguments);
+    let all = explain::count_launches(&summary.lines);
+    let whole = whole && (arguments.is_none() || explain::count_launches(&part) == all);
+    let lines = if whole { summary.lines.clone() } else { part };
     if lines.is_empty() {
         return;
     }
@@ -256,6 +305,17 @@ fn flattened(cursor: &Cursor<'_>, hover: &mut Hover, precision: Precision) {
     if lines.len() > MAX_LINES {
         hover.flattened.push(format!("- and {} more steps: see the IR", lines.len() - MAX_LINES));
     }
+}
+
+/// The arguments of the call whose function has a range.
+fn arguments(cursor: &Cursor<'_>, range: TextRange) -> Option<Span> {
+    let of = |expr: ExprId| cursor.ast.expr_spans[expr];
+    cursor.ast.exprs.iter().find_map(|(_, expr)| match expr {
+        Expr::Call { fun, arg, .. } if cursor.range(cursor.bare(of(*fun))) == range => {
+            Some(of(*arg))
+        }
+        _ => None,
+    })
 }
 
 fn count(launches: u32) -> String {
@@ -327,7 +387,7 @@ mod tests {
                 ```nesl
                 sum : [a] -> a :: (a in number)
                 ```
-                *of the library*
+                *of the library, here `[int] -> int`*
 
                 The sum of the elements; of none, 0.
 
@@ -340,9 +400,68 @@ mod tests {
                 ---
                 **1 launch does this**
 
-                - one pass over the elements of every `r`: their sum
+                - `{sum(r) / #r : r in m}`, at run time one of:
+                  - many, or little work in each: 1 launch, a thread for each of `m` computes it
+                  - few, with much work in each: 2 launches
+                    - one pass over the elements of every `r`: their sum
             "#]],
         );
+    }
+
+    /// The parts of a hover besides the documentation.
+    fn said(text: &str) -> String {
+        let f = Fixture::new(text);
+        let found = hover(&f.db, f.file, f.selection(), Precision::Bits64).expect("a hover");
+        format!(
+            "{}\n{}\n{}",
+            found.role,
+            found.summary.unwrap_or_default(),
+            found.flattened.join("\n")
+        )
+    }
+
+    #[test]
+    fn each_of_two_calls_of_one_function_has_its_own_type_and_launches() {
+        let m = "m = [[1.5, 2.0], [3.0]];\n";
+        let inner = said(&format!("{m}sum({{$0sum(row) : row in m}});"));
+        assert_eq!(
+            inner,
+            "of the library, here `[float] -> float`\n**1 launch does this**\n\
+             - `{sum(row) : row in m}`, at run time one of:\n  \
+             - many, or little work in each: 1 launch, a thread for each of `m` computes it\n  \
+             - few, with much work in each: 1 launch, one pass over the elements of every `row`: their sum"
+        );
+        let outer = said(&format!("{m}$0sum({{sum(row) : row in m}});"));
+        assert_eq!(
+            outer,
+            "of the library, here `[float] -> float`\n**1 launch does this**\n\
+             - one pass over `m`: their sum"
+        );
+        // Two types in one form.
+        let text = "max_val({floor($0sum(r)) : r in [[1.5]]}) + sum([1]);";
+        assert!(
+            said(text).starts_with("of the library, here `[float] -> float`"),
+            "{}",
+            said(text)
+        );
+        let text = "max_val({floor(sum(r)) : r in [[1.5]]}) + $0sum([1]);";
+        assert!(said(text).starts_with("of the library, here `[int] -> int`"), "{}", said(text));
+    }
+
+    #[test]
+    fn the_type_in_one_place_is_said_where_it_is_another() {
+        for (text, role) in [
+            ("x = [1] $0++ [2];", "of the library, here `([int], [int]) -> [int]`"),
+            ("map($0abs, [1.0]);", "of the library, here `float -> float`"),
+            ("scan('$0max, 0, [1]);", "of the library, here `(int, int) -> int`"),
+            ("function twice(x) = x + x;\n$0twice(1.5);", "here `float -> float`"),
+            ("sq$0rt(1.5);", "of the library"),
+            // In a general function it is as general.
+            ("function g(a) = $0sum(a);", "of the library"),
+            ("function g(a) = $0sum({x * 2 : x in a});", "of the library, here `[int] -> int`"),
+        ] {
+            assert_eq!(said(text).lines().next(), Some(role), "{text}");
+        }
     }
 
     #[test]
@@ -353,7 +472,7 @@ mod tests {
                 ```nesl
                 plus_scan : [a] -> [a] :: (a in number)
                 ```
-                *of the library*
+                *of the library, here `[int] -> [int]`*
 
                 For each index, the sum of the elements before it.
 
@@ -372,19 +491,19 @@ mod tests {
         check(
             "1 $0+ 2;",
             expect![[r#"
-            ```nesl
-            + : (a, a) -> a :: (a in number)
-            ```
-            *of the library*
+                ```nesl
+                + : (a, a) -> a :: (a in number)
+                ```
+                *of the library, here `(int, int) -> int`*
 
-            The sum. On ints it wraps around.
+                The sum. On ints it wraps around.
 
-            ```nesl
-            3 + 4
-            % → 7 %
-            ```
-            Cost: W = 1, D = 1
-        "#]],
+                ```nesl
+                3 + 4
+                % → 7 %
+                ```
+                Cost: W = 1, D = 1
+            "#]],
         );
     }
 

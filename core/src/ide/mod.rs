@@ -22,6 +22,7 @@
 //! | `calls` | the callers and callees of a function |
 //! | `formatting` | the edits that format a file, a part of it, or the line that was just typed |
 //! | `links` | the files that a text loads |
+//! | `files` | names of files that are being written in strings |
 //! | `lenses` | the forms that can be run |
 //! | `actions` | quick fixes of diagnostics, and refactorings |
 //! | `place` | the syntactic context of a cursor, from tokens |
@@ -38,6 +39,7 @@ mod broken;
 mod calls;
 mod completion;
 mod definition;
+mod files;
 #[cfg(test)]
 pub(crate) mod fixture;
 mod folding;
@@ -64,6 +66,7 @@ pub use actions::{Action, ActionKind, actions};
 pub use calls::{CallItem, call_item, incoming, outgoing};
 pub use completion::{Completion, CompletionKind, completion_doc, completions};
 pub use definition::{declaration, definition, type_definition};
+pub use files::{FileChoice, FileKind, FileName, file_name};
 pub use folding::{Fold, FoldKind, folds};
 pub use formatting::{Formatter, format_document, format_on_type, format_range};
 pub use hints::{HintKind, HintOptions, InlayHint, inlay_hints};

@@ -176,6 +176,12 @@ impl<'a> Place<'a> {
         self.position += 1;
     }
 
+    /// Looks at the tokens before another place of the form.
+    pub fn look_from(&mut self, before: Vec<Token>) {
+        self.open = open(&before);
+        self.before = before;
+    }
+
     /// The part of the word before the cursor.
     pub fn prefix(&self) -> &str {
         &self.text[self.word.start..self.at]

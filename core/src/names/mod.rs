@@ -267,12 +267,21 @@ impl Resolver<'_> {
             )
             .fix("a function is defined with `function`", start, "function ")
         } else {
-            Diagnostic::error(
+            let report = Diagnostic::error(
                 DiagnosticKind::Name,
                 at,
                 format!("`{function}(…) = …` does not define a function inside a `let`"),
-            )
-            .hint(format!("a function inside is a value: `let {function} = x => x + 1 in …`"))
+            );
+            let hint = format!("a function inside is a value: `let {function} = x => x + 1 in …`");
+            match self.parameter_text(*content) {
+                Some(parameter) => {
+                    // Behind the pattern is the `=`.
+                    let span = self.item.pat_spans[pattern];
+                    let head = self.loc(Span::new(span.start, span.end + 1));
+                    report.fix(hint, head, format!("{function} = {parameter} =>"))
+                }
+                None => report.hint(hint),
+            }
         };
         self.names.diagnostics.push(report);
         self.unknown.insert(function.clone());
@@ -287,6 +296,22 @@ impl Resolver<'_> {
                 Pat::Missing => {}
             }
         }
+    }
+
+    /// Returns names as the parameter of a function value; nothing if there is anything but names.
+    fn parameter_text(&self, content: PatId) -> Option<String> {
+        let name = |pat: PatId| match &self.item.pats[pat] {
+            Pat::Name(name) => Some(name.as_written().to_owned()),
+            _ => None,
+        };
+        let mut rest = content;
+        let mut names = Vec::new();
+        while let Pat::Pair(first, second) = &self.item.pats[rest] {
+            names.push(name(*first)?);
+            rest = *second;
+        }
+        names.push(name(rest)?);
+        Some(if names.len() == 1 { names.remove(0) } else { format!("({})", names.join(", ")) })
     }
 
     /// Reports `x -> e` of an undefined `x`, a function value of other languages.

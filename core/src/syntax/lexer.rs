@@ -19,9 +19,11 @@ pub enum Kind {
     #[regex(r"%[^%]*%")]
     Comment,
     #[regex(r"%[^%]*")]
+    #[regex(r"/\*([^*]|\*+[^*/])*\**")]
     OpenComment,
-    /// The comment of other languages, `// …`.
+    /// The comments of other languages, `// …` and `/* … */`.
     #[regex(r"//[^\n]*", allow_greedy = true)]
+    #[regex(r"/\*([^*]|\*+[^*/])*\*+/")]
     ForeignComment,
     #[regex(r"[A-Za-z_][A-Za-z0-9_]*")]
     Name,

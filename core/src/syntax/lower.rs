@@ -8,17 +8,21 @@
 //! | `form` | whole forms, and errors of single tokens |
 //! | `expr` | expressions |
 //! | `binding` | `let`, and the separators that are forgotten in and around bindings |
+//! | `conditional` | `if`, and what is missing of it while it is written |
 //! | `each` | the apply-to-each, and the mistakes that are common in it |
 //! | `pattern` | patterns and parameters |
 //! | `types` | types and their contexts |
 //! | `foreign_notation` | reports of the notation of other languages |
+//! | `rewritten` | what such notation is in NESL, as an edit |
 
 mod binding;
+mod conditional;
 mod each;
 mod expr;
 mod foreign_notation;
 mod form;
 mod pattern;
+mod rewritten;
 mod types;
 
 use super::ast::{Arena, ArenaMap, Expr, ExprId, Ident, Item, Pat, PatId};
@@ -152,6 +156,18 @@ impl<'a> Lower<'a> {
     fn report(&mut self, report: Report) {
         if self.diagnostics.len() < MAX_REPORTS {
             self.diagnostics.push(report);
+        }
+    }
+
+    /// Adds a hint to a report, with the edit that does what it says if that is clear.
+    fn fix_or_hint(
+        report: Report,
+        hint: impl Into<String>,
+        edit: Option<(TextRange, String)>,
+    ) -> Report {
+        match edit {
+            Some((at, written)) => report.fix(hint, at, written),
+            None => report.hint(hint),
         }
     }
 
@@ -310,7 +326,9 @@ impl<'a> Lower<'a> {
             (Some(Kind::LBrace), Some(Kind::InKw))
                 if (open..index).any(|i| self.token_kind(i) == Some(Kind::Bar)) =>
             {
-                report.hint("whether `x` is an element of `xs` is `find(x, xs) >= 0`")
+                let edit = self.membership(index);
+                let hint = "whether `x` is an element of `xs` is `find(x, xs) >= 0`";
+                Self::fix_or_hint(report, hint, edit)
             }
             (Some(Kind::LBrace), Some(Kind::InKw)) => {
                 report.hint("bindings are separated by `;`: `{… : x in xs; y in ys}`")
@@ -331,16 +349,41 @@ impl<'a> Lower<'a> {
                 if let Some(word) = self.comprehension(open, index) =>
             {
                 let at = self.range(Span::new(word, word + 1));
-                self.error(at, "a sequence is not computed in brackets")
-                    .hint("write `{x * x : x in xs}`, with a condition `{x * x : x in xs | x > 1}`")
+                let report = self.error(at, "a sequence is not computed in brackets");
+                let hint =
+                    "write `{x * x : x in xs}`, with a condition `{x * x : x in xs | x > 1}`";
+                Self::fix_or_hint(report, hint, self.each_in_brackets(open, word))
             }
-            (Some(Kind::LBracket), Some(Kind::Semi)) => report.hint(
-                "elements are separated by `,`; a matrix is a sequence of rows: `[[1, 2], [3, 4]]`",
-            ),
+            (Some(Kind::LBracket), Some(Kind::Semi)) => {
+                let hint = "elements are separated by `,`; a matrix is a sequence of rows: `[[1, 2], [3, 4]]`";
+                Self::fix_or_hint(report, hint, self.matrix(open))
+            }
             (Some(Kind::LBracket), Some(Kind::InKw)) => {
                 report.hint("an apply-to-each is written with braces: `{… : x in xs}`")
             }
+            (_, Some(Kind::InKw)) if self.token_kind(open + 2) != Some(Kind::InKw) => {
+                let hint = "`in` belongs to `let` or to `{… : x in …}`; whether `x` is an element is `find(x, xs) >= 0`";
+                Self::fix_or_hint(report, hint, self.membership(index))
+            }
             (_, Some(Kind::InKw)) => report.hint("`in` belongs to `let` or to `{… : x in …}`"),
+            (Some(Kind::LParen | Kind::CallParen | Kind::LBracket), Some(Kind::IfKw))
+                if let Some(edit) = self.choice_behind(index) =>
+            {
+                Self::fix_or_hint(report, "write `if c then a else b`", Some(edit))
+            }
+            (Some(Kind::LParen | Kind::CallParen), Some(Kind::Bar))
+                if self.token_kind(index + 1) == Some(Kind::Greater) =>
+            {
+                let hint = "a function is written before its argument, as in `sum(xs)`";
+                Self::fix_or_hint(report, hint, self.piped(index))
+            }
+            (Some(Kind::LParen | Kind::CallParen), Some(Kind::Bar))
+                if let Some(edit) = self.closure(index) =>
+            {
+                let report = self.error(edit.0, "a function value has no `|`");
+                let hint = format!("a function value is written `{} …`", edit.1);
+                Self::fix_or_hint(report, hint, Some(edit))
+            }
             (Some(Kind::LParen | Kind::CallParen), Some(Kind::Semi)) => {
                 let at = self.range(Span::new(index, index + 1));
                 match self.token_kind(index + 1) {
@@ -364,15 +407,14 @@ impl<'a> Lower<'a> {
             {
                 let at = self.range(Span::new(word, index + 1));
                 let parameter = self.text[self.range(Span::new(word + 1, index))].to_owned();
-                let single = index == word + 2;
                 let report = self.error(at, "there is no `lambda`");
-                match single {
-                    true => report.fix(
-                        format!("a function value is written `{parameter} => …`"),
+                match self.lambda(word, Kind::Colon) {
+                    Some((at, written)) => report.fix(
+                        format!("a function value is written `{written} …`"),
                         at,
-                        format!("{parameter} =>"),
+                        written,
                     ),
-                    false => {
+                    None => {
                         report.hint(format!("a function value is written `({parameter}) => …`"))
                     }
                 }

@@ -13,11 +13,14 @@
 //! | `tree` | nodes, blanks and comments → the lossless tree |
 //! | `ast` | the abstract syntax as data |
 //! | `lower` | nodes → abstract syntax, with all syntax errors |
+//! | `comments` | reports of comments that are not NESL's, or never closed |
+//! | `operand` | the operands beside a sign that is no operator |
 //! | `format` | the formatter |
 //! | `entry` | entries of a prompt or a notebook: are they complete, and what program they are |
 //! | `dump` | tokens, tree and abstract syntax as text |
 
 pub mod ast;
+mod comments;
 mod dump;
 pub mod entry;
 mod format;
@@ -25,10 +28,11 @@ mod grammar;
 mod lexer;
 mod long_literal;
 mod lower;
+mod operand;
 mod split;
 mod tree;
 
-use crate::base::{Diagnostic, DiagnosticKind, Name, Span, TextRange, TextSize};
+use crate::base::{Diagnostic, DiagnosticKind, Name, Severity, Span, TextRange, TextSize};
 use grammar::{ItemGrammar, Node};
 use long_literal::LongLiteral;
 use std::sync::Arc;
@@ -231,6 +235,14 @@ fn parse_tokens(text: &str, all: &[Token]) -> Parsed {
         lines = lowered.lines;
         lowered.item
     };
+    if let Some(report) = comments::swallowed(text, all, &tokens) {
+        if diagnostics.iter().any(|d| d.severity == Severity::Error) {
+            diagnostics = vec![report];
+        } else {
+            // If it has swallowed something, names or types are wrong.
+            lines = vec![report];
+        }
+    }
     if terminated && end == 0 {
         let at = tokens[0].range;
         diagnostics.push(
@@ -244,45 +256,11 @@ fn parse_tokens(text: &str, all: &[Token]) -> Parsed {
     }
     if let Some(range) = open_comment {
         diagnostics.clear();
-        let at = TextRange::at(range.start(), TextSize::new(1));
-        diagnostics.push(
-            Diagnostic::error(DiagnosticKind::Syntax, at, "this comment is never closed")
-                .hint(comment_hint(&text[range], &tokens, text)),
-        );
+        diagnostics.push(comments::open(text, range, &tokens));
     }
-    for at in foreign_comments {
-        let words = text[at].trim_start_matches('/').trim().replace('%', "");
-        let operand = words.trim_end_matches([';', ' ']);
-        let number = !operand.is_empty() && operand.bytes().all(|byte| byte.is_ascii_digit());
-        let report = Diagnostic::error(DiagnosticKind::Syntax, at, "`//` does not begin a comment");
-        diagnostics.push(if number {
-            report.hint("`/` on ints truncates; a comment is written `% … %`")
-        } else {
-            report.fix("write `% … %`", at, format!("% {words} %"))
-        });
-    }
+    diagnostics.extend(foreign_comments.into_iter().map(|at| comments::foreign(text, at, &tokens)));
     diagnostics.sort_by_key(|d| d.primary.at.start());
     Parsed { ast: Arc::new(item), tokens: tokens.into(), diagnostics, lines }
-}
-
-/// Returns the hint for a comment that is never closed. In `5 % 2;` a remainder was meant.
-fn comment_hint(comment: &str, before: &[Token], text: &str) -> String {
-    let operand = comment[1..].trim().trim_end_matches([';', '$']).trim_end();
-    let word = |c: char| c.is_ascii_alphanumeric() || c == '_';
-    let short = !operand.is_empty() && operand.chars().all(word);
-    match before.last() {
-        Some(last) if short && matches!(last.kind, Kind::Int | Kind::Name) => {
-            format!(
-                "`%` begins a comment; the remainder is `rem({}, {operand})`",
-                &text[last.range]
-            )
-        }
-        Some(last) if short && last.kind == Kind::RParen => {
-            format!("`%` begins a comment; the remainder is `rem(…, {operand})`")
-        }
-        _ => "comments run from one `%` to the next `%`; close it, or count the `%`s above"
-            .to_owned(),
-    }
 }
 
 fn follows_a_callee(before: &[Token], paren: Token) -> bool {

@@ -296,13 +296,37 @@ export const scenes = [
     name: 'walkthrough',
     file: 'sums.nesl',
     async see(bench) {
-      await bench.command('Welcome: Open Walkthrough');
-      const row = bench.page.locator('.quick-input-list .monaco-list-row', { hasText: 'NESL' }).first();
-      await row.waitFor();
-      await row.click();
-      await bench.page.locator('.getting-started-step').first().waitFor();
-      await bench.page.waitForTimeout(1500);
+      const { page } = bench;
+      const begin = async () => {
+        // The command asks at once which one, in the same widget.
+        await page.keyboard.press('F1');
+        await page.locator('.quick-input-widget input').first().fill('>Welcome: Open Walkthrough');
+        await page.locator('.quick-input-list .monaco-list-row', { hasText: 'Open Walkthrough' }).first().click();
+        const row = page.locator('.quick-input-list .monaco-list-row', { hasText: 'NESL' }).first();
+        await row.waitFor();
+        await row.click();
+        await page.locator('[data-step-id$="#server"]').first().waitFor();
+        await page.waitForTimeout(1500);
+      };
+      // A step is ticked when what it tells of was done: the server runs, the commands of its buttons were executed.
+      const ticked = (step) => page.locator(`[data-done-step-id$="#${step}"][aria-checked="true"]`).first().waitFor({ state: 'attached', timeout: 8000 });
+      await begin();
       await bench.shot('walkthrough');
+      await ticked('server');
+      for (const [step, button] of [
+        ['example', 'Open quicksort'],
+        ['run', 'Run the file'],
+        ['preview', 'Show IR'],
+        ['segments', 'How flattening sees it'],
+        ['repl', 'Open the REPL'],
+      ]) {
+        await page.locator(`[data-step-id$="#${step}"]`).first().click();
+        await page.locator('.getting-started-step.expanded').locator('a, .monaco-button', { hasText: button }).first().click();
+        await page.waitForTimeout(1500);
+        await begin();
+        await ticked(step);
+      }
+      await bench.shot('walkthrough-ticked');
     },
   },
   {

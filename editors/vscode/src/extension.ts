@@ -14,6 +14,7 @@ import { Server } from './server';
 import { Status } from './status';
 import { Tasks } from './tasks';
 import { Values } from './values';
+import { Walkthrough } from './walkthrough';
 
 let server: Server | undefined;
 
@@ -54,6 +55,7 @@ export function activate(context: vscode.ExtensionContext): void {
     repl,
     status,
     preview,
+    new Walkthrough(here),
     vscode.tasks.registerTaskProvider('nesl', new Tasks(here)),
     vscode.workspace.registerTextDocumentContentProvider(Library.scheme, new Library(here)),
   );

@@ -23,6 +23,42 @@ export function runFolder(file: string, text: string, open: readonly string[], e
   }
 }
 
+/** What a task runs: the argument that names the file, and the folder; without one it is that of the workspace. */
+export interface TaskPlace {
+  file: string;
+  cwd: string | undefined;
+}
+
+/** A text in an editor, or on the disk. */
+export interface Source {
+  file: string;
+  text: string;
+}
+
+/**
+ * The file of a task and the folder in which it runs: the one in which the program runs elsewhere, too. `named` is the
+ * file of its definition, seen from `base`; without one the task is about the file in the editor when it begins.
+ */
+export function taskPlace(
+  named: string | undefined,
+  base: string | undefined,
+  active: Source | undefined,
+  open: readonly string[],
+  read: (file: string) => string,
+  exists: (path: string) => boolean,
+): TaskPlace {
+  if (named === undefined || named === '${file}') {
+    // The editor's own words for the folder hold if another file is in the editor by then.
+    const folder = active === undefined ? undefined : runFolder(active.file, active.text, open, exists);
+    const own = folder === undefined || active === undefined || folder === path.dirname(active.file);
+    return { file: '${file}', cwd: own ? '${fileDirname}' : folder };
+  }
+  const plain = base === undefined ? named : named.replaceAll('${workspaceFolder}', base);
+  if (plain.includes('${') || (base === undefined && !path.isAbsolute(plain))) return { file: named, cwd: undefined };
+  const file = path.resolve(base ?? '', plain);
+  return { file, cwd: runFolder(file, read(file), open, exists) };
+}
+
 /** The strings of a program that may be relative names of files, without those that it loads. */
 function namedFiles(text: string): string[] {
   return [...text.matchAll(TOKEN)].flatMap(([, load, name]) =>

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { execFileSync, spawnSync } from 'node:child_process';
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
@@ -62,6 +62,28 @@ test('every file that is named is there', () => {
   const files = [...JSON.stringify(manifest.contributes).matchAll(/"(?:\.\/)?((?:images|syntaxes|snippets|walkthrough)\/[\w./-]+|language-configuration\.json)"/g)];
   assert.ok(files.length > 8);
   for (const [, file] of files) assert.ok(existsSync(join(root, file!)), `${file} is missing`);
+});
+
+test('every step of the walkthrough is ticked by something that happens', () => {
+  const { commands, walkthroughs } = manifest.contributes;
+  const names = new Set(commands.map(({ command }: { command: string }) => command));
+  const sources = readdirSync(join(root, 'src')).filter((name) => name.endsWith('.ts'));
+  const source = sources.map((name) => readFileSync(join(root, 'src', name), 'utf8')).join('\n');
+  const { steps } = walkthroughs[0];
+  for (const { id, description, completionEvents } of steps) {
+    assert.ok(completionEvents.length > 0, id);
+    for (const event of completionEvents) {
+      const [, kind, what] = /^(\w+):(.+)$/.exec(event)!;
+      if (kind === 'onContext') assert.ok(source.includes(`'setContext', '${what}'`), event);
+      else {
+        assert.equal(kind, 'onCommand');
+        assert.ok(names.has(what), event);
+        assert.ok(source.includes(`'${what}': (`), event);
+      }
+    }
+    // What its buttons do is declared, too.
+    for (const [, command] of description.matchAll(/\(command:([\w.]+)/g)) assert.ok(names.has(command), command);
+  }
 });
 
 test('nothing of the lock file names a registry', () => {

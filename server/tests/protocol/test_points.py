@@ -16,12 +16,12 @@ from lsprotocol import types as t
 class Raw:
     """A client that writes its own bytes."""
 
-    def __init__(self, folder=None, **more):
+    def __init__(self, *opened, **more):
         self.process = subprocess.Popen(
             [binary(), "lsp"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         self.count = 0
         self.told = []
-        folders = folder and [{"uri": folder.as_uri(), "name": "w"}]
+        folders = [{"uri": folder.as_uri(), "name": folder.name} for folder in opened] or None
         self.capabilities = self.ask("initialize", {
             "processId": os.getpid(), "rootUri": None, "workspaceFolders": folders,
             "capabilities": more.pop("capabilities", {}), "initializationOptions": OPTIONS | more,

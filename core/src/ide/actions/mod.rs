@@ -3,6 +3,7 @@
 //! | file | what is in it |
 //! |---|---|
 //! | `quick_fix` | fixes that depend on types: `eql` for `==`, `float(…)` around an int, … |
+//! | `foreign` | what the functions of other languages are in NESL |
 //! | `expand` | writes what is implicit: the type of a function, the sequence of `{… : a}` |
 //! | `recursion` | replaces a recursion over a sequence by an apply-to-each |
 //! | `extract` | extracts the selection into a variable or a function |
@@ -13,6 +14,7 @@
 
 mod expand;
 mod extract;
+mod foreign;
 mod inline;
 mod quick_fix;
 mod recursion;
@@ -52,6 +54,17 @@ pub struct Action {
     /// True if it removes an error, and no other action fixes that diagnostic.
     pub preferred: bool,
 }
+
+/// A title, the range in the form that is replaced, and the new text.
+type QuickFix = (String, TextRange, String);
+
+/// Replaces some code.
+fn write(at: TextRange, text: String) -> QuickFix {
+    (format!("Write `{}`", crate::base::shorten(&text, TITLE_CHARS)), at, text)
+}
+
+/// The length of a piece of code in a title at most, in characters.
+const TITLE_CHARS: usize = 40;
 
 impl Action {
     fn refactor(title: String, edits: Vec<Edit>) -> Action {
@@ -127,14 +140,16 @@ fn quick_fixes(cursor: &Cursor<'_>, diagnostic: &Diagnostic<FileRange>, all: &mu
     }
 }
 
-/// The title of a hint: its own text if that is an imperative, or else a description of its edit.
+/// The title of a hint: its own text if that is an imperative that says what is written, or else a description of its
+/// edit.
 fn title(hint: &str, db: &Database, at: &FileRange, with: &str) -> String {
-    let old = db.file_text(at.file)[at.range].trim().to_owned();
+    let text = db.file_text(at.file);
+    let old = crate::base::shorten(text[at.range].trim(), TITLE_CHARS);
     let verbs = ["write ", "add ", "remove ", "end ", "put "];
-    if verbs.iter().any(|verb| hint.starts_with(verb)) || with.contains('\n') {
+    if verbs.iter().any(|verb| hint.starts_with(verb)) && hint.contains(with.trim()) {
         return capital(hint);
     }
-    match (old.is_empty(), with.trim()) {
+    match (old.is_empty(), &*crate::base::shorten(with.trim(), TITLE_CHARS)) {
         (true, with) => format!("Add `{with}`"),
         (false, "") => format!("Remove `{old}`"),
         (false, with) => format!("Change `{old}` to `{with}`"),
@@ -277,6 +292,40 @@ pub(super) mod tests {
     }
 
     #[test]
+    fn notation_of_other_languages_is_replaced() {
+        for (before, title, after) in [
+            ("x = 3 $0/* three */;", "Change `/* three */` to `% three %`", "x = 3 % three %;"),
+            (
+                "/$0** one\n two */ x = 3;",
+                "Change `/** one two */` to `% one two %`",
+                "% one\n two % x = 3;",
+            ),
+            ("x = 3; $0// three", "Change `// three` to `% three %`", "x = 3; % three %"),
+            ("x = 7 $0// 2;", "Change `// 2;` to `/ 2;`", "x = 7 / 2;"),
+            ("b = t;\nx = $0!b;", "Write `not(b)`", "b = t;\nx = not(b);"),
+            (
+                "b = t;\nx = if $0!(b or f) then 1 else 2;",
+                "Write `not(b or f)`",
+                "b = t;\nx = if not(b or f) then 1 else 2;",
+            ),
+            ("x = 5 $0% 2;", "Change `5 % 2` to `rem(5, 2)`", "x = rem(5, 2);"),
+            (
+                "x = #[1] $0% 2;\ny = x;",
+                "Change `#[1] % 2` to `rem(#[1], 2)`",
+                "x = rem(#[1], 2);\ny = x;",
+            ),
+            ("n = 1;\nx = (n $0% 2) + (n % 3);", "Change `n % 2` to `rem(n, 2)`", ""),
+            ("x = if 1 > 2 then \"a\" $0els", "Write `else`", ""),
+        ] {
+            if after.is_empty() {
+                apply(before, title);
+            } else {
+                check(before, title, after);
+            }
+        }
+    }
+
+    #[test]
     fn one_way_out_is_preferred() {
         let f = Fixture::new("x = s$0mu([1]);");
         let all = actions(&f.db, f.file, f.selection());
@@ -286,7 +335,7 @@ pub(super) mod tests {
 
     #[test]
     fn point_13_a_guess_that_mends_nothing_is_not_preferred() {
-        for text in ["x = 1;\nx + z whe$0re z = 1;", "fo$0o(3);", "in$0c(3);"] {
+        for text in ["x = 1;\nx + z whe$0re z = 1;", "fo$0o(3);", "in$0c;"] {
             let f = Fixture::new(text);
             let all = actions(&f.db, f.file, f.selection());
             assert!(all.iter().all(|action| !action.preferred), "{text}: {all:?}");

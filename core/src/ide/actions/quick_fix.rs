@@ -3,15 +3,12 @@
 //! Each is derived from the syntax and the types at the range of the diagnostic, not from its message. The
 //! caller applies a fix to a copy of the form, and offers it only if errors disappear.
 
-use super::{bare, fresh};
+use super::{QuickFix, bare, fresh, write};
 use crate::base::{Diagnostic, DiagnosticKind, Name, TextRange};
 use crate::db::Cursor;
 use crate::db::FileRange;
 use crate::syntax::ast::{BinaryOp, Expr, ExprId};
 use crate::types::{Ty, print_type};
-
-/// A title, the range in the form that is replaced, and the new text.
-type QuickFix = (String, TextRange, String);
 
 /// Returns the candidates for a diagnostic.
 pub(super) fn quick_fixes(
@@ -27,6 +24,9 @@ pub(super) fn quick_fixes(
     if diagnostic.kind == DiagnosticKind::Syntax {
         all.extend(empty(cursor, at));
     }
+    if diagnostic.kind == DiagnosticKind::Name {
+        all.extend(super::foreign::calls(cursor, at));
+    }
     if diagnostic.kind != DiagnosticKind::Type {
         return all;
     }
@@ -36,7 +36,16 @@ pub(super) fn quick_fixes(
                 binary(cursor, *op, (*left, *right), &mut all);
             }
             Expr::Call { fun, arg, .. } if range(cursor, *fun) == at => {
+                part(cursor, (id, *fun, *arg), &mut all);
+                each(cursor, (id, *fun, *arg), &mut all);
                 arguments(cursor, *fun, *arg, &mut all);
+            }
+            Expr::Index { sequence, index }
+                if range(cursor, *index) == at
+                    && matches!(ty(cursor, *index), Some(Ty::Sequence(_))) =>
+            {
+                let (a, is) = (text(cursor, *sequence), text(cursor, *index));
+                all.push(write(range(cursor, id), format!("{a} -> {is}")));
             }
             Expr::If { then, otherwise, .. } if range(cursor, id) == at => {
                 floats(cursor, &[*then, *otherwise], &mut all);
@@ -134,6 +143,19 @@ fn binary(
         (BinaryOp::Append, a, Ty::Sequence(element)) if **element == *a => {
             write(format!("[{l}] ++ {r}"));
         }
+        (BinaryOp::Append, Ty::Sequence(a), Ty::Sequence(b))
+            if (&**a, &**b) == (&Ty::Int, &Ty::Float) =>
+        {
+            write(format!("{{float(x) : x in {l}}} ++ {r}"));
+        }
+        (BinaryOp::Append, Ty::Sequence(a), Ty::Sequence(b))
+            if (&**a, &**b) == (&Ty::Float, &Ty::Int) =>
+        {
+            write(format!("{l} ++ {{float(x) : x in {r}}}"));
+        }
+        (BinaryOp::Power, Ty::Float, Ty::Float) => write(format!("expt({l}, {r})")),
+        // `abs -3`
+        (BinaryOp::Sub, Ty::Function(_), Ty::Int | Ty::Float) => write(format!("{l}(-{r})")),
         (_, Ty::Int, Ty::Float) | (_, Ty::Float, Ty::Int) => {
             floats(cursor, &[left, right], all);
         }
@@ -146,7 +168,7 @@ fn binary(
                 write(format!("{l} and {middle} {} {r}", op.name()));
             }
         }
-        (BinaryOp::Add | BinaryOp::Sub | BinaryOp::Mul | BinaryOp::Div, a, b) => {
+        (op, a, b) if is_elementwise(op) || compares(op) && !(is_text(a) || is_text(b)) => {
             let sign = op.name();
             let x = fresh(cursor, &["x", "y", "a", "b"], &[]);
             let y = fresh(cursor, &["y", "b", "z"], &[&x]);
@@ -171,6 +193,71 @@ fn chained(cursor: &Cursor<'_>, left: ExprId) -> bool {
 fn compares(op: BinaryOp) -> bool {
     use BinaryOp::{Eq, Ge, Gt, Le, Lt, Ne};
     matches!(op, Eq | Ne | Lt | Gt | Le | Ge)
+}
+
+/// Returns true for the operators of numbers and bools.
+fn is_elementwise(op: BinaryOp) -> bool {
+    use BinaryOp::{Add, And, Div, Mul, Nand, Nor, Or, Power, Sub, Xor};
+    matches!(op, Add | Sub | Mul | Div | Power | And | Or | Xor | Nand | Nor)
+}
+
+fn is_text(ty: &Ty) -> bool {
+    matches!(ty, Ty::Sequence(element) if **element == Ty::Char)
+}
+
+/// Adds what `a[s:e]`, `a[s:e:d]` and `m[i, j]` are in NESL, where a sequence would be called.
+fn part(cursor: &Cursor<'_>, (call, fun, arg): (ExprId, ExprId, ExprId), all: &mut Vec<QuickFix>) {
+    if !matches!(ty(cursor, fun), Some(Ty::Sequence(_))) {
+        return;
+    }
+    let a = text(cursor, fun);
+    let part = |expr: &ExprId| text(cursor, *expr);
+    let written = match &cursor.ast.exprs[arg] {
+        Expr::Range { start, end, stride: None } => {
+            format!("subseq({a}, {}, {})", part(start), part(end))
+        }
+        Expr::Range { .. } => format!("{a} -> {}", part(&arg)),
+        Expr::Sequence(items) if items.len() == 2 => {
+            format!("{a}[{}][{}]", part(&items[0]), part(&items[1]))
+        }
+        _ => return,
+    };
+    all.push(write(range(cursor, call), written));
+}
+
+/// Adds the apply-to-each that a call was meant to be whose argument is a sequence of what the function takes, and the
+/// sequence that several arguments were meant to be.
+fn each(cursor: &Cursor<'_>, (call, fun, arg): (ExprId, ExprId, ExprId), all: &mut Vec<QuickFix>) {
+    let (Some(Ty::Function(f)), Some(given)) = (ty(cursor, fun), ty(cursor, arg)) else { return };
+    let (name, at) = (text(cursor, fun), range(cursor, call));
+    let inside = cursor.text(bare(cursor, arg).0);
+    match (&f.param, given) {
+        (Ty::Sequence(wanted), Ty::Sequence(of)) => {
+            if (&**wanted, &**of) == (&Ty::Float, &Ty::Int) {
+                all.push(write(at, format!("{name}({{float(x) : x in {inside}}})")));
+            }
+            let strings = matches!(&**of, Ty::Sequence(of) if **of == Ty::Char);
+            if strings && matches!(&*name, "sort" | "rank") {
+                all.push(write(at, format!("string_{name}({inside})")));
+            }
+        }
+        (Ty::Sequence(_), Ty::Pair(..)) => all.push(write(at, format!("{name}([{inside}])"))),
+        (Ty::Pair(..), _) => {}
+        (_, Ty::Sequence(_)) => {
+            let x = fresh(cursor, &["x", "y", "a", "b"], &[]);
+            all.push(write(at, format!("{{{name}({x}) : {x} in {inside}}}")));
+        }
+        _ => {}
+    }
+    // `max 3 4`
+    let second = cursor.ast.exprs.iter().find_map(|(id, expr)| match expr {
+        Expr::Call { fun, arg, .. } if *fun == call => Some((id, *arg)),
+        _ => None,
+    });
+    if let (Ty::Pair(..), Some((outer, second))) = (&f.param, second) {
+        let second = cursor.text(bare(cursor, second).0);
+        all.push(write(range(cursor, outer), format!("{name}({inside}, {second})")));
+    }
 }
 
 /// Adds the conversions of arguments that are ints where the function takes floats, or the reverse.
@@ -237,7 +324,7 @@ fn wrap(cursor: &Cursor<'_>, function: &str, expr: ExprId) -> QuickFix {
 }
 
 fn short(text: &str) -> String {
-    crate::base::shorten(text, 40)
+    crate::base::shorten(text, super::TITLE_CHARS)
 }
 
 fn range(cursor: &Cursor<'_>, expr: ExprId) -> TextRange {
@@ -255,6 +342,40 @@ fn ty<'a>(cursor: &Cursor<'a>, expr: ExprId) -> Option<&'a Ty> {
 #[cfg(test)]
 mod tests {
     use super::super::tests::{check, lacks};
+
+    #[test]
+    fn parts_of_sequences() {
+        let a = "a = [1, 2, 3];\n";
+        for (before, title, after) in [
+            ("x = $0a[0:2];", "Write `subseq(a, 0, 2)`", "x = subseq(a, 0, 2);"),
+            ("x = $0a[0:2:2];", "Write `a -> [0:2:2]`", "x = a -> [0:2:2];"),
+            ("x = a[$0[0, 1]];", "Write `a -> [0, 1]`", "x = a -> [0, 1];"),
+            ("x = $0[a, a][0, 1];", "Change `[a, a][0, 1]` to `[a, a][0][1]`", "x = [a, a][0][1];"),
+        ] {
+            check(&format!("{a}{before}"), title, &format!("{a}{after}"));
+        }
+        check("m = [[1]];\nx = $0m[0, 0];", "Write `m[0][0]`", "m = [[1]];\nx = m[0][0];");
+    }
+
+    #[test]
+    fn calls_for_each_element_or_of_several() {
+        for (before, after) in [
+            ("$0sqrt([1.0, 4.0])", "{sqrt(y) : y in [1.0, 4.0]}"),
+            ("$0not [t, f]", "{not(y) : y in [t, f]}"),
+            ("$0sum(1, 2, 3)", "sum([1, 2, 3])"),
+            ("$0sort([\"b\"])", "string_sort([\"b\"])"),
+            ("$0max 3 4", "max(3, 4)"),
+            ("2.0 $0^ 0.5", "expt(2.0, 0.5)"),
+            ("[1] $0++ [2.0]", "{float(x) : x in [1]} ++ [2.0]"),
+            ("[1, 2] $0> 1", "{y > 1 : y in [1, 2]}"),
+            ("[t] $0and [f]", "{y and b : y in [t]; b in [f]}"),
+            ("abs $0-3", "abs(-3)"),
+        ] {
+            let title = format!("Write `{after}`");
+            check(&format!("x = {before};"), &title, &format!("x = {after};"));
+        }
+        lacks("x = \"a\" $0< \"b\";", "Write `{y < b : y in \"a\"; b in \"b\"}`");
+    }
 
     #[test]
     fn what_has_no_order_is_compared_with_eql() {

@@ -105,6 +105,7 @@ pub fn completions(db: &Database, file: FileId, offset: TextSize) -> Vec<Complet
                 optional(&place, &mut out);
                 out.bools = missing.wanted().any(|wanted| wanted.accepts(&Ty::Bool, None));
                 words::expressions(&mut out);
+                words::sequences(&missing.expected, &mut out);
                 names::values(&place, &missing, &site, &mut out);
             }
         }

@@ -65,7 +65,7 @@ pub(super) fn values(place: &Place<'_>, missing: &MissingArgument, site: &Site, 
             label: name.as_written(),
             kind,
             ty: Some((&library.scheme.ty, Some(&library.scheme.vars), library.ty.clone())),
-            rank: 20,
+            rank: library_rank(place.db, &library.meaning, name) + called_by(place, name),
         };
         let params = parameters(place.db, &library.meaning, &library.scheme);
         value(place, missing, candidate, &params, out);
@@ -110,9 +110,76 @@ fn program(
             label: name.as_written(),
             kind,
             ty: ty.as_ref().map(|s| (&s.ty, Some(&s.vars[..]), print_scheme(s))),
-            rank: if own { 15 } else { 12 },
+            rank: called_by(place, &name)
+                + match (own, kind) {
+                    (true, _) => 16,
+                    (false, CompletionKind::Variable) => 12,
+                    (false, _) => 14,
+                },
         };
         value(place, missing, candidate, &params, out);
+    }
+}
+
+/// The functions of the library that programs use most: the first to be thought of where their results fit.
+const USUAL: [&str; 36] = [
+    "abs",
+    "all",
+    "any",
+    "bottop",
+    "count",
+    "dist",
+    "drop",
+    "even_elts",
+    "find",
+    "flatten",
+    "float",
+    "floor",
+    "get",
+    "index",
+    "length",
+    "max",
+    "max_index",
+    "max_val",
+    "min",
+    "min_index",
+    "min_val",
+    "odd_elts",
+    "partition",
+    "permute",
+    "plus_scan",
+    "reverse",
+    "rotate",
+    "round",
+    "sort",
+    "sqrt",
+    "string",
+    "sum",
+    "take",
+    "transpose",
+    "trunc",
+    "zip",
+];
+
+/// The files of the library whose functions talk to the world: they are rarely a part of an expression.
+const OUTSIDE: [&str; 3] = ["io.nesl", "formats.nesl", "graphics.nesl"];
+
+/// The rank of a name of the library.
+fn library_rank(db: &Database, meaning: &Resolution, name: &Name) -> u32 {
+    match meaning {
+        _ if USUAL.contains(&name.folded()) => 18,
+        Resolution::Item(item, _) if OUTSIDE.contains(&&*db.file_name(db.file_of(*item))) => 23,
+        _ => 20,
+    }
+}
+
+/// Added to the rank of a function in its own arguments: it is seldom applied to its result.
+fn called_by(place: &Place<'_>, name: &Name) -> u32 {
+    const AGAIN: u32 = 8;
+    let callee = place.call().filter(|(open, _)| open.segment == place.before.len());
+    match callee {
+        Some((_, callee)) if Name::new(place.slice(callee)) == *name => AGAIN,
+        _ => 0,
     }
 }
 
@@ -238,7 +305,7 @@ pub(in crate::ide) fn parameters(
 }
 
 /// The components of a parameter as they are written.
-fn pattern_parts(ast: &Item, pattern: PatId) -> Vec<String> {
+pub(in crate::ide) fn pattern_parts(ast: &Item, pattern: PatId) -> Vec<String> {
     let mut parts = Vec::new();
     let mut rest = pattern;
     while let Pat::Pair(first, second) = ast.pats[rest] {

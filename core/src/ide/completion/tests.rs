@@ -298,3 +298,29 @@ fn a_long_text() {
     println!("p50 {:?} p95 {:?} p99 {:?} most {:?}", at(50), at(95), at(99), at(100));
     println!("a form begun: most {:?}", begun.iter().max());
 }
+
+#[test]
+fn the_first_of_an_open_call_is_what_fits_best() {
+    let first = |text: &str, n: usize| labels(text).into_iter().take(n).collect::<Vec<_>>();
+    let norm = "function norm(v) = sqrt(sum({x * x : x in v}));\n";
+    // Variables, the nearest first; then how a sequence is made; then the usual functions.
+    let text = format!("{norm}n = 3;\nw = [1.0];\nnorm($0");
+    assert_eq!(first(&text, 4), ["w", "[…]", "each …", "dist"], "{:?}", labels(&text));
+    let text =
+        format!("{norm}function g(k, us) : (int, [float]) -> float = let vs = us in norm($0);");
+    assert_eq!(first(&text, 2), ["vs", "us"]);
+    let text = format!("{norm}norm($0");
+    assert_eq!(first(&text, 2), ["[…]", "each …"]);
+    // What reads files is far down, though its type is exactly the expected one.
+    let all = fitting(&text);
+    let place = |name: &str| all.iter().position(|label| label == name);
+    assert!(place("read_float_seq_from_file") > place("sort"), "{all:?}");
+    assert!(fitting("print_line($0").starts_with(&["\"…\"".to_owned()]));
+    // A function is seldom applied to its own result, and values come before functions.
+    let text = "function g(a, b) = a + b + 1;\nc = 3;\ng($0";
+    assert_eq!(first(text, 1), ["c"]);
+    let all = labels(text);
+    let place = |name: &str| all.iter().position(|label| label == name);
+    assert!(place("g") > place("sum"), "{all:?}");
+    assert!(first("xs = [3];\nsum($0", 1) == ["xs"]);
+}

@@ -7,6 +7,7 @@ use crate::db::Before;
 use crate::ide::place::{Place, Sort};
 use crate::syntax::ast::ItemKind;
 use crate::syntax::{Kind, lex};
+use crate::types::Ty;
 
 /// Templates of forms: what they are called, and what is written.
 const FORMS: [(&str, &str, &str); 3] = [
@@ -57,6 +58,27 @@ pub(super) fn expressions(out: &mut Builder) {
         out.template(label, what, text, 62);
     }
     out.template("time(…)", "a value and how long it takes", "time(${1:x})", 64);
+}
+
+/// Templates of sequences, where one is expected: behind the variables, before the functions.
+pub(super) fn sequences(expected: &[Ty], out: &mut Builder) {
+    let element = expected.iter().find_map(|ty| match ty {
+        Ty::Sequence(element) => Some(&**element),
+        _ => None,
+    });
+    let (each, what, text) = EXPRESSIONS[2];
+    out.all.retain(|completion| completion.label != each);
+    let before = out.all.len();
+    match element {
+        None => {
+            out.template(each, what, text, 62);
+            return;
+        }
+        Some(Ty::Char) => out.template("\"…\"", "a string", "\"$1\"", 16),
+        Some(_) => out.template("[…]", "a sequence", "[$1]", 16),
+    }
+    out.template(each, what, text, 16);
+    out.all[before..].iter_mut().for_each(|one| one.fits = true);
 }
 
 /// The words that continue a form behind an operand.

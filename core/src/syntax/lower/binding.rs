@@ -10,6 +10,7 @@ impl Lower<'_> {
     pub(super) fn let_expr(&mut self, node: &Node) -> Expr {
         let [within, body, bindings @ ..] = &node.kids[..] else { return Expr::Missing };
         let mut lowered: Vec<(PatId, ExprId)> = Vec::new();
+        let begun = self.diagnostics.len();
         for binding in bindings {
             let [pat, equals, value] = &binding.kids[..] else { continue };
             let before = self.diagnostics.len();
@@ -46,9 +47,16 @@ impl Lower<'_> {
                     }
                 } else if named {
                     let report = self.expected("`=` after the pattern of this `let`", equals.start);
-                    report.hint(format!(
-                        "a function inside is a value: `let {name} = x => x + 1 in …`"
-                    ))
+                    let first = equals.start as usize;
+                    let sign = (first..self.tokens.len())
+                        .find(|at| self.token_kind(*at as u32) == Some(Kind::Equals));
+                    let edit = sign.and_then(|sign| {
+                        let at = self.range(Span::new(pat.start, sign as u32 + 1));
+                        Some((at, format!("{name} = {} =>", self.parameters_of(first..sign)?)))
+                    });
+                    let hint =
+                        format!("a function inside is a value: `let {name} = x => x + 1 in …`");
+                    Self::fix_or_hint(report, hint, edit)
                 } else {
                     self.expected("`=` after the pattern of this `let`", equals.start)
                         .hint("write `let x = … in …`")
@@ -85,7 +93,8 @@ impl Lower<'_> {
                 if body.present() { self.expr(body) } else { self.add(Expr::Missing, span(body)) };
             return Expr::Let { bindings: lowered, body };
         }
-        let body = self.needed(body, "the body of the `let` after `in`");
+        let wrong = self.diagnostics.len() > begun;
+        let body = self.part(body, wrong, "the body of the `let` after `in`");
         Expr::Let { bindings: lowered, body }
     }
 

@@ -233,12 +233,18 @@ impl Lower<'_> {
                     && self.token_kind(node.start.wrapping_sub(1)) == Some(Kind::Semi) =>
             {
                 let at = self.range(Span::new(node.start - 1, node.start));
-                self.error(at, "a condition is written after `|`, not after `;`")
-                    .fix("write `|`", at, " |")
+                self.error(at, "a condition is written after `|`, not after `;`").fix(
+                    "write `|`",
+                    at,
+                    " |",
+                )
             }
-            Kind::Tuple | Kind::Literal if !alone && self.text_before_colon(node.start) => self
-                .error(at, "this is not a binding")
-                .hint("there are no dictionaries in braces: `create_table([(\"a\", 1), (\"b\", 2)])` makes a table"),
+            Kind::Tuple | Kind::Literal if !alone && self.text_before_colon(node.start) => {
+                let report = self.error(at, "this is not a binding");
+                let hint = "there are no dictionaries in braces: `create_table([(\"a\", 1), (\"b\", 2)])` makes a table";
+                let edit = node.start.checked_sub(2).and_then(|key| self.dictionary(key));
+                Self::fix_or_hint(report, hint, edit)
+            }
             Kind::Literal | Kind::Paren | Kind::Binary | Kind::Unary | Kind::Call
                 if alone
                     && matches!(
@@ -246,12 +252,16 @@ impl Lower<'_> {
                         Some(Kind::ThenKw | Kind::ElseKw | Kind::Equals)
                     ) =>
             {
-                self.error(at, "braces enclose an apply-to-each")
-                    .hint("an expression needs no braces, as in `function g(x) = x + 1` and `if c then 1 else 2`")
+                let report = self.error(at, "braces enclose an apply-to-each");
+                let hint = "an expression needs no braces, as in `function g(x) = x + 1` and `if c then 1 else 2`";
+                let edit = self.without_braces(node.start);
+                Self::fix_or_hint(report, hint, edit)
             }
-            Kind::Tuple | Kind::Literal | Kind::Paren if alone => self
-                .error(at, "this is no apply-to-each: there is no binding")
-                .hint("a sequence is written with brackets: `[1, 2, 3]`"),
+            Kind::Tuple | Kind::Literal | Kind::Paren if alone => {
+                let report = self.error(at, "this is no apply-to-each: there is no binding");
+                let hint = "a sequence is written with brackets: `[1, 2, 3]`";
+                Self::fix_or_hint(report, hint, self.list_in_braces(node.start))
+            }
             _ => self
                 .error(at, "this is not a binding")
                 .hint("write `{body : x in xs; y in ys | condition}`"),

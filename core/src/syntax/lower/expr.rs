@@ -313,9 +313,9 @@ impl Lower<'_> {
             let at = self.node_range(arg);
             if self.token_kind(inside.start) == Some(Kind::Bar) {
                 let bar = self.range(Span::new(inside.start, inside.start + 1));
-                let report = self
-                    .error(bar, "`|` does not begin a function value")
-                    .hint("a function value is written `x => x + 1`");
+                let report = self.error(bar, "`|` does not begin a function value");
+                let hint = "a function value is written `x => x + 1`";
+                let report = Self::fix_or_hint(report, hint, self.closure(inside.start));
                 self.report(report);
                 return Expr::Missing;
             }
@@ -433,6 +433,10 @@ impl Lower<'_> {
                     self.outside_let(|lower| lower.expr(&node.kids[1]));
                     return Err(Expr::Missing);
                 }
+                if let Some(report) = self.stopped_before_binding(&node.kids[0]) {
+                    self.report(report);
+                    return Err(Expr::Missing);
+                }
                 let range = self.range(op_span);
                 if !node.kids[0].present() {
                     let mut report = self.error(range, "`=` has nothing on its left");
@@ -537,90 +541,6 @@ impl Lower<'_> {
         };
         Expr::Binary { op, op_span, left, right }
     }
-
-    fn conditional(&mut self, node: &Node) -> Expr {
-        let [c, then, a, otherwise, b] = &node.kids[..] else { return Expr::Missing };
-        let before = self.diagnostics.len();
-        let cond = self.needed(c, "the condition after `if`");
-        if !c.present() {
-            return Expr::Missing;
-        }
-        if !then.present()
-            && c.kind == Kind::Juxtaposed
-            && self.token_kind(c.kids[1].start) == Some(Kind::LBrace)
-        {
-            self.diagnostics.truncate(before);
-            let at = self.range(Span::new(c.kids[1].start, c.kids[1].start + 1));
-            let report = self
-                .error(at, "expected `then`, found `{`")
-                .label(self.range(Span::new(node.start, node.start + 1)), "of this `if`")
-                .hint("write `if c then a else b`, without braces");
-            self.report(report);
-            let then = self.add(Expr::Missing, span(a));
-            return Expr::If { cond, then, otherwise: then };
-        }
-        if !then.present() {
-            // What is wrong with the condition follows from the missing word.
-            self.diagnostics.truncate(before);
-            let report = self
-                .expected("`then`", then.start)
-                .label(self.range(Span::new(node.start, node.start + 1)), "of this `if`");
-            // The branch was read as the argument of the end of the condition.
-            let mut last = Some(c);
-            while let Some(node) = last {
-                last = match node.kind {
-                    Kind::Binary => node.kids.last(),
-                    Kind::Index => node.kids.first(),
-                    _ => break,
-                };
-            }
-            let last = last.filter(|last| last.kind == Kind::Juxtaposed);
-            let branch = last.map(|last| last.kids[1].start);
-            let report = match (self.token_kind(then.start), branch) {
-                (Some(Kind::Colon), _) => {
-                    let at = self.range(Span::new(then.start, then.start + 1));
-                    report.fix("write `then`", at, " then")
-                }
-                (Some(Kind::ElseKw), Some(branch)) => {
-                    let end = self.insert_after(branch - 1);
-                    report.fix(format!("add `then` before {}", self.found(branch)), end, " then")
-                }
-                _ => report.fix(
-                    "add `then`",
-                    self.insert_after(then.start.saturating_sub(1)),
-                    " then",
-                ),
-            };
-            self.report(report);
-            // The branch after it was not parsed as one: one error is enough.
-            let then = self.add(Expr::Missing, span(a));
-            return Expr::If { cond, then, otherwise: then };
-        }
-        let yes = self.needed(a, "an expression after `then`");
-        if !otherwise.present() {
-            let joined = (a.start..a.end).find(|i| {
-                ["elseif", "elsif", "elif"].contains(&self.token_text(*i).to_lowercase().as_str())
-            });
-            let report = self
-                .expected("`else`", otherwise.start)
-                .label(self.range(Span::new(node.start, node.start + 1)), "of this `if`");
-            let semicolon = self.token_kind(otherwise.start) == Some(Kind::Semi)
-                && self.token_kind(otherwise.start + 1) == Some(Kind::ElseKw);
-            let report = match joined.map(|i| self.range(Span::new(i, i + 1))) {
-                _ if semicolon => {
-                    let at = self.range(Span::new(otherwise.start, otherwise.start + 1));
-                    report.fix("no `;` stands before `else`", at, "")
-                }
-                Some(at) => report.fix("`else if` is two words", at, "else if"),
-                None => report.hint("an `if` always has an `else`, of the same type"),
-            };
-            self.report(report);
-            let no = self.add(Expr::Missing, span(b));
-            return Expr::If { cond, then: yes, otherwise: no };
-        }
-        let no = self.needed(b, "an expression after `else`");
-        Expr::If { cond, then: yes, otherwise: no }
-    }
 }
 
 /// Returns how a reduction by an operator, as APL writes it, is written in NESL.
@@ -632,7 +552,7 @@ fn reduction(word: &str) -> Option<&'static str> {
     })
 }
 
-fn binary_op(kind: Kind) -> Option<BinaryOp> {
+pub(super) fn binary_op(kind: Kind) -> Option<BinaryOp> {
     Some(match kind {
         Kind::OrKw => BinaryOp::Or,
         Kind::NorKw => BinaryOp::Nor,

@@ -60,11 +60,19 @@ impl Lower<'_> {
                 false => message,
             };
             let report = Diagnostic::warning(DiagnosticKind::Syntax, range, message);
-            self.warnings.push(report.hint(match letter {
-                'n' => "for the end of a line write `\"…\" ++ [newline] ++ \"…\"`, or break the line in the string",
-                't' => "for a tab write `\"…\" ++ [tab] ++ \"…\"`",
-                _ => "`\\` makes the next character literal, as in `\\\"` and `\\\\`; other chars are `code_char(n)`",
-            }));
+            let joined = |name: &str| Some((range, format!("\" ++ [{name}] ++ \"")));
+            let (hint, edit) = match letter {
+                'n' => (
+                    "for the end of a line write `\"…\" ++ [newline] ++ \"…\"`, or break the line in the string",
+                    joined("newline"),
+                ),
+                't' => ("for a tab write `\"…\" ++ [tab] ++ \"…\"`", joined("tab")),
+                _ => (
+                    "`\\` makes the next character literal, as in `\\\"` and `\\\\`; other chars are `code_char(n)`",
+                    None,
+                ),
+            };
+            self.warnings.push(Self::fix_or_hint(report, hint, edit));
         }
     }
 
@@ -119,15 +127,23 @@ impl Lower<'_> {
             return report;
         }
         let report = self.error(token.range, "`.` means nothing in NESL");
+        let edit = at.and_then(|at| self.dotted(at));
         match (before, after) {
             (_, Some(Kind::Star | Kind::Slash | Kind::Caret | Kind::Plus | Kind::Minus)) => {
-                report.hint("element by element is written `{x * y : x in xs; y in ys}`")
+                let hint = "element by element is written `{x * y : x in xs; y in ys}`";
+                Self::fix_or_hint(report, hint, edit)
+            }
+            (Some(Kind::Name), Some(Kind::LParen | Kind::CallParen)) if edit.is_some() => {
+                let hint = "a function is applied to each element by `{g(x) : x in xs}`";
+                Self::fix_or_hint(report, hint, edit)
             }
             (
                 Some(Kind::Name | Kind::RParen | Kind::RBracket | Kind::RBrace | Kind::Text),
                 Some(Kind::Name),
-            ) => report.hint(
+            ) => Self::fix_or_hint(
+                report,
                 "a function is written before its argument, as in `length(xs)`; a record is taken apart by a pattern",
+                edit,
             ),
             _ => report.hint("a number needs a digit; take records apart by pattern"),
         }
@@ -219,7 +235,7 @@ impl Lower<'_> {
             || self.token_kind(node.end) == Some(Kind::Comma);
         let between = TextRange::empty(left.end());
         let (short_a, short_b) = (shortened(&a), shortened(&b));
-        if number && !listed && self.in_let && !self.in_later(arg.start) {
+        if !listed && self.in_let && !self.in_later(arg.start) {
             let report = self.error(right, format!("expected `in` before {short_b}"));
             return Some(report.fix("add `in` before the body of the `let`", between, " in"));
         }
@@ -242,9 +258,13 @@ impl Lower<'_> {
         Some(if listed {
             report.fix("add `,`", between, ",")
         } else if adjoining && arg.kind == Kind::Range {
-            report.hint("`subseq(a, s, e)` has the elements from index s up to, not including, e")
+            let hint = "`subseq(a, s, e)` has the elements from index s up to, not including, e";
+            Self::fix_or_hint(report, hint, self.part_of(fun, arg))
         } else if adjoining && sequence && arg.kind == Kind::List && b.contains(',') {
-            report.hint("an element of a nested sequence is `a[i][j]`; the elements at several indices are `a -> [i, j]`")
+            let hint = "an element of a nested sequence is `a[i][j]`; the elements at several indices are `a -> [i, j]`";
+            Self::fix_or_hint(report, hint, self.part_of(fun, arg))
+        } else if arg.kind == Kind::Quoted && sequence && arg.end == arg.start + 1 {
+            report.fix("a transposed matrix is `transpose(m)`", whole, format!("transpose({a})"))
         } else if arg.kind == Kind::Quoted && sequence {
             report.hint("a transposed matrix is `transpose(m)`")
         } else if sequence && arg.kind == Kind::Paren {
@@ -267,8 +287,14 @@ impl Lower<'_> {
         if !(text && prefix && left.end() == right.start()) {
             return None;
         }
-        let report = self.error(left.cover(right), "a string has no prefix");
-        Some(report.hint("strings are joined by `++`, and made of values by `@`: `\"x = \" ++ @x`"))
+        let whole = left.cover(right);
+        let written = match self.node_text(fun) {
+            "f" | "F" => self.interpolated(arg),
+            _ => Some(self.node_text(arg).to_owned()),
+        };
+        let report = self.error(whole, "a string has no prefix");
+        let hint = "strings are joined by `++`, and made of values by `@`: `\"x = \" ++ @x`";
+        Some(Self::fix_or_hint(report, hint, written.map(|written| (whole, written))))
     }
 
     /// Makes the report of a number with a part that numbers of NESL do not have.
@@ -346,8 +372,10 @@ impl Lower<'_> {
             return None;
         }
         let name = self.token_text(before);
+        let written = format!("transpose({name})");
+        let whole = self.range(Span::new(before, node.start + 1));
         let report = self.error(quote, "a name has no `'`");
-        Some(report.hint(format!("a transposed matrix is `transpose({name})`")))
+        Some(report.fix(format!("a transposed matrix is `{written}`"), whole, written))
     }
 
     /// Makes the report of `===` and `=<`, of which the `=` at a token is a part.
@@ -415,6 +443,7 @@ impl Lower<'_> {
         if node.kids[0].kind != Kind::NameRef && !shift {
             return None;
         }
+        let adjoining = self.node_range(&node.kids[0]).end() == self.range(op).start();
         let (at, written, changed) = match (&sign[..], next) {
             ("+" | "-" | "*" | "/", Some(Kind::Equals | Kind::EqEq)) => {
                 let at = self.range(Span::new(op.start, op.end + 1));
@@ -422,20 +451,35 @@ impl Lower<'_> {
             }
             ("<" | ">", Some(next)) if next == self.token_kind(op.start).unwrap_or(next) => {
                 let at = self.range(Span::new(op.start, op.end + 1));
+                let shift = if sign == "<" { "lshift" } else { "rshift" };
+                let edit =
+                    self.of_operands(op.start..op.end + 1, |x, n| format!("{shift}({x}, {n})"));
                 let report = self.error(at, format!("`{sign}{sign}` is not an operator"));
-                return Some(report.hint(match sign.as_str() {
-                    "<" => "bits are shifted by `lshift(x, n)`",
-                    _ => "bits are shifted by `rshift(x, n)`",
-                }));
+                let hint = format!("bits are shifted by `{shift}(x, n)`");
+                return Some(Self::fix_or_hint(report, hint, edit));
             }
-            ("++", None | Some(Kind::Semi | Kind::Dollar | Kind::RParen)) => {
+            // `xs ++` is an operand short.
+            ("++", None | Some(Kind::Semi | Kind::Dollar | Kind::RParen)) if adjoining => {
                 (self.range(op), "++".to_owned(), format!("{variable} + 1"))
             }
             _ => return None,
         };
+        // A definition stands at the top; elsewhere nothing can be done so simply.
+        let edit = (node.kids[0].start == 0).then(|| {
+            let first = self.node_range(&node.kids[0]);
+            if written == "++" {
+                return (first.cover(at), format!("{variable} = {variable} + 1"));
+            }
+            let end = super::super::unterminated(self.tokens);
+            let value = self.range(Span::new(op.end + 1, end as u32));
+            let (text, single) = (&self.text[value], end <= op.end as usize + 2);
+            let text = if single { text.to_owned() } else { format!("({text})") };
+            (first.cover(value), format!("{variable} = {variable} {sign} {text}"))
+        });
         let report =
             self.error(at, format!("`{written}` changes a variable, which never changes here"));
-        Some(report.hint(format!("define it anew, as in `{variable} = {changed}`")))
+        let hint = format!("define it anew, as in `{variable} = {changed}`");
+        Some(Self::fix_or_hint(report, hint, edit))
     }
 
     /// Makes the report of `g x y = e`, a definition without `function` and parentheses.
@@ -540,8 +584,9 @@ impl Lower<'_> {
             "def" | "fn" | "fun" | "func" | "define" | "defun" | "sub" | "proc" | "procedure"
                 if wrong && named =>
             {
-                self.error(at, format!("`{word}` does not begin a definition"))
-                    .hint("a function is defined with `function g(x) = …;`, and its value is its body")
+                let report = self.error(at, format!("`{word}` does not begin a definition"));
+                let hint = "a function is defined with `function g(x) = …;`, and its value is its body";
+                Self::fix_or_hint(report, hint, self.definition_with_return(first))
             }
             "int" | "long" | "double" | "void" | "bool" | "char" | "float" | "string" | "auto"
             | "static" | "public" | "private" | "unsigned" | "const" | "val" | "var"
@@ -576,16 +621,19 @@ impl Lower<'_> {
                 self.error(at, format!("`{word}` does not begin a definition"))
                     .hint("a record is defined with `datatype point(float, float);`")
             }
-            "/" if next == Some(Kind::Star) && wrong => {
-                let whole = at.cover(self.range(Span::new(first + 1, first + 2)));
-                self.error(whole, "`/*` does not begin a comment").hint("write `% … %`")
+            "lambda" if wrong => {
+                let report = self.error(at, "there is no `lambda`");
+                let hint = "a function value is written `x => x + 1`";
+                Self::fix_or_hint(report, hint, self.lambda(first, Kind::Colon))
             }
-            "lambda" if wrong => self
-                .error(at, "there is no `lambda`")
-                .hint("a function value is written `x => x + 1`"),
-            "return" if wrong || named => self
-                .error(at, "there is no `return`")
-                .hint("the value of a function is its body: `function g(x) = x + 1;`"),
+            "return" if wrong || named => {
+                let whole = at.cover(self.insert_at(first + 1));
+                self.error(at, "there is no `return`").fix(
+                    "the value of a function is its body: `function g(x) = x + 1;`",
+                    whole,
+                    "",
+                )
+            }
             "switch" | "match" | "case" | "try" | "begin" | "end" | "print" | "assert"
                 if wrong && (named || opens) && word != "print" =>
             {

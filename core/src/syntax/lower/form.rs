@@ -61,18 +61,44 @@ impl<'a> Lower<'a> {
                     report = match text {
                         _ if let Some(smart) = self.smart_quotes(token) => smart,
                         "." | ".." if let Some(range) = self.dotted_range(token) => range,
-                        "\\" => report.hint("a function value is written `x => x + 1`"),
+                        "\\" => {
+                            let at = self.position(token.range);
+                            let edit = at.and_then(|at| self.lambda(at as u32, Kind::RightArrow));
+                            let hint = "a function value is written `x => x + 1`";
+                            Self::fix_or_hint(report, hint, edit)
+                        }
                         _ if let Some(ascii) = in_ascii(text) => report.fix(
                             format!("write `{ascii}`"),
                             token.range,
                             self.word_for(*token, ascii),
                         ),
-                        "~" => report.hint("write `not(x)`, or `/=` for not equal"),
+                        "~" if self.assigns(token.range) => {
+                            let at = rowan::TextRange::at(token.range.start(), 2.into());
+                            self.error(at, "`~=` is not an operator").fix(
+                                "write `/=` for not equal",
+                                at,
+                                "/=",
+                            )
+                        }
+                        "~" => {
+                            let edit = self.negation(token.range);
+                            Self::fix_or_hint(report, "write `not(x)`, or `/=` for not equal", edit)
+                        }
                         _ if text.chars().any(char::is_alphabetic) => self
                             .error(token.range, format!("`{text}` cannot be in a name"))
                             .hint("names consist of the letters a to z, digits and `_`"),
                         ".." => report.hint("write `[1:5]`, which ends before 5"),
-                        "!" => report.hint("write `not(x)` to negate; Lisp is not available"),
+                        "!" => match self.negation(token.range) {
+                            Some((at, written)) => {
+                                // `!(car x)` is an entry in Lisp.
+                                let lisp = token.range == self.tokens[0].range
+                                    && self.token_kind(1) == Some(Kind::LParen);
+                                let more =
+                                    if lisp { " to negate; Lisp is not available" } else { "" };
+                                report.fix(format!("write `{written}`{more}"), at, written)
+                            }
+                            None => report.hint("write `not(x)` to negate; Lisp is not available"),
+                        },
                         "&" if self.assigns(token.range) => self
                             .error(
                                 token.range,
@@ -81,7 +107,10 @@ impl<'a> Lower<'a> {
                             .fix("write `=`", token.range, ""),
                         "&" => report.fix("write `and`", token.range, "and"),
                         "." => self.lone_dot(token),
-                        "?" => report.hint("write `if c then a else b`"),
+                        "?" => {
+                            let edit = self.choice(token.range);
+                            Self::fix_or_hint(report, "write `if c then a else b`", edit)
+                        }
                         _ => report,
                     };
                     self.report(report);
@@ -188,15 +217,21 @@ impl<'a> Lower<'a> {
             Some(Kind::Hash) if let Some((range, words)) = self.foreign_comment(first) => {
                 report.fix("a comment is written `% … %`", range, format!("% {words} %"))
             }
-            Some(Kind::InKw) => report.hint(
+            Some(Kind::InKw) => Self::fix_or_hint(
+                report,
                 "`in` belongs to `let` or to `{… : x in …}`; whether `x` is an element is `find(x, xs) >= 0`",
+                self.membership(first),
             ),
-            Some(Kind::IfKw) => report.hint("write `if c then a else b`"),
+            Some(Kind::IfKw) => {
+                let edit = self.choice_behind(first);
+                Self::fix_or_hint(report, "write `if c then a else b`", edit)
+            }
             Some(Kind::Colons) => report.hint(
                 "a type is written in the definition: `function g(x) : int -> int = …`",
             ),
             Some(Kind::Bar) if self.token_kind(first + 1) == Some(Kind::Greater) => {
-                report.hint("a function is written before its argument, as in `sum(xs)`")
+                let hint = "a function is written before its argument, as in `sum(xs)`";
+                Self::fix_or_hint(report, hint, self.piped(first))
             }
             Some(Kind::ThenKw | Kind::ElseKw) => report.hint("write `if c then a else b`"),
             Some(Kind::Colon) if self.begins_command(first) => {
@@ -215,7 +250,12 @@ impl<'a> Lower<'a> {
                 )
             }
             Some(Kind::Colon) => {
-                report.hint("a range is written `[s:e]`, a type `function g(x) : int -> int = …`; an element is put in front by `cons(x, xs)`")
+                let hint = "a range is written `[s:e]`, a type `function g(x) : int -> int = …`; an element is put in front by `cons(x, xs)`";
+                let list = self.token_kind(first + 1) == Some(Kind::LBracket);
+                let cons = || {
+                    self.of_operands(first..first + 1, |x, xs| format!("cons({x}, {xs})"))
+                };
+                Self::fix_or_hint(report, hint, if list { cons() } else { None })
             }
             Some(Kind::Bar) => report.hint("`|` is used only inside `{…}`; the operator is `or`"),
             Some(Kind::ReservedKw) => report.hint("it is a reserved word"),
@@ -361,10 +401,19 @@ impl<'a> Lower<'a> {
         if colon && self.body_after_colon(annotation) {
             let at = self.range(Span::new(annotation.start - 1, annotation.start));
             self.diagnostics.clear();
-            let report = self.error(at, "a body does not begin with `:`").hint(format!(
+            let returned = annotation.start;
+            let returns = self.token_text(returned).eq_ignore_ascii_case("return");
+            let edit = returns.then(|| {
+                let end = self.insert_after(params.end.saturating_sub(1)).start();
+                let word = self.range(Span::new(returned, returned + 1));
+                (rowan::TextRange::new(end, word.end()), " =".to_owned())
+            });
+            let hint = format!(
                 "write `function {}(…) = let x = …; y = … in …;`, or one expression after `=`",
                 name.name
-            ));
+            );
+            let report = self.error(at, "a body does not begin with `:`");
+            let report = Self::fix_or_hint(report, hint, edit);
             self.report(report);
             let body = Some(self.add(Expr::Missing, span(body)));
             return ItemKind::Function(Function {

@@ -37,8 +37,9 @@ use crate::completion::{Completion, Completions};
 use crate::output::Outcome;
 use crate::runtimes::Runtimes;
 use crate::state::State;
+use nesl_core::base::{TextRange, TextSize};
+use nesl_core::ide::{self, FileKind, FileName};
 use nesl_core::syntax::entry::{count_of, program_of};
-use nesl_core::syntax::{Kind, lex};
 use nesl_engine::Session;
 use nesl_engine::Stages;
 use std::fmt::Write;
@@ -319,8 +320,7 @@ impl Commands {
 
     /// Returns the files that a string before a place may name; `None` if it is in no string.
     pub fn complete_file(self, text: &str, cursor: usize) -> Option<Completions> {
-        let token = lex(&text[..cursor]).pop()?;
-        (token.kind == Kind::OpenText).then(|| files(text, cursor, true))
+        FileName::in_text(text, cursor).map(|name| entries(&name, true))
     }
 
     fn named(self, prefix: &str) -> Vec<Completion> {
@@ -459,32 +459,29 @@ fn line_at(text: &str, cursor: usize) -> (usize, &str) {
 /// Returns the folders that the last word before a place may name, and the files if they are wanted.
 fn files(text: &str, cursor: usize, files: bool) -> Completions {
     let start = text[..cursor].rfind([' ', '\t', '"']).map_or(0, |at| at + 1);
-    let typed = &text[start..cursor];
-    let (folder, prefix) = typed.rsplit_once('/').map_or(("", typed), |(f, p)| (f, p));
-    let place = match (folder, typed.starts_with('/')) {
-        ("", true) => "/",
-        ("", false) => ".",
-        (folder, _) => folder,
+    let place = |at: usize| TextSize::try_from(at).unwrap_or_default();
+    let range = TextRange::new(place(start), place(cursor));
+    let name = FileName { kind: FileKind::Any, range, typed: text[start..cursor].to_owned() };
+    entries(&name, files)
+}
+
+/// Returns the folders that a name may go on with, seen from the current folder, and the files if they are wanted.
+fn entries(name: &FileName, files: bool) -> Completions {
+    let found = std::fs::read_dir(name.folder()).into_iter().flatten().flatten();
+    let found = found.filter_map(|entry| {
+        let is_folder = entry.path().is_dir();
+        Some((entry.file_name().into_string().ok()?, is_folder))
+    });
+    let before = &name.typed[..name.typed.len() - name.stem().len()];
+    let all = name.choose(found).into_iter();
+    let fitting = all.filter(|choice| choice.name.starts_with(name.stem()));
+    let completion = |choice: ide::FileChoice| Completion {
+        text: format!("{before}{}", choice.name),
+        kind: if choice.is_folder { "folder" } else { "file" },
+        ty: String::new(),
     };
-    let found = std::fs::read_dir(place).into_iter().flatten().flatten();
-    let mut all: Vec<Completion> = found
-        .filter_map(|entry| {
-            let name = entry.file_name().into_string().ok()?;
-            let is_folder = entry.file_type().is_ok_and(|ty| ty.is_dir());
-            if !name.starts_with(prefix)
-                || !(files || is_folder)
-                || (prefix.is_empty() && name.starts_with('.'))
-            {
-                return None;
-            }
-            let before = &typed[..typed.len() - prefix.len()];
-            let end = if is_folder { "/" } else { "" };
-            let kind = if is_folder { "folder" } else { "file" };
-            Some(Completion { text: format!("{before}{name}{end}"), kind, ty: String::new() })
-        })
-        .collect();
-    all.sort_by(|a, b| a.text.cmp(&b.text));
-    Completions { range: start..cursor, all }
+    let all = fitting.filter(|choice| files || choice.is_folder).map(completion).collect();
+    Completions { range: name.range.into(), all }
 }
 
 #[cfg(test)]
