@@ -9,7 +9,7 @@
 //! An entry of a table is looked for at random, but some are looked for at a time: memory answers together.
 
 use super::super::sort::Team;
-use super::super::sort::radix::{Shared, pieces, poll};
+use super::super::sort::radix::{Shared, parts, pieces, poll};
 use super::{Elements, Found, scramble};
 use crate::fault::FaultCode;
 use std::ops::Range;
@@ -90,8 +90,12 @@ pub(super) fn by_range<E: Elements + ?Sized>(
             }
             let mut all = extremes.lock().unwrap_or_else(PoisonError::into_inner);
             *all = (all.0.min(least), all.1.max(greatest));
+            if team.stopped() {
+                break;
+            }
         }
     });
+    poll(team)?;
     let (least, greatest) = extremes.into_inner().unwrap_or_else(PoisonError::into_inner);
     let distance = greatest.wrapping_sub(least) as u64;
     let threads = team.threads().min(pieces.len());
@@ -110,9 +114,14 @@ pub(super) fn by_range<E: Elements + ?Sized>(
             while let Some(at) = take() {
                 table.resize(entries, 0);
                 // A thread takes pieces in ascending order: what is written last is the last place.
-                for place in pieces[at].clone() {
-                    let entry = &mut table[entry_of(place)];
-                    *entry = (place as u64) << u32::BITS | ((*entry & COUNT) + 1);
+                for part in parts(pieces[at].clone()) {
+                    for place in part {
+                        let entry = &mut table[entry_of(place)];
+                        *entry = (place as u64) << u32::BITS | ((*entry & COUNT) + 1);
+                    }
+                    if team.stopped() {
+                        break;
+                    }
                 }
                 if team.stopped() {
                     break;
@@ -129,11 +138,11 @@ pub(super) fn by_range<E: Elements + ?Sized>(
         drop(tables);
         team.each(pieces.len(), &|take| {
             while let Some(at) = take() {
-                for place in pieces[at].clone() {
-                    write(&out, place, table[entry_of(place)]);
-                }
-                if team.stopped() {
-                    break;
+                for part in parts(pieces[at].clone()) {
+                    part.for_each(|place| write(&out, place, table[entry_of(place)]));
+                    if team.stopped() {
+                        return;
+                    }
                 }
             }
         });
