@@ -170,6 +170,9 @@ impl Team for Asking {
     fn release(&self, _bytes: u64) {}
 }
 
+/// Work that a team does.
+type Watched<'w> = &'w mut dyn FnMut(&Asking) -> Result<(), FaultCode>;
+
 /// Sorts, and ranks, with a team that is never told to stop, and one that is told after half of its looks. There
 /// are at least so many looks in either.
 fn looks_often<T: Key>(keys: &[T], least: usize) {
@@ -177,7 +180,7 @@ fn looks_often<T: Key>(keys: &[T], least: usize) {
     let (out, ranks) = (out.spare_capacity_mut(), ranks.spare_capacity_mut());
     let mut sorting = |team: &Asking| sort(keys, Order::Up, &mut out[..keys.len()], team);
     let mut ranking = |team: &Asking| rank(keys, Order::Up, &mut ranks[..keys.len()], team);
-    let both: [&mut dyn FnMut(&Asking) -> Result<(), FaultCode>; 2] = [&mut sorting, &mut ranking];
+    let both: [Watched<'_>; 2] = [&mut sorting, &mut ranking];
     for work in both {
         let team = Asking::at_most(usize::MAX);
         assert_eq!(work(&team), Ok(()));
