@@ -85,14 +85,9 @@ impl ResidentValue {
         };
         let mut parts = Vec::new();
         read(&self.0.ty, &mut resident.parts.iter(), runtime, &mut parts)?;
-        let failed = RefCell::new(None);
-        let stop = || runtime.poll().map_err(|failure| failed.replace(Some(failure))).is_err();
-        let value = lower::value_of(&self.0.ty, parts, resident.precision, &stop);
-        match (value, failed.take()) {
-            (_, Some(failure)) => Err(failure),
-            (None, None) => bug!("a conversion stopped without a reason"),
-            (Some(value), None) => Ok(self.0.value.get_or_init(|| value)),
-        }
+        let value =
+            wanted(runtime, |stop| lower::value_of(&self.0.ty, parts, resident.precision, stop))?;
+        Ok(self.0.value.get_or_init(|| value))
     }
 
     /// Returns the value on the host, if it is there.
@@ -138,8 +133,10 @@ impl ResidentValue {
         {
             return Ok(resident.parts.clone());
         }
+        let value = self.value(Some(runtime))?;
+        let made = wanted(runtime, |stop| lower::parts_of(value, &self.0.ty, precision, stop))?;
         let mut parts = Vec::new();
-        for part in lower::parts_of(self.value(Some(runtime))?, &self.0.ty, precision) {
+        for part in made {
             parts.push(match part {
                 HostPart::Scalar(literal) => Arg::Scalar(literal),
                 HostPart::Array(ty, bytes) => {
@@ -247,6 +244,21 @@ impl ResidentValue {
         }
         let value = value.map_or_else(OnceCell::new, |value| OnceCell::from(value.clone()));
         ResidentValue(Rc::new(Copies { ty: ty.clone(), value, resident: RefCell::new(resident) }))
+    }
+}
+
+/// Converts something, as long as the runtime is not told to stop.
+fn wanted<T>(
+    runtime: &dyn Runtime,
+    convert: impl FnOnce(&dyn Fn() -> bool) -> Option<T>,
+) -> Result<T, Failure> {
+    let failed = RefCell::new(None);
+    let stop = || runtime.poll().map_err(|failure| failed.replace(Some(failure))).is_err();
+    let made = convert(&stop);
+    match (made, failed.take()) {
+        (_, Some(failure)) => Err(failure),
+        (None, None) => bug!("a conversion stopped without a reason"),
+        (Some(made), None) => Ok(made),
     }
 }
 

@@ -60,6 +60,15 @@ pub trait Front {
     fn command(&mut self, state: &mut State, call: &Call<'_>) -> Outcome;
     /// Notes the name and the text of the entry that runs, for messages.
     fn begins(&mut self, _name: &str, _text: &str) {}
+    /// Returns a message about a text that was only looked at, if the front end counts the lines of its entries in
+    /// its own way.
+    fn message(
+        &mut self,
+        _sources: &Sources,
+        _diagnostic: &Diagnostic<FileRange>,
+    ) -> Option<Bundle> {
+        None
+    }
     /// Returns the width of the screen in characters, if there is one.
     fn width(&self) -> Option<usize> {
         None
@@ -392,7 +401,7 @@ impl State {
                 if problems > MAX_PROBLEMS_SHOWN {
                     return;
                 }
-                let output = rendered(renderer, &sources, &diagnostic);
+                let output = problem(message(renderer, &sources, &diagnostic), &diagnostic);
                 if let Output::Error(problem) = &output {
                     first.get_or_insert_with(|| problem.clone());
                 }
@@ -486,7 +495,12 @@ impl State {
     pub(crate) fn fail_all(&mut self, diagnostics: &[Diagnostic<FileRange>]) -> Outcome {
         let (sources, mut first) = (self.session.sources(), None);
         for diagnostic in diagnostics.iter().take(MAX_PROBLEMS_SHOWN) {
-            let output = rendered(&mut self.renderer, &sources, diagnostic);
+            let own = self.front.as_mut().and_then(|front| front.message(&sources, diagnostic));
+            let shown = own.unwrap_or_else(|| {
+                self.renderer.looks_at(diagnostic.primary.at.file, 0);
+                message(&mut self.renderer, &sources, diagnostic)
+            });
+            let output = problem(shown, diagnostic);
             if let Output::Error(problem) = &output {
                 first.get_or_insert_with(|| problem.clone());
             }
@@ -544,13 +558,17 @@ fn outcome(summary: &Summary, first: Option<Problem>) -> Outcome {
     }
 }
 
-/// Returns a diagnostic as something to show.
-fn rendered(
+/// Returns the message of a diagnostic.
+fn message(
     renderer: &mut Renderer,
     sources: &Sources,
     diagnostic: &Diagnostic<FileRange>,
-) -> Output {
-    let shown = Bundle::colored(renderer.render(sources, diagnostic).trim_end().to_owned());
+) -> Bundle {
+    Bundle::colored(renderer.render(sources, diagnostic).trim_end().to_owned())
+}
+
+/// Returns a diagnostic as something to show, by its message.
+fn problem(shown: Bundle, diagnostic: &Diagnostic<FileRange>) -> Output {
     match diagnostic.severity {
         Severity::Warning => Output::Warning(shown),
         Severity::Error => Output::Error(Problem {

@@ -99,6 +99,12 @@ pub fn uninstall(data: &Path, name: &str) -> io::Result<Vec<PathBuf>> {
         fs::remove_dir_all(&extension)?;
         removed.push(extension);
     }
+    if !removed.is_empty() {
+        // The folders around them, too, if nothing else is there: others are not removed.
+        for folder in [data.join("kernels"), data.join("labextensions"), data.to_owned()] {
+            let _ = fs::remove_dir(folder);
+        }
+    }
     Ok(removed)
 }
 
@@ -132,7 +138,7 @@ mod tests {
     #[test]
     fn what_is_installed_can_be_taken_away() {
         let folder = tempfile::tempdir().expect("a folder");
-        let data = folder.path();
+        let data = &folder.path().join("jupyter");
         let [kernel, extension] = install(data, &spec("nesl")).expect("it is written");
         let content = read(&kernel).expect("a kernelspec");
         assert_eq!(content["argv"][3], "{connection_file}");
@@ -148,7 +154,14 @@ mod tests {
         assert_eq!(uninstall(data, "nesl").expect("it is removed"), [kernel]);
         let removed = uninstall(data, "nesl-2").expect("it is removed");
         assert_eq!(removed, [kernel_folder(data, "nesl-2"), extension]);
+        assert!(!data.exists(), "empty folders are left");
         assert!(uninstall(data, "nesl").expect("there is nothing").is_empty());
+
+        // What others have installed stays.
+        install(data, &spec("nesl")).expect("it is written");
+        fs::create_dir(data.join("kernels/python3")).expect("it is made");
+        uninstall(data, "nesl").expect("it is removed");
+        assert!(data.join("kernels/python3").is_dir() && !data.join("labextensions").exists());
     }
 
     #[test]

@@ -14,7 +14,8 @@
 //! | `printed`, `media` | what a cell prints, and a limit on it; what it shows, in every form |
 //! | `ask`, `cursor`, `question` | completion, inspection, is it complete; characters and bytes; `name?` |
 //! | `history`, `info`, `input` | the cells so far; what the kernel is; lines that programs read |
-//! | `publish`, `replies` | the queue of what everybody sees; messages to single clients, there or not yet |
+//! | `publish`, `relay` | the queue of what everybody sees; clients that do not read it |
+//! | `replies` | messages to single clients, there or not yet |
 //! | `wire` | requests and replies as messages |
 //! | `parent` | the process that started the kernel |
 //! | [`install`], [`places`] | what Jupyter must know of the kernel; where it looks for that |
@@ -36,6 +37,7 @@ pub mod places;
 mod printed;
 mod publish;
 mod question;
+mod relay;
 mod replies;
 pub mod serve;
 mod wire;

@@ -1,7 +1,7 @@
 //! The messages that everybody sees: a queue from any thread to the socket that publishes them.
 //!
-//! Nothing ever waits for a client. What programs print is joined: a text goes out once something
-//! follows it, or after [`MAX_TEXT_AGE`]. If clients do not take what is sent, the queue stops growing
+//! Nothing ever waits for a client; for one that reads late, [`relay`](crate::relay) keeps what there is. What programs print is joined: a text goes out once something
+//! follows it, or after [`MAX_TEXT_AGE`]. If more is printed than can be sent, the queue stops growing
 //! at [`MAX_QUEUED_BYTES`]; only the messages that say whether the kernel is busy are kept then.
 
 use crate::wire;

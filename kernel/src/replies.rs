@@ -114,3 +114,120 @@ impl Waiting {
         self.clients.retain(|_, messages| !messages.is_empty());
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::wire;
+    use jupyter_protocol::ConnectionInfo;
+    use jupyter_protocol::connection_info::Transport;
+    use jupyter_zmq_client::{
+        ClientShellConnection, create_client_shell_connection_with_identity,
+        create_kernel_shell_connection, peer_identity_for_session,
+    };
+    use std::net::Ipv4Addr;
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst};
+    use std::thread;
+    use tokio::sync::mpsc::unbounded_channel;
+    use zeromq::{Endpoint, Socket, SocketRecv};
+
+    /// So many messages to the busy client are on their way at any time.
+    const UNDER_WAY: usize = 20_000;
+
+    /// The test fails if it takes longer.
+    const MAX_WAIT: Duration = Duration::from_secs(30);
+
+    fn block_on<T>(future: impl Future<Output = T>) -> T {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+        runtime.expect("a runtime").block_on(future)
+    }
+
+    fn message(client: &str) -> JupyterMessage {
+        let identity = Bytes::copy_from_slice(client.as_bytes());
+        wire::message(vec![identity], None, wire::content("test_reply", serde_json::json!({})))
+    }
+
+    async fn connect(info: &ConnectionInfo, client: &str) -> ClientShellConnection {
+        let identity = peer_identity_for_session(client).expect("an identity");
+        let connect = create_client_shell_connection_with_identity(info, client, identity);
+        connect.await.expect("it listens")
+    }
+
+    /// Sends the messages of a queue on a thread of its own; returns the address of the socket.
+    fn serve(queue: UnboundedReceiver<JupyterMessage>) -> ConnectionInfo {
+        let (told, listens) = std::sync::mpsc::channel();
+        thread::spawn(move || {
+            block_on(async {
+                let mut info = ConnectionInfo {
+                    ip: Ipv4Addr::LOCALHOST.to_string(),
+                    transport: Transport::TCP,
+                    shell_port: 0,
+                    iopub_port: 0,
+                    stdin_port: 0,
+                    control_port: 0,
+                    hb_port: 0,
+                    key: "a key".to_owned(),
+                    signature_scheme: "hmac-sha256".to_owned(),
+                    kernel_name: None,
+                };
+                let mut shell =
+                    create_kernel_shell_connection(&info, "kernel").await.expect("a port");
+                if let Some(Endpoint::Tcp(_, port)) = shell.socket.binds().keys().next() {
+                    info.shell_port = *port;
+                }
+                let (out, _received) = shell.split();
+                told.send(info).expect("the test waits for it");
+                send(out, queue).await;
+            });
+        });
+        listens.recv().expect("it listens")
+    }
+
+    #[test]
+    fn a_message_that_waits_is_sent_although_the_queue_is_never_empty() {
+        let (replies, queue) = unbounded_channel();
+        let info = serve(queue);
+        let (received, ends) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicBool::new(false)));
+        let busy = {
+            let (info, received) = (info.clone(), received.clone());
+            let (told, connected) = std::sync::mpsc::channel();
+            thread::spawn(move || {
+                block_on(async {
+                    let mut busy = connect(&info, "busy").await;
+                    told.send(()).expect("the test waits for it");
+                    while busy.socket.recv().await.is_ok() {
+                        received.fetch_add(1, SeqCst);
+                    }
+                });
+            });
+            connected
+        };
+        busy.recv().expect("it connects");
+        replies.send(message("late")).expect("it is queued");
+        let feeds = {
+            let ends = ends.clone();
+            thread::spawn(move || {
+                let mut sent = 0;
+                while !ends.load(SeqCst) {
+                    if sent - received.load(SeqCst) < UNDER_WAY {
+                        replies.send(message("busy")).expect("it is queued");
+                        sent += 1;
+                    } else {
+                        thread::sleep(Duration::from_millis(1));
+                    }
+                }
+                received.load(SeqCst)
+            })
+        };
+        // The client connects when the queue has been busy for a while.
+        thread::sleep(10 * RETRY_AFTER);
+        let arrived = block_on(async {
+            let mut late = connect(&info, "late").await;
+            tokio::time::timeout(MAX_WAIT, late.socket.recv()).await.is_ok()
+        });
+        ends.store(true, SeqCst);
+        let taken = feeds.join().expect("no panic");
+        assert!(arrived, "others were sent {taken} messages meanwhile");
+    }
+}

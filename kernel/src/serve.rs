@@ -8,6 +8,7 @@ use crate::kernel::{Kernel, Replies};
 use crate::log;
 use crate::parent;
 use crate::publish::{Next, Publisher};
+use crate::relay;
 use crate::replies::{MAX_SEND_TIME, send};
 use crate::wire::{Channel, Request};
 use jupyter_protocol::{
@@ -16,8 +17,8 @@ use jupyter_protocol::{
 use jupyter_zmq_client::{
     KernelHeartbeatConnection, KernelIoPubXPubConnection, RawMessage, RouterRecvConnection,
     RuntimeError, SubscriptionEvent, create_kernel_control_connection,
-    create_kernel_heartbeat_connection, create_kernel_iopub_xpub_connection,
-    create_kernel_shell_connection, create_kernel_stdin_connection,
+    create_kernel_heartbeat_connection, create_kernel_shell_connection,
+    create_kernel_stdin_connection,
 };
 use nesl_interactive::state::Setup;
 use nesl_interactive::worker::Worker;
@@ -101,7 +102,7 @@ async fn run(
 ) -> Result<Arc<Kernel>, Error> {
     let session = uuid::Uuid::new_v4().to_string();
     // First of all: a client that reaches the shell can also subscribe.
-    let iopub = create_kernel_iopub_xpub_connection(info, &session).await?;
+    let iopub = relay::listen(info, &session).await?;
     let (shell_out, shell) = create_kernel_shell_connection(info, &session).await?.split();
     let (control_out, control) = create_kernel_control_connection(info, &session).await?.split();
     let (stdin_out, stdin) = create_kernel_stdin_connection(info, &session).await?.split();

@@ -68,7 +68,7 @@ pub fn run(
     let shared = Shared::connected(global, measures, files, output, None, &mut state);
     let code = {
         let mut reporter = shared.reporter.borrow_mut();
-        shared.files.enter(&mut reporter, &mut state.session, Shown::Nothing)
+        shared.files.enter(&mut reporter, &mut state.session, Shown::Nothing).code
     };
     shared.code.set(code);
     if let Some(first) = first

@@ -104,6 +104,35 @@ fn a_session_knows_what_its_file_defines() {
 }
 
 #[test]
+fn several_files_are_read_again_and_taken_back_together() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let save = |name: &str, text: &str| {
+        std::fs::write(folder.path().join(name), text).expect("saved");
+    };
+    save("base.nesl", "n = 3;\n");
+    save("use.nesl", "function times(x) = n * x;\n");
+    let files = ["repl", "base.nesl", "use.nesl"];
+    let mut session = start_with(folder.path(), &files, "base.nesl: n\r\nuse.nesl: times");
+    say(&mut session, "times(14)", "it = 42 : int");
+    save("base.nesl", "n = 4;\n");
+    save("use.nesl", "function times(x) = n * x + 1;\n");
+    say(&mut session, ":reload", "base.nesl: n\r\nuse.nesl: times");
+    say(&mut session, ":undo", "`n`, `times` are what they were before.");
+    say(&mut session, "times(14)", "it = 42 : int");
+    say(&mut session, ":reload times(10)", "it = 41 : int");
+    say(&mut session, ":undo", "`n`, `times`, `it` are what they were before.");
+    say(&mut session, "(it, times(14))", "it = (42, 42) : int, int");
+    // What is wrong with one file does not keep the others from being read.
+    save("base.nesl", "n = nowhere;\n");
+    say(&mut session, ":reload", "base.nesl:1:5");
+    say(&mut session, "times(10)", "it = 31 : int");
+    std::fs::remove_file(folder.path().join("base.nesl")).expect("removed");
+    save("use.nesl", "function times(x) = n * x + 2;\n");
+    say(&mut session, ":reload", "use.nesl: times");
+    say(&mut session, "times(10)", "it = 32 : int");
+}
+
+#[test]
 fn point_20_what_is_entered_first_stands_at_the_prompt() {
     let folder = tempfile::tempdir().expect("a folder");
     std::fs::write(folder.path().join("lib.nesl"), "function triple(x) = 3 * x;\n").expect("saved");
@@ -217,6 +246,14 @@ fn commands_work_in_a_pipe() {
     assert_eq!((&*output, code), ("x : int\n", Some(1)));
     assert!(errors.starts_with("Command error: there is no command `:what`"), "{errors}");
     assert!(errors.contains("<stdin>:6:"), "{errors}");
+    // So are those of commands that only look at forms.
+    let lines = "x = 3;\n:type x +\n \"a\";\n:type sum(x)\n:cost sum(x)\n:ir flat sum(x)\n";
+    let (_, errors, code) = piped(&["--quiet"], lines);
+    let places = errors.lines().filter_map(|line| Some(line.split_once("[ ")?.1));
+    let places: Vec<&str> = places.collect();
+    let expected = ["<stdin>:2:10 ]", "<stdin>:4:7 ]", "<stdin>:5:7 ]", "<stdin>:6:10 ]"];
+    assert_eq!((&places[..], code), (&expected[..], Some(1)), "{errors}");
+    assert!(errors.contains("4 │ :type sum(x)") && errors.contains("5 │ :cost sum(x)"), "{errors}");
     // Objects are for programs; answers are for people.
     let (output, errors, _) = piped(&["--json"], "1 + 2;\n:type 1\n");
     assert!(output.starts_with("{") && output.lines().count() == 1, "{output}");

@@ -4,19 +4,22 @@
 //! `{(print(x), print(x+10)) : x in [1,2,3]}` prints `1 2 3 11 12 13`, and a conditional prints for
 //! all iterations that take its *then* branch before those that take the *else* branch. This
 //! interpreter runs iterations one after the other, so inside the outermost parallel apply-to-each
-//! output is deferred: an event records the path of positions (in blocks, branches, calls, inner
+//! output is deferred: an event is filed under the path of positions (in blocks, branches, calls, inner
 //! nests) that led to it. At the end of the nest the events are performed in the order of their
-//! paths; a stable sort keeps those of the same path in the order of iterations.
+//! paths, those of the same path in the order of iterations. The files are in order at any time, so
+//! that nobody has to wait for millions of events to be sorted.
 
 use super::value::Value;
 use crate::ir::{Site, Ty};
+use std::collections::BTreeMap;
+
+/// The positions of bindings and the branches that led to an event from the body of the nest. The number
+/// of the iteration is not a part of it, except in a serial nest. Two events whose paths have a
+/// common prefix went through the same operations, so paths are compared lexicographically.
+pub(super) type Path = Vec<u32>;
 
 /// A deferred output.
 pub(super) struct Event {
-    /// The positions of bindings and the branches that led here from the body of the nest. The number
-    /// of the iteration is not a part of it, except in a serial nest. Two events whose paths have a
-    /// common prefix went through the same operations, so paths are compared lexicographically.
-    pub path: Vec<u32>,
     /// The output itself.
     pub output: Output,
     /// The location of the operation; the flag is true if it is in the library.
@@ -39,20 +42,18 @@ pub(super) struct Lockstep {
     /// The position on the control stack of the outermost parallel nest, inside which all output is
     /// deferred; `None` outside of all nests.
     pub outermost: Option<usize>,
-    events: Vec<Event>,
+    events: BTreeMap<Path, Vec<Event>>,
 }
 
 impl Lockstep {
     /// Defers an event.
-    pub(super) fn defer(&mut self, event: Event) {
-        self.events.push(event);
+    pub(super) fn defer(&mut self, path: Path, event: Event) {
+        self.events.entry(path).or_default().push(event);
     }
 
     /// Ends the deferral and returns the events in the order in which they are to be performed.
-    pub(super) fn take(&mut self) -> Vec<Event> {
+    pub(super) fn take(&mut self) -> impl Iterator<Item = Event> + Send + 'static {
         self.outermost = None;
-        let mut events = std::mem::take(&mut self.events);
-        events.sort_by(|a, b| a.path.cmp(&b.path));
-        events
+        std::mem::take(&mut self.events).into_values().flatten()
     }
 }

@@ -30,7 +30,7 @@ use super::limits::{Budget, Limits};
 use super::lockstep::Lockstep;
 use super::value::{Sequence, SequenceBuilder, Value};
 use super::window::{self, Window};
-use super::{Failure, Host, Observer, Options, Outcome, structure};
+use super::{Failure, Host, Observer, Options, Outcome, free, structure};
 use crate::ir::{Atom, Block, FunId, Function, Let, Nest, Op, Program, Site, Ty, Var};
 use nesl_runtime::bug;
 use nesl_runtime::bug::OrBug;
@@ -207,9 +207,25 @@ impl<'p, 'h> Machine<'p, 'h> {
                 let trace = self.trace(stop.at);
                 // Output before the fault is performed; a fault of that output is not reported.
                 let _ = self.perform_events();
+                if stop.fault.code == FaultCode::Interrupted {
+                    self.discard();
+                }
                 Err(Failure { fault: stop.fault, trace })
             }
         }
+    }
+
+    /// Frees what a run has made that was interrupted; nobody waits for that.
+    fn discard(&mut self) {
+        let mut made = std::mem::take(&mut self.values);
+        for frame in &mut self.frames {
+            if let ControlFrame::Nest(nest) = frame {
+                let none = SequenceBuilder::new(&Ty::Unit, 0);
+                made.push(Value::Sequence(std::mem::replace(&mut nest.results, none).finish()));
+                made.extend(nest.sequences.drain(..).map(Value::Sequence));
+            }
+        }
+        free::one_by_one(free::Parts::of(made));
     }
 
     /// Runs until the bottom block has a value.

@@ -47,8 +47,10 @@
 //! | `limits` | precision, limits, interruption, and the budget of a run |
 //! | `cost` | the work and depth of each operation, and estimates of its time |
 //! | `lockstep` | the order of output inside an apply-to-each |
+//! | `free` | freeing what nobody wants after an interrupt |
 
 mod cost;
+pub(crate) mod free;
 mod in_use;
 mod limits;
 mod lockstep;

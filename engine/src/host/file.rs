@@ -18,6 +18,9 @@ pub(super) const MAX_STREAM_BYTES: usize = 1 << 31;
 /// The bytes that are read between two checks of an interruption.
 const BLOCK_BYTES: u64 = 16 << 20;
 
+/// The bytes that are written between two checks of an interruption: disks are slower than memory.
+const WRITTEN_BYTES: usize = 4 << 20;
+
 /// The bytes of a file, at most `most` of them; `stop` says whether the user asked to stop.
 pub(super) fn read(name: &[u8], most: u64, stop: &dyn Fn() -> bool) -> Result<Vec<u8>, String> {
     let (file, metadata) = open(&path(name)).map_err(|e| complaint("open", name, &e))?;
@@ -65,9 +68,9 @@ pub(super) fn read_open(
     }
 }
 
-/// Makes a file of some bytes, as [`write_whole`] does.
-pub(super) fn write(name: &[u8], bytes: &[u8]) -> Result<(), String> {
-    write_whole(&path(name), bytes).map_err(|e| complaint("write", name, &e))
+/// Makes a file of some bytes, as [`write_whole`] does; fails soon after `stop` says that the user asked to stop.
+pub(super) fn write(name: &[u8], bytes: &[u8], stop: &dyn Fn() -> bool) -> Result<(), String> {
+    write_until(&path(name), bytes, stop).map_err(|e| complaint("write", name, &e))
 }
 
 /// Makes a file of some bytes, or fails and leaves what is there.
@@ -76,6 +79,11 @@ pub(super) fn write(name: &[u8], bytes: &[u8]) -> Result<(), String> {
 /// has no name where the system allows that, so that nothing is left of it if the process is ended
 /// (by signals, if [`handle_ends`] was called). Then it takes the name of the other, and has its permissions.
 pub fn write_whole(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    write_until(path, bytes, &|| false)
+}
+
+/// As [`write_whole`]; fails soon after `stop` says that the user asked to stop.
+fn write_until(path: &Path, bytes: &[u8], stop: &dyn Fn() -> bool) -> io::Result<()> {
     // What a link points to is replaced, not the link.
     let target = std::fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
     let present = std::fs::metadata(&target).ok();
@@ -86,17 +94,17 @@ pub fn write_whole(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let folder = folder.unwrap_or(Path::new("."));
     let permissions = present.map(|present| present.permissions());
     if !is_replaced || !is_writable {
-        return std::fs::write(&target, bytes);
+        return fill(&File::create(&target)?, bytes, None, stop);
     }
     #[cfg(target_os = "linux")]
     if let Some(file) = nameless::create(folder) {
-        fill(&file, bytes, permissions)?;
+        fill(&file, bytes, permissions, stop)?;
         if nameless::name(&file, folder, &target)? {
             return Ok(());
         }
-        return write_named(folder, &target, bytes, None);
+        return write_named(folder, &target, bytes, None, stop);
     }
-    write_named(folder, &target, bytes, permissions)
+    write_named(folder, &target, bytes, permissions, stop)
 }
 
 /// Writes a file with a temporary name, and renames it.
@@ -105,6 +113,7 @@ fn write_named(
     target: &Path,
     bytes: &[u8],
     permissions: Option<Permissions>,
+    stop: &dyn Fn() -> bool,
 ) -> io::Result<()> {
     let mut builder = tempfile::Builder::new();
     builder.prefix(BESIDE);
@@ -114,9 +123,9 @@ fn write_named(
         builder.permissions(Permissions::from_mode(0o666));
     }
     let Ok(beside) = builder.tempfile_in(folder) else {
-        return std::fs::write(target, bytes);
+        return fill(&File::create(target)?, bytes, None, stop);
     };
-    fill(beside.as_file(), bytes, permissions)?;
+    fill(beside.as_file(), bytes, permissions, stop)?;
     beside.persist(target).map_err(|e| e.error)?;
     Ok(())
 }
@@ -124,8 +133,18 @@ fn write_named(
 /// The beginning of the names of files that are about to take the names of others.
 const BESIDE: &str = ".nesl-";
 
-fn fill(mut file: &File, bytes: &[u8], permissions: Option<Permissions>) -> io::Result<()> {
-    file.write_all(bytes)?;
+fn fill(
+    mut file: &File,
+    bytes: &[u8],
+    permissions: Option<Permissions>,
+    stop: &dyn Fn() -> bool,
+) -> io::Result<()> {
+    for part in bytes.chunks(WRITTEN_BYTES) {
+        if stop() {
+            return Err(io::Error::other("stopped"));
+        }
+        file.write_all(part)?;
+    }
     permissions.map_or(Ok(()), |permissions| file.set_permissions(permissions))
 }
 

@@ -58,12 +58,21 @@ struct Writer<'a> {
     stop: &'a dyn Fn() -> bool,
 }
 
+/// Items, until nobody wants their text any more.
+fn polled<T>(
+    stop: &dyn Fn() -> bool,
+    items: impl IntoIterator<Item = T>,
+) -> impl Iterator<Item = T> {
+    let goes_on = move |position: usize| position % POLLED_ITEMS != POLLED_ITEMS - 1 || !stop();
+    items.into_iter().enumerate().take_while(move |(at, _)| goes_on(*at)).map(|(_, item)| item)
+}
+
 impl Writer<'_> {
     /// Values of one type, level by level.
     fn values(&mut self, ty: &Ty, values: &[&Value]) {
         match ty {
             Ty::Pair(a, b) => {
-                let halves = values.iter().map(|value| match value {
+                let halves = polled(self.stop, values).map(|value| match value {
                     Value::Pair(pair) => (&pair.0, &pair.1),
                     other => bug!("{other:?} is not a pair"),
                 });
@@ -74,14 +83,16 @@ impl Writer<'_> {
                 });
             }
             Ty::Sequence(element) => {
-                let sequences: Vec<_> = values.iter().map(|value| value.elements()).collect();
+                let sequences: Vec<_> =
+                    polled(self.stop, values).map(|value| value.elements()).collect();
                 self.group(b"[]", sequences.iter().map(|s| s.len()), |out, n| {
                     let _ = write!(out, "{n}");
                 });
                 with_stack(|| self.elements(element, &sequences));
             }
             Ty::Unit | Ty::Int | Ty::Float | Ty::Bool | Ty::Char => {
-                let scalars: Vec<_> = values.iter().map(|value| (*value).clone()).collect();
+                let scalars: Vec<_> =
+                    polled(self.stop, values).map(|value| (*value).clone()).collect();
                 self.elements(ty, &[&Sequence::from_values(ty, scalars)]);
             }
         }
@@ -91,7 +102,8 @@ impl Writer<'_> {
     fn elements(&mut self, ty: &Ty, sequences: &[&Sequence]) {
         match ty {
             Ty::Pair(..) | Ty::Sequence(_) => {
-                let elements: Vec<_> = sequences.iter().flat_map(|s| super::values(s)).collect();
+                let elements = sequences.iter().flat_map(|s| super::values(s));
+                let elements: Vec<_> = polled(self.stop, elements).collect();
                 self.values(ty, &elements);
             }
             Ty::Unit => {
@@ -117,7 +129,7 @@ impl Writer<'_> {
             }
             Ty::Char => {
                 self.out.push(b'"');
-                for c in sequences.iter().flat_map(|s| super::chars(s)) {
+                for c in polled(self.stop, sequences.iter().flat_map(|s| super::chars(s))) {
                     match c {
                         b'"' | b'\\' => self.out.extend([b'\\', *c]),
                         b'\n' => self.out.extend(b"\\n"),
@@ -141,10 +153,7 @@ impl Writer<'_> {
     ) {
         self.out.push(brackets[0]);
         let mut line = self.out.len();
-        for (position, item) in items.into_iter().enumerate() {
-            if position % POLLED_ITEMS == POLLED_ITEMS - 1 && (self.stop)() {
-                break;
-            }
+        for item in polled(self.stop, items) {
             if self.out.len() - line > 72 {
                 line = self.out.len();
                 self.out.push(b'\n');

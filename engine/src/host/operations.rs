@@ -46,7 +46,7 @@ impl System {
             HostOp::ReadFile => Ok(answer(self.read_file(&args[0]).map(Value::text), result)),
             HostOp::WriteFile => {
                 let [text, name] = spread(args);
-                Ok(status(file::write(name.bytes(), text.bytes())))
+                Ok(status(self.write_file(&name, text.bytes())))
             }
             HostOp::AppendFile => {
                 let [text, name] = spread(args);
@@ -57,7 +57,7 @@ impl System {
                 let [value, name] = spread(args);
                 let [ty, _] = spread(types);
                 let text = self.object_text(&value, &ty)?;
-                Ok(status(file::write(name.bytes(), &text)))
+                Ok(status(self.write_file(&name, &text)))
             }
             HostOp::ReadStreamObject => Ok(answer(self.read_stream_object(args, types), result)),
             HostOp::WriteStreamObject => {
@@ -227,6 +227,11 @@ impl System {
         file::read(name.bytes(), self.max_text_bytes(), &|| self.interrupt.wished())
     }
 
+    /// Makes a file of some bytes.
+    fn write_file(&self, name: &Value, bytes: &[u8]) -> Result<(), String> {
+        file::write(name.bytes(), bytes, &|| self.interrupt.wished())
+    }
+
     /// Opens a file of which parts are read when they are needed.
     fn open_source(&self, name: &Value) -> Result<Source, String> {
         Source::open(name.bytes(), self.memory, &|| self.interrupt.wished())
@@ -268,14 +273,14 @@ impl System {
         let [rows, header, name] = spread(args);
         let [ty, _, _] = spread(types);
         let text = csv::write(&rows, &ty, header.bytes(), self.precision)?;
-        file::write(name.bytes(), &text)?;
+        self.write_file(&name, &text)?;
         Ok(Value::Bool(true))
     }
 
     fn write_npy(&mut self, args: &[Value], types: &[Ty]) -> Result<Value, String> {
         let [array, name] = spread(args);
         let [ty, _] = spread(types);
-        file::write(name.bytes(), &npy::write(&array, &ty, self.precision)?)?;
+        self.write_file(&name, &npy::write(&array, &ty, self.precision)?)?;
         Ok(Value::Bool(true))
     }
 
@@ -287,7 +292,7 @@ impl System {
     fn write_matrix_market(&mut self, args: &[Value]) -> Result<Value, String> {
         // The matrix is itself a pair, so there are two arguments and never three.
         let [matrix, name] = spread(args);
-        file::write(name.bytes(), &matrix_market::write(&matrix, self.precision)?)?;
+        self.write_file(&name, &matrix_market::write(&matrix, self.precision)?)?;
         Ok(Value::Bool(true))
     }
 

@@ -17,6 +17,8 @@ const MAX_KEPT_BYTES: u64 = 16 << 20;
 pub(super) struct Past {
     /// The file of the entry.
     file: FileId,
+    /// The files of the further texts of the entry, if it has several.
+    parts: Vec<FileId>,
     /// The files that belong to it.
     joined: Vec<FileId>,
     /// True if the entry ran before, and only its values are new.
@@ -33,20 +35,36 @@ pub(super) struct Undo {
     past: Option<Past>,
     /// True once the entry that runs has changed something.
     changed: bool,
+    /// True if the next text goes on the entry before it.
+    goes_on: bool,
+    /// True while a text runs that goes on an entry, and has changed nothing yet.
+    is_part: bool,
 }
 
 impl Session {
     /// Begins an entry.
     pub(super) fn begin_undo(&mut self) {
-        self.undo.changed = false;
+        self.undo.is_part = std::mem::take(&mut self.undo.goes_on);
+        self.undo.changed &= self.undo.is_part;
         if self.memory_is_short() {
             self.undo.past = None;
         }
     }
 
+    /// Lets the text that is entered next go on the one before: they are one entry, which is taken back whole.
+    pub fn go_on_entry(&mut self) {
+        self.undo.goes_on = true;
+    }
+
     /// Keeps what the session has, before the entry that runs changes it for the first time.
     pub(super) fn keep_past(&mut self) {
+        let is_part = std::mem::take(&mut self.undo.is_part) && !self.again;
         if std::mem::replace(&mut self.undo.changed, true) {
+            if let (Some(past), Some(file)) = (&mut self.undo.past, self.running.first())
+                && is_part
+            {
+                past.parts.push(*file);
+            }
             return;
         }
         // What the entry before has replaced goes first.
@@ -56,6 +74,7 @@ impl Session {
         };
         self.undo.past = Some(Past {
             file,
+            parts: Vec::new(),
             joined: Vec::new(),
             again: self.again,
             values: self.values.clone(),
@@ -107,6 +126,9 @@ impl Session {
         let past = self.undo.past.take()?;
         let mut names = Vec::new();
         self.take_back(past.file, !past.again, &mut names);
+        for file in past.parts {
+            self.take_back(file, true, &mut names);
+        }
         for file in past.joined {
             self.take_back(file, true, &mut Vec::new());
         }
@@ -120,7 +142,8 @@ impl Session {
         if let Some(Before { file, .. }) = self.last {
             self.publish(Before::all(file));
         }
-        names.dedup();
+        let mut told = FxHashSet::default();
+        names.retain(|name| told.insert(name.clone()));
         Some(names)
     }
 

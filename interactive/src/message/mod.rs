@@ -114,6 +114,13 @@ impl Renderer {
         self.first_lines.entry(file).or_insert(line);
     }
 
+    /// As [`Renderer::starts_at`], of a file that is used for one text after the other, which are only looked at.
+    pub fn looks_at(&mut self, file: FileId, line: usize) {
+        self.first_lines.insert(file, line);
+        // The same text may have stood in another entry, behind another command.
+        self.files.remove(&file);
+    }
+
     /// The message, ending in an empty line.
     pub fn render(&mut self, sources: &dyn Sources, diagnostic: &Diagnostic<FileRange>) -> String {
         let places = std::iter::once(&diagnostic.primary).chain(&diagnostic.labels);

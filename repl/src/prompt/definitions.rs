@@ -27,6 +27,15 @@ pub enum Shown {
     Names,
 }
 
+/// The outcome of reading the files of a session.
+#[derive(Clone, Copy, Debug)]
+pub struct Entered {
+    /// The exit code.
+    pub code: u8,
+    /// True if any of them could be read.
+    pub any: bool,
+}
+
 impl Files {
     /// Makes the list of files; an error if one cannot be read.
     pub fn new(paths: &[PathBuf]) -> Result<Files> {
@@ -40,9 +49,9 @@ impl Files {
         self.0.is_empty()
     }
 
-    /// Runs the definitions of all files; returns the exit code.
-    pub fn enter(&self, reporter: &mut Reporter, session: &mut Session, shown: Shown) -> u8 {
-        let mut code = OK;
+    /// Runs the definitions of all files, which are one entry.
+    pub fn enter(&self, reporter: &mut Reporter, session: &mut Session, shown: Shown) -> Entered {
+        let mut entered = Entered { code: OK, any: false };
         for path in &self.0 {
             let file = match source::read(path) {
                 Ok(file) => file,
@@ -51,6 +60,9 @@ impl Files {
                     continue;
                 }
             };
+            if std::mem::replace(&mut entered.any, true) {
+                session.go_on_entry();
+            }
             let mut names = Vec::new();
             let text = definitions(&file.text);
             let summary = reporter.collect(session, &file.name, &text, &mut |binding| {
@@ -63,12 +75,12 @@ impl Files {
                 let name = path.file_name().unwrap_or_default().to_string_lossy();
                 reporter.output.line(&format!("{name}: {}", listed(&names)));
             }
-            code = worse(code, &summary);
+            entered.code = worse(entered.code, &summary);
             if summary.interrupted {
                 break;
             }
         }
-        code
+        entered
     }
 }
 

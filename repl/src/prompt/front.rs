@@ -11,9 +11,10 @@ use crate::exit::{FAILED, INTERRUPTED, OK, worse};
 use crate::interrupt;
 use crate::output::{Output, screen};
 use crate::report::{Reporter, Screen};
-use nesl_engine::Session;
+use nesl_core::base::Diagnostic;
 use nesl_engine::data::DataLimits;
 use nesl_engine::session::Earlier;
+use nesl_engine::{FileRange, Session, Sources};
 use nesl_interactive::bundle::Bundle;
 use nesl_interactive::output::{self as shown, Outcome, Problem, Stream};
 use nesl_interactive::state::commands::Call;
@@ -21,7 +22,8 @@ use nesl_interactive::state::{Entered, FormRun, Front, Sink, State};
 use std::cell::{Cell, RefCell};
 use std::io::Write;
 use std::rc::Rc;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
 
 /// The parts of values that are read to be shown on a screen.
 const SHOWN: DataLimits =
@@ -53,12 +55,33 @@ pub struct Shared {
     pub has_result: Cell<bool>,
     /// The number of launches of the entry that runs.
     pub launches: Cell<u64>,
+    /// The time of the entry that runs for which a person is in a program of their own: a pager, or an editor.
+    pub away: Away,
     /// The keys of the line editor.
     pub editing: Cell<Editing>,
     /// The text of the last entry that had forms.
     pub last: RefCell<String>,
     /// The screen that a person looks at; `None` for a pipe.
     pub canvas: Option<Arc<Canvas>>,
+}
+
+/// The time for which a person is in a program of their own. Clones share it.
+#[derive(Clone, Default)]
+pub struct Away(Arc<Mutex<Duration>>);
+
+impl Away {
+    /// Calls a function, and counts the time that it takes.
+    fn during<T>(&self, program: impl FnOnce() -> T) -> T {
+        let began = Instant::now();
+        let done = program();
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) += began.elapsed();
+        done
+    }
+
+    /// Returns the time so far, and begins anew.
+    pub fn take(&self) -> Duration {
+        std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner))
+    }
 }
 
 /// The keys of the line editor.
@@ -108,6 +131,12 @@ impl Front for PromptFront {
 
     fn begins(&mut self, name: &str, text: &str) {
         self.0.reporter.borrow_mut().renderer.entry(name, text);
+    }
+
+    fn message(&mut self, sources: &Sources, diagnostic: &Diagnostic<FileRange>) -> Option<Bundle> {
+        let renderer = &mut self.0.reporter.borrow_mut().renderer;
+        renderer.looks_at(diagnostic.primary.at.file, self.0.lines.get());
+        Some(Bundle::colored(renderer.render(sources, diagnostic).trim_end().to_owned()))
     }
 
     fn width(&self) -> Option<usize> {
@@ -168,10 +197,13 @@ impl Front for PromptFront {
             let message = "the session has no files: `nesl repl FILE` starts one that has";
             return self.0.fail(message);
         }
-        let code = files.enter(&mut reporter.borrow_mut(), &mut state.session, Shown::Names);
-        self.0.code.set(self.0.code.get().max(code));
+        let entered = files.enter(&mut reporter.borrow_mut(), &mut state.session, Shown::Names);
+        self.0.code.set(self.0.code.get().max(entered.code));
         if call.operand.is_empty() {
             return Outcome::Done;
+        }
+        if entered.any {
+            state.session.go_on_entry();
         }
         let text = state.session.closed(call.operand);
         let Entered { summary, .. } = self.enter(&mut state.session, call.entry, &text, 0);
@@ -210,6 +242,7 @@ impl Shared {
             colors: (global.colors(&std::io::stdout()), global.colors(&std::io::stderr())),
             has_result: Cell::new(false),
             launches: Cell::new(0),
+            away: Away::default(),
             editing: Cell::new(Editing::Emacs),
             last: RefCell::default(),
             canvas,
@@ -223,7 +256,7 @@ impl PromptFront {
     /// Lets the user edit the last entry, a definition or a file, and runs what they leave.
     fn edit(&mut self, state: &mut State, call: &Call<'_>) -> Outcome {
         let last = self.0.last.borrow().clone();
-        match edit::edited(state, call.operand, &last) {
+        match self.0.away.during(|| edit::edited(state, call.operand, &last)) {
             Ok(None) => {
                 self.0.sink()(shown::Output::Answer(Bundle::text(
                     "Nothing was changed, and nothing run.",
@@ -297,11 +330,11 @@ impl Shared {
     /// Returns what receives the answers of a command that are shown in a pager if the screen does not hold them.
     fn pager(&self) -> Sink {
         let mut sink = self.sink();
-        let output = self.reporter.borrow().output.clone();
+        let (output, away) = (self.reporter.borrow().output.clone(), self.away.clone());
         Box::new(move |shown| match shown {
             shown::Output::Answer(bundle) if pager::is_long(&bundle.plain) => {
                 output.settle();
-                if !pager::page(&bundle.plain) {
+                if !away.during(|| pager::page(&bundle.plain)) {
                     sink(shown::Output::Answer(bundle));
                 }
             }

@@ -27,14 +27,16 @@ use std::path::PathBuf;
 use std::rc::Rc;
 use std::sync::mpsc::{Receiver, Sender};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::time::Duration;
 
 /// The number of names of an entry whose types are told after an error of types.
 const MAX_PARTS: usize = 8;
 
 /// A request of the prompt to the session.
 pub enum Job {
-    /// Run an entry: its number, and its text.
-    Enter(usize, String),
+    /// Run an entry: its number, and its text; the last is true if it goes on the one before, so that both are
+    /// taken back together.
+    Enter(usize, String, bool),
     /// Show what is wanted at the end, and end.
     Leave,
 }
@@ -69,6 +71,8 @@ pub struct Done {
     pub has_failed: bool,
     /// The number of launches.
     pub launches: u64,
+    /// The time for which a person read or wrote in a program of their own.
+    pub away: Duration,
     /// The number of pictures that could not be written.
     pub unsaved: usize,
     /// The keys that the line editor has from now on.
@@ -131,7 +135,10 @@ pub fn serve<P: ExternalPrinter>(
             _ => drop(replies.send(Reply::Ready(printed))),
         }
     }
-    while let Ok(Job::Enter(number, text)) = queue.recv() {
+    while let Ok(Job::Enter(number, text, goes_on)) = queue.recv() {
+        if goes_on {
+            state.session.go_on_entry();
+        }
         let done = enter(&shared, &mut state, &text, number);
         if replies.send(Reply::Done(done)).is_err() {
             break;
@@ -168,6 +175,7 @@ fn own_definitions(shared: &Rc<Shared>, state: &mut State, path: &std::path::Pat
 fn enter(shared: &Shared, state: &mut State, text: &str, number: usize) -> Done {
     shared.launches.set(0);
     shared.has_result.set(false);
+    shared.away.take();
     let result = format!("it{number}");
     let forms = split(&close(text));
     let expressions = forms.iter().filter(|form| form.kind == RawKind::Expr).count();
@@ -212,7 +220,8 @@ fn enter(shared: &Shared, state: &mut State, text: &str, number: usize) -> Done 
         Flow::Go
     });
     let (launches, editing) = (shared.launches.get(), shared.editing.get());
-    Done { flow, has_failed, launches, unsaved: reporter.unsaved_pictures(), editing }
+    let unsaved = reporter.unsaved_pictures();
+    Done { flow, has_failed, launches, away: shared.away.take(), unsaved, editing }
 }
 
 /// Returns the types of the user's own names in an entry with an error of types, but for those that the message

@@ -388,7 +388,7 @@ impl Talk {
             forms.all = split(&close(&text)).len() as u64;
         }
         for (at, piece) in pieces.iter().enumerate() {
-            let done = self.numbered(piece, forms)?;
+            let done = self.numbered(piece, forms, at > 0)?;
             let is_stopped = interrupt::seen() > seen;
             if is_stopped && !done.has_failed && (has_more || at + 1 < pieces.len()) {
                 // What ran had come to its end, and did not say so.
@@ -402,16 +402,16 @@ impl Talk {
         Ok(Flow::Go)
     }
 
-    /// Runs an entry under the next number.
-    fn numbered(&mut self, text: &str, forms: Forms) -> Result<Done, Failure> {
+    /// Runs an entry under the next number; `goes_on` is true if it is a part of the one before.
+    fn numbered(&mut self, text: &str, forms: Forms, goes_on: bool) -> Result<Done, Failure> {
         self.entries += 1;
         let began = Instant::now();
-        let job = Job::Enter(self.entries, text.to_owned());
+        let job = Job::Enter(self.entries, text.to_owned(), goes_on);
         let done = interrupt::during(|| {
             self.jobs.send(job).map_err(|_| Failure::Other(anyhow!("the session has ended")))?;
             self.wait(began, forms)
         })?;
-        let took = began.elapsed();
+        let took = began.elapsed().saturating_sub(done.away);
         if took >= MIN_TOLD {
             self.dim(&told(took, done.launches));
         }

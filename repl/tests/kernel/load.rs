@@ -3,6 +3,8 @@
 use crate::client::start;
 use crate::interrupts::ENDLESS;
 use serde_json::json;
+use std::io::{ErrorKind, Read, Write};
+use std::net::TcpStream;
 use std::time::{Duration, Instant};
 
 /// A kernel that computes nothing large takes less than this. It is more than promised, because the kernel of
@@ -162,4 +164,47 @@ fn a_kernel_that_only_answers_stays_small() {
     let used = client.memory_mb();
     println!("memory: {idle} MB idle, {used} MB after 800 cells");
     assert!(used < MAX_SMALL_MB, "{idle} MB, then {used} MB");
+}
+
+/// Connects to the port that publishes, subscribes to everything, and reads nothing: what a program is that was
+/// stopped. The bytes are those of ZMTP 3.0.
+fn silent_subscriber(port: u16) -> TcpStream {
+    let mut silent = TcpStream::connect(("127.0.0.1", port)).expect("it listens");
+    let mut greeting = [0; 64];
+    greeting[..12].copy_from_slice(b"\xff\0\0\0\0\0\0\0\0\x7f\x03\0");
+    greeting[12..16].copy_from_slice(b"NULL");
+    silent.write_all(&greeting).expect("it is sent");
+    let ready = b"\x05READY\x0bSocket-Type\0\0\0\x03SUB";
+    silent.write_all(&[4, ready.len() as u8]).expect("it is sent");
+    silent.write_all(ready).expect("it is sent");
+    silent.write_all(b"\0\x01\x01").expect("it is sent");
+    silent
+}
+
+#[test]
+fn a_client_that_does_not_read_lets_nobody_wait() {
+    /// More than the kernel and the system keep for a client.
+    const MEGABYTES: usize = 70;
+    let mut client = start();
+    let mut silent = silent_subscriber(client.kernel.info.iopub_port);
+    let begin = Instant::now();
+    for _ in 0..MEGABYTES {
+        let done = client.run("print_line({`x : i in [0:1000000]});");
+        let texts = done.all("stream").into_iter().filter_map(|stream| stream["text"].as_str());
+        assert_eq!(texts.map(str::len).sum::<usize>(), 1_000_001);
+    }
+    // Once the system kept no more, each message used to wait a second for the client.
+    assert!(begin.elapsed() < Duration::from_secs(60), "{:?}", begin.elapsed());
+    // It was given up, and told so: what it reads ends.
+    silent.set_read_timeout(Some(crate::client::MAX_WAIT)).expect("a time");
+    let mut block = [0; 1 << 16];
+    let end = loop {
+        match silent.read(&mut block) {
+            Ok(0) => break None,
+            Ok(_) => {}
+            Err(error) => break Some(error.kind()),
+        }
+    };
+    assert!(matches!(end, None | Some(ErrorKind::ConnectionReset)), "{end:?}");
+    assert_eq!(client.run("1 + 1").said(), ["execute_result: 2 : int"]);
 }

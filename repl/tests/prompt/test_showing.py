@@ -104,6 +104,23 @@ def test_a_pager_shows_what_the_screen_does_not_hold(start, tmp_path):
     assert session.say(":full [0:1000]")[0].startswith("paged 49")
 
 
+def test_the_time_in_a_pager_is_not_that_of_the_entry(start, tmp_path):
+    pager = tmp_path / "pager"
+    pager.write_text("#!/bin/sh\nsleep 2\necho paged $(wc -c)\n")
+    pager.chmod(0o755)
+    session = start(rows=10, environment={"NESL_PAGER": str(pager)}).ready()
+    shown = session.say(":full [0:1000]")
+    assert len(shown) == 1 and shown[0].startswith("paged 49"), shown
+
+
+def test_an_entry_of_several_values_is_taken_back_whole(terminal):
+    terminal.say("x = 1; 10")
+    assert terminal.say("20; x = 2; x + 1; 30") == ["it = 20 : int", "x = 2 : int", "it = 3 : int", "it = 30 : int"]
+    assert terminal.say(":undo") == ["`it`, `x` are what they were before."]
+    assert terminal.say("(x, it)") == ["it = (1, 10) : int, int"]
+    assert "`it2` is undefined" in "\n".join(terminal.say("it2"))
+
+
 def test_a_redefinition_is_a_line(terminal):
     terminal.say("x = [1, 2]")
     terminal.say("function area(a) = sum(x) + a")

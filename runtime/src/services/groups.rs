@@ -16,7 +16,7 @@
 //! their hashes are the same.
 
 use super::sort::Team;
-use super::sort::radix::{Buckets, Shared, with_scratch};
+use super::sort::radix::{Buckets, Shared, parts, with_scratch};
 use super::text::{self, Texts};
 use crate::fault::FaultCode;
 use std::mem::MaybeUninit;
@@ -636,9 +636,15 @@ fn hashes<E: Elements + ?Sized>(elements: &E, team: &dyn Team) -> Vec<u64> {
     let to = Shared(hashes.as_mut_ptr());
     team.each(pieces.len(), &|take| {
         while let Some(at) = take() {
-            for place in pieces[at].clone() {
-                // SAFETY: the place is in bounds, and no other piece has it.
-                unsafe { *to.at(place) = E::hash(&elements.key(place)) };
+            for part in parts(pieces[at].clone()) {
+                for place in part {
+                    // SAFETY: the place is in bounds, and no other piece has it.
+                    unsafe { *to.at(place) = E::hash(&elements.key(place)) };
+                }
+                // Whoever counts the buckets next finds out, too.
+                if team.stopped() {
+                    return;
+                }
             }
         }
     });

@@ -137,12 +137,14 @@ pub(super) fn sort_with<T: Key>(
         insert(keys, order, out);
         return Ok(());
     }
-    let Some(input) = Input::new(keys, order, team) else { return Ok(()) };
+    let Some(input) = Input::new(keys, order, team)? else { return Ok(()) };
     if input.sorted {
-        // SAFETY: both slices have one length, as asserted, and `out` is borrowed exclusively.
-        unsafe {
-            std::ptr::copy_nonoverlapping(keys.as_ptr(), out.as_mut_ptr().cast(), keys.len())
-        };
+        for part in radix::parts(0..keys.len()) {
+            for (to, key) in out[part.clone()].iter_mut().zip(&keys[part]) {
+                to.write(*key);
+            }
+            radix::poll(team)?;
+        }
         return Ok(());
     }
     let range = input.hi.wide() - input.lo.wide();
@@ -175,7 +177,7 @@ pub(super) fn sort_with<T: Key>(
         unsafe { radix::sort(words, digits.buckets(), team, &load, &done) }?;
     }
     if input.special {
-        input.restore(words);
+        input.restore(words, team)?;
     }
     Ok(())
 }
@@ -229,10 +231,13 @@ pub(super) fn rank_with<T: Key>(
         rank_few(keys, order, ranks);
         return Ok(());
     }
-    let Some(input) = Input::new(keys, order, team) else { return Ok(()) };
+    let Some(input) = Input::new(keys, order, team)? else { return Ok(()) };
     if input.sorted {
-        for (place, rank) in ranks.iter_mut().enumerate() {
-            rank.write(place as i64);
+        for part in radix::parts(0..keys.len()) {
+            for place in part {
+                ranks[place].write(place as i64);
+            }
+            radix::poll(team)?;
         }
         return Ok(());
     }
@@ -241,6 +246,7 @@ pub(super) fn rank_with<T: Key>(
     if !few && range < MAX_COUNTED_VALUES as u64 && range < keys.len() as u64 {
         return input.count_ranks(range as usize + 1, ranks, team);
     }
+    radix::touch(ranks, team)?;
     let ranks = radix::Shared(ranks.as_mut_ptr().cast::<i64>());
     let low = usize::BITS - (keys.len() - 1).leading_zeros();
     let lo = input.lo.wide();

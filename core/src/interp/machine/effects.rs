@@ -3,7 +3,7 @@
 use super::super::lockstep::{Event, Output};
 use super::super::value::Value;
 use super::{ControlFrame, LocatedFault, Machine};
-use crate::interp;
+use crate::interp::{self, free};
 use crate::ir::{Atom, Let, Site, Ty};
 use crate::prim::HostOp;
 use nesl_runtime::bug::OrBug;
@@ -57,21 +57,19 @@ impl Machine<'_, '_> {
             }
         }
         let at = (site, self.current().library);
-        self.lockstep.defer(Event { path, output, at });
+        self.lockstep.defer(path, Event { output, at });
     }
 
     /// Performs the deferred outputs.
     pub(super) fn perform_events(&mut self) -> Result<(), LocatedFault> {
         let status = Ty::pair(Ty::Bool, Ty::text());
-        let mut events = self.lockstep.take().into_iter();
+        let mut events = self.lockstep.take();
         for position in 1_usize.. {
             let Some(event) = events.next() else { break };
             if position.is_multiple_of(POLLED_EVENTS)
                 && let Err(fault) = self.limits.poll()
             {
-                // Millions of them take a while to free, which nobody waits for.
-                let free = std::thread::Builder::new().name("free".to_owned());
-                drop(free.spawn(move || drop(events)));
+                free::one_by_one(events);
                 return Err(LocatedFault { fault, at: Some(event.at) });
             }
             let done = match event.output {

@@ -5,7 +5,7 @@
 
 use super::{ill_typed, scalar_ty};
 use crate::base::with_stack;
-use crate::interp::{Sequence, SequenceBuilder, Value};
+use crate::interp::{Sequence, SequenceBuilder, Value, free};
 use crate::ir::Ty;
 use nesl_runtime::bug::OrBug;
 use nesl_runtime::kir::{self, Literal};
@@ -26,86 +26,147 @@ pub enum HostPart {
     Array(kir::Ty, Vec<u8>),
 }
 
-/// Returns the parts of a value, in the order of [`parts`](super::parts()).
-pub fn parts_of(value: &Value, ty: &Ty, precision: Precision) -> Vec<HostPart> {
-    let mut out = Vec::new();
-    add(value, ty, precision, &mut out);
-    out
+/// Returns the parts of a value, in the order of [`parts`](super::parts()). Returns `None` soon after `stop`
+/// does not want them any more.
+pub fn parts_of(
+    value: &Value,
+    ty: &Ty,
+    precision: Precision,
+    stop: &dyn Fn() -> bool,
+) -> Option<Vec<HostPart>> {
+    let wanted = Wanted::until(stop);
+    let mut writer = PartWriter { parts: Vec::new(), precision, wanted: &wanted };
+    writer.value(value, ty);
+    let parts = writer.parts;
+    if wanted.stopped.get() {
+        free::at_once(parts);
+        return None;
+    }
+    Some(parts)
 }
 
-fn add(value: &Value, ty: &Ty, precision: Precision, out: &mut Vec<HostPart>) {
-    with_stack(|| match (value, ty) {
-        (Value::Pair(both), Ty::Pair(first, second)) => {
-            add(&both.0, first, precision, out);
-            add(&both.1, second, precision, out);
+/// Makes a list of parts of values. Once nobody wants it any more, the parts end where they are.
+struct PartWriter<'p> {
+    parts: Vec<HostPart>,
+    precision: Precision,
+    wanted: &'p Wanted<'p>,
+}
+
+impl PartWriter<'_> {
+    fn value(&mut self, value: &Value, ty: &Ty) {
+        with_stack(|| match (value, ty) {
+            (Value::Pair(both), Ty::Pair(first, second)) => {
+                self.value(&both.0, first);
+                self.value(&both.1, second);
+            }
+            (Value::Sequence(sequence), Ty::Sequence(element)) => {
+                self.parts.push(length(sequence.len()));
+                self.columns(&[sequence], element);
+            }
+            (Value::Int(x), _) => self.parts.push(HostPart::Scalar(match self.precision {
+                Precision::Bits64 => Literal::I64(*x),
+                Precision::Bits32 => Literal::I32(*x as i32),
+            })),
+            (Value::Float(x), _) => self.parts.push(HostPart::Scalar(match self.precision {
+                Precision::Bits64 => Literal::F64(x.to_bits()),
+                Precision::Bits32 => Literal::F32((*x as f32).to_bits()),
+            })),
+            (Value::Bool(x), _) => self.parts.push(HostPart::Scalar(Literal::Bool(*x))),
+            (Value::Char(x), _) => self.parts.push(HostPart::Scalar(Literal::U8(*x))),
+            (Value::Unit | Value::Pair(_) | Value::Sequence(_), _) => {}
+        });
+    }
+
+    /// Adds the columns of the concatenation of some sequences.
+    fn columns(&mut self, sequences: &[&Sequence], element: &Ty) {
+        let wanted = self.wanted;
+        if wanted.stopped.get() {
+            return;
         }
-        (Value::Sequence(sequence), Ty::Sequence(element)) => {
-            out.push(length(sequence.len()));
-            add_columns(&[sequence], element, precision, out);
+        with_stack(|| match element {
+            Ty::Unit => {}
+            Ty::Int | Ty::Float | Ty::Bool | Ty::Char => {
+                let mut bytes = Vec::new();
+                for sequence in sequences.iter().take_while(|_| wanted.more(1)) {
+                    self.add_bytes(sequence, &mut bytes);
+                }
+                self.parts.push(HostPart::Array(scalar_ty(element, self.precision), bytes));
+            }
+            Ty::Pair(first, second) => {
+                for (element, half) in [(first, true), (second, false)] {
+                    let mut components = Vec::with_capacity(sequences.len());
+                    for sequence in sequences.iter().take_while(|_| wanted.more(1)) {
+                        let mut builder = SequenceBuilder::new(element, sequence.len());
+                        for value in sequence.iter().take_while(|_| wanted.more(1)) {
+                            let (first, second) = pair(&value);
+                            builder.push(if half { first.clone() } else { second.clone() });
+                        }
+                        components.push(Value::Sequence(builder.finish()));
+                    }
+                    self.columns(&components.iter().map(sequence).collect::<Vec<_>>(), element);
+                    wanted.discard_values(components);
+                }
+            }
+            Ty::Sequence(inner) => {
+                let mut values: Vec<Value> = Vec::new();
+                for sequence in sequences.iter().take_while(|_| wanted.more(1)) {
+                    values.extend(sequence.iter().take_while(|_| wanted.more(1)));
+                }
+                let mut segments: Vec<&Sequence> = Vec::with_capacity(values.len());
+                let (mut starts, mut lengths, mut end) = (Vec::new(), Vec::new(), 0_i64);
+                for segment in values.iter().map(sequence).take_while(|_| wanted.more(1)) {
+                    starts.extend(end.to_ne_bytes());
+                    lengths.extend((segment.len() as i64).to_ne_bytes());
+                    end += segment.len() as i64;
+                    segments.push(segment);
+                }
+                self.parts.push(HostPart::Array(kir::Ty::I64, starts));
+                self.parts.push(HostPart::Array(kir::Ty::I64, lengths));
+                self.parts.push(length(end as usize));
+                self.columns(&segments, inner);
+                drop(segments);
+                wanted.discard_values(values);
+            }
+        });
+    }
+
+    fn add_bytes(&self, sequence: &Sequence, out: &mut Vec<u8>) {
+        match (sequence, self.precision) {
+            (Sequence::Ints(xs), Precision::Bits64) => self.written(xs, i64::to_ne_bytes, out),
+            (Sequence::Ints(xs), Precision::Bits32) => {
+                self.written(xs, |x| (x as i32).to_ne_bytes(), out);
+            }
+            (Sequence::Floats(xs), Precision::Bits64) => self.written(xs, f64::to_ne_bytes, out),
+            (Sequence::Floats(xs), Precision::Bits32) => {
+                self.written(xs, |x| (x as f32).to_ne_bytes(), out);
+            }
+            (Sequence::Bools(xs), _) => self.written(xs, |x| [u8::from(x)], out),
+            (Sequence::Chars(xs), _) => {
+                let parts = xs.chunks(POLLED_ELEMENTS);
+                for part in parts.take_while(|part| self.wanted.more(part.len())) {
+                    out.extend_from_slice(part);
+                }
+            }
+            (Sequence::Values(_), _) => ill_typed("a value of the type"),
         }
-        (Value::Int(x), _) => out.push(HostPart::Scalar(match precision {
-            Precision::Bits64 => Literal::I64(*x),
-            Precision::Bits32 => Literal::I32(*x as i32),
-        })),
-        (Value::Float(x), _) => out.push(HostPart::Scalar(match precision {
-            Precision::Bits64 => Literal::F64(x.to_bits()),
-            Precision::Bits32 => Literal::F32((*x as f32).to_bits()),
-        })),
-        (Value::Bool(x), _) => out.push(HostPart::Scalar(Literal::Bool(*x))),
-        (Value::Char(x), _) => out.push(HostPart::Scalar(Literal::U8(*x))),
-        (Value::Unit | Value::Pair(_) | Value::Sequence(_), _) => {}
-    });
+    }
+
+    /// Adds the bytes of elements.
+    fn written<const N: usize, T: Copy>(
+        &self,
+        elements: &[T],
+        convert: impl Fn(T) -> [u8; N],
+        out: &mut Vec<u8>,
+    ) {
+        let parts = elements.chunks(POLLED_ELEMENTS);
+        for part in parts.take_while(|part| self.wanted.more(part.len())) {
+            out.extend(part.iter().flat_map(|element| convert(*element)));
+        }
+    }
 }
 
 fn length(n: usize) -> HostPart {
     HostPart::Scalar(Literal::I64(n as i64))
-}
-
-/// Adds the columns of the concatenation of some sequences.
-fn add_columns(
-    sequences: &[&Sequence],
-    element: &Ty,
-    precision: Precision,
-    out: &mut Vec<HostPart>,
-) {
-    with_stack(|| match element {
-        Ty::Unit => {}
-        Ty::Int | Ty::Float | Ty::Bool | Ty::Char => {
-            let mut bytes = Vec::new();
-            sequences.iter().for_each(|s| add_bytes(s, precision, &mut bytes));
-            out.push(HostPart::Array(scalar_ty(element, precision), bytes));
-        }
-        Ty::Pair(first, second) => {
-            for (element, half) in [(first, true), (second, false)] {
-                let components: Vec<Sequence> = sequences
-                    .iter()
-                    .map(|sequence| {
-                        let mut builder = SequenceBuilder::new(element, sequence.len());
-                        for value in sequence.iter() {
-                            let (first, second) = pair(&value);
-                            builder.push(if half { first.clone() } else { second.clone() });
-                        }
-                        builder.finish()
-                    })
-                    .collect();
-                add_columns(&components.iter().collect::<Vec<_>>(), element, precision, out);
-            }
-        }
-        Ty::Sequence(inner) => {
-            let values: Vec<Value> = sequences.iter().flat_map(|s| s.iter()).collect();
-            let segments: Vec<&Sequence> = values.iter().map(sequence).collect();
-            let (mut starts, mut lengths, mut end) = (Vec::new(), Vec::new(), 0_i64);
-            for segment in &segments {
-                starts.extend(end.to_ne_bytes());
-                lengths.extend((segment.len() as i64).to_ne_bytes());
-                end += segment.len() as i64;
-            }
-            out.push(HostPart::Array(kir::Ty::I64, starts));
-            out.push(HostPart::Array(kir::Ty::I64, lengths));
-            out.push(length(end as usize));
-            add_columns(&segments, inner, precision, out);
-        }
-    });
 }
 
 fn pair(value: &Value) -> (&Value, &Value) {
@@ -114,26 +175,6 @@ fn pair(value: &Value) -> (&Value, &Value) {
 
 fn sequence(value: &Value) -> &Sequence {
     value.as_sequence().unwrap_or_else(|| ill_typed("a sequence"))
-}
-
-fn add_bytes(sequence: &Sequence, precision: Precision, out: &mut Vec<u8>) {
-    match (sequence, precision) {
-        (Sequence::Ints(xs), Precision::Bits64) => {
-            xs.iter().for_each(|x| out.extend(x.to_ne_bytes()));
-        }
-        (Sequence::Ints(xs), Precision::Bits32) => {
-            xs.iter().for_each(|x| out.extend((*x as i32).to_ne_bytes()));
-        }
-        (Sequence::Floats(xs), Precision::Bits64) => {
-            xs.iter().for_each(|x| out.extend(x.to_ne_bytes()));
-        }
-        (Sequence::Floats(xs), Precision::Bits32) => {
-            xs.iter().for_each(|x| out.extend((*x as f32).to_ne_bytes()));
-        }
-        (Sequence::Bools(xs), _) => xs.iter().for_each(|x| out.push(u8::from(*x))),
-        (Sequence::Chars(xs), _) => out.extend_from_slice(xs),
-        (Sequence::Values(_), _) => ill_typed("a value of the type"),
-    }
 }
 
 /// Returns the value of a type that has these parts; the inverse of [`parts_of`]. Returns `None` soon after
@@ -147,19 +188,17 @@ pub fn value_of(
     precision: Precision,
     stop: &dyn Fn() -> bool,
 ) -> Option<Value> {
-    let wanted = Wanted { stop, elements: Cell::new(0), stopped: Cell::new(false) };
+    let wanted = Wanted::until(stop);
     let value = PartReader { parts: &mut parts.into_iter(), precision, wanted: &wanted }.value(ty);
     if wanted.stopped.get() {
-        // Millions of small parts take a while to free, which nobody waits for.
-        let free = std::thread::Builder::new().name("free".to_owned()).spawn(move || drop(value));
-        drop(free);
+        free::one_by_one(free::Parts::of(vec![value]));
         return None;
     }
     Some(value)
 }
 
-/// Asks from time to time whether the value that is made is still wanted. If it is not, all parts of it
-/// end where they are.
+/// Asks from time to time whether what is made, a value or its parts, is still wanted. If it is not, all parts
+/// of it end where they are.
 struct Wanted<'p> {
     stop: &'p dyn Fn() -> bool,
     /// The number of elements so far.
@@ -167,7 +206,12 @@ struct Wanted<'p> {
     stopped: Cell<bool>,
 }
 
-impl Wanted<'_> {
+impl<'p> Wanted<'p> {
+    /// Makes what is wanted until a function says that it is to stop.
+    fn until(stop: &'p dyn Fn() -> bool) -> Wanted<'p> {
+        Wanted { stop, elements: Cell::new(0), stopped: Cell::new(false) }
+    }
+
     /// Counts elements that are about to be made; returns false if they are not wanted.
     fn more(&self, elements: usize) -> bool {
         let before = self.elements.get();
@@ -177,6 +221,20 @@ impl Wanted<'_> {
             self.stopped.set((self.stop)());
         }
         !self.stopped.get()
+    }
+
+    /// Frees a few large things that were made on the way: if nobody wants the end, without letting anybody wait.
+    fn discard(&self, made: impl Send + 'static) {
+        if self.stopped.get() {
+            free::at_once(made);
+        }
+    }
+
+    /// As [`Wanted::discard`], of values, which may have many parts.
+    fn discard_values(&self, made: Vec<Value>) {
+        if self.stopped.get() {
+            free::one_by_one(free::Parts::of(made));
+        }
     }
 
     /// Converts the elements of an array.
@@ -217,7 +275,9 @@ impl PartReader<'_> {
             Ty::Sequence(element) => {
                 let length = self.length();
                 let column = self.column(element);
-                Value::Sequence(rows(&column, element, 0, length, self.wanted))
+                let rows = rows(&column, element, 0, length, self.wanted);
+                self.wanted.discard(column);
+                Value::Sequence(rows)
             }
             Ty::Int | Ty::Float | Ty::Bool | Ty::Char => match self.parts.next() {
                 Some(HostPart::Scalar(literal)) => scalar(literal),
@@ -329,6 +389,7 @@ fn rows(
             for (first, second) in first.iter().zip(second.iter()).take_while(|_| more()) {
                 builder.push(Value::pair(first, second));
             }
+            wanted.discard_values(vec![Value::Sequence(first), Value::Sequence(second)]);
         }
         (HostColumn::Segments(starts, lengths, pool), Ty::Sequence(inner)) => {
             let segments = starts.iter().zip(lengths).skip(start).take(count);
@@ -346,10 +407,9 @@ fn rows(
 mod tests {
     use super::*;
 
-    #[test]
-    fn a_value_that_nobody_wants_is_not_made() {
+    /// A type, and the parts of a value of it.
+    fn example() -> (Ty, Vec<HostPart>) {
         let element = Ty::pair(Ty::sequence(Ty::Int), Ty::Bool);
-        let ty = Ty::sequence(element);
         let count = 3 * POLLED_ELEMENTS as i64;
         let bytes = |xs: &mut dyn Iterator<Item = i64>| {
             HostPart::Array(kir::Ty::I64, xs.flat_map(i64::to_ne_bytes).collect())
@@ -362,22 +422,37 @@ mod tests {
             bytes(&mut (0..count)),
             HostPart::Array(kir::Ty::Bool, vec![1; count as usize]),
         ];
+        (Ty::sequence(element), parts)
+    }
+
+    /// Makes something that is always wanted, and what is wanted until each of the questions whether it is.
+    fn until_each_question<T: PartialEq + std::fmt::Debug>(
+        make: impl Fn(&dyn Fn() -> bool) -> Option<T>,
+    ) -> T {
         let asked = Cell::new(0);
         let made = |most: usize| {
             asked.set(0);
-            let stop = || {
+            make(&|| {
                 asked.set(asked.get() + 1);
                 asked.get() > most
-            };
-            value_of(&ty, parts.clone(), Precision::Bits64, &stop)
+            })
         };
         let whole = made(usize::MAX).expect("it is wanted");
-        assert_eq!(parts_of(&whole, &ty, Precision::Bits64), parts);
         let asked_in_all = asked.get();
         assert!(asked_in_all > 10, "{asked_in_all}");
         for most in 0..asked_in_all {
             assert_eq!(made(most), None);
             assert_eq!(asked.get(), most + 1);
         }
+        whole
+    }
+
+    #[test]
+    fn what_nobody_wants_is_not_made() {
+        let (ty, parts) = example();
+        let made =
+            until_each_question(|stop| value_of(&ty, parts.clone(), Precision::Bits64, stop));
+        let again = until_each_question(|stop| parts_of(&made, &ty, Precision::Bits64, stop));
+        assert_eq!(again, parts);
     }
 }

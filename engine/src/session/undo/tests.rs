@@ -35,6 +35,41 @@ fn the_last_entry_that_changed_something_is_taken_back() {
 }
 
 #[test]
+fn an_entry_of_several_texts_is_taken_back_whole() {
+    let mut session = Session::new(Settings::default());
+    let entry = |session: &mut Session, texts: &[&str]| {
+        for (at, text) in texts.iter().enumerate() {
+            if at > 0 {
+                session.go_on_entry();
+            }
+            enter(session, text);
+            session.name_result(&format!("result{at}"));
+        }
+    };
+    entry(&mut session, &["x = 5; 0;"]);
+    entry(&mut session, &["1;", "x = 6; function same(a) = a; x + 1;", "y = 8; 9;"]);
+    let names = ["it", "x", "same", "y"].map(str::to_owned);
+    assert_eq!(session.undo(), Some(names.to_vec()));
+    assert_eq!(enter(&mut session, "(x, it);"), ["(5, 0)"]);
+    for gone in ["y;", "same(1);", "result1;"] {
+        assert!(enter(&mut session, gone)[0].contains("undefined"), "{gone}");
+    }
+    // What changes nothing at first, the same twice, and what fails at its end.
+    enter(&mut session, "0;");
+    entry(&mut session, &["describe sum;", "1;", "1;"]);
+    assert_eq!(session.undo(), Some(vec!["it".to_owned()]));
+    assert_eq!(enter(&mut session, "it;"), ["0"]);
+    entry(&mut session, &["2;", "1 / 0;"]);
+    session.undo();
+    assert_eq!(enter(&mut session, "it;"), ["0"]);
+    // The entry after it is one by itself.
+    entry(&mut session, &["3;", "4;"]);
+    enter(&mut session, "5;");
+    session.undo();
+    assert_eq!(enter(&mut session, "it;"), ["4"]);
+}
+
+#[test]
 fn functions_types_and_new_types_of_names_are_taken_back() {
     let mut session = Session::new(Settings::default());
     enter(&mut session, "function half(n) = n / 2; function use(n) = half(n);");

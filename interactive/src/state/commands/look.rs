@@ -63,12 +63,8 @@ pub(super) static TYPE: Command = Command {
     doc: "`:type {x * 2 : x in [1, 2]}` answers `[int]`. Of several forms, each has its type in a line.",
     run: |state, call: &Call<'_>| {
         let operand = call.operand.trim_end_matches(';').trim_end();
-        // In a text of which it is only a line, its own lines would be taken for those of the text.
-        let (name, text) = match call.entry.starts_with('<') {
-            true => ("expression", state.session.closed(operand)),
-            false => (call.entry, call.program(&mut state.session, 0, operand)),
-        };
-        match state.session.types_of(name, &text) {
+        let text = call.program(&mut state.session, 0, operand);
+        match state.session.types_of(call.entry, &text) {
             Ok(types) => {
                 let forms = split(&text).into_iter().map(|form| text[form.range].trim());
                 let forms: Vec<&str> =

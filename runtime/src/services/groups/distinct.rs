@@ -7,8 +7,8 @@ use super::super::sort::Team;
 use super::super::sort::radix::{Shared, pieces, poll};
 use super::ints::{self, ByRange};
 use super::{
-    Elements, Found, Joined, MAX_COMPARED_ELEMENTS, MAX_PARTITION_GROUPS, by_buckets, by_comparing,
-    expected_groups, tables,
+    Elements, Found, Joined, MAX_COMPARED_ELEMENTS, MAX_PARTITION_GROUPS, STRETCH, by_buckets,
+    by_comparing, expected_groups, tables,
 };
 use crate::fault::FaultCode;
 use std::mem::MaybeUninit;
@@ -146,7 +146,11 @@ fn by_place<I: Iterator<Item = u64> + Clone + Sync>(
     let places = Shared(numbers.as_mut_ptr());
     team.each(parts.len(), &|take| {
         while let Some(at) = take() {
-            for entry in parts[at].clone().filter(|entry| *entry != 0) {
+            let there = parts[at].clone().filter(|entry| *entry != 0);
+            for (entry, number) in there.zip(0usize..) {
+                if number.is_multiple_of(STRETCH) && team.stopped() {
+                    return;
+                }
                 let place = (entry >> u32::BITS) as usize;
                 assert!(place < count, "places are those of elements");
                 // SAFETY: the place is in bounds, and no two different elements have the same last one.
@@ -154,6 +158,7 @@ fn by_place<I: Iterator<Item = u64> + Clone + Sync>(
             }
         }
     });
+    poll(team)?;
     let pieces = pieces(count, team);
     let begins: Vec<Mutex<usize>> = pieces.iter().map(|_| Mutex::new(0)).collect();
     let begin = |at: usize| begins[at].lock().unwrap_or_else(PoisonError::into_inner);
@@ -177,6 +182,9 @@ fn by_place<I: Iterator<Item = u64> + Clone + Sync>(
                     *last.at(to) = place as i64;
                     *equal.at(to) = i64::from(numbers[place]);
                 }
+            }
+            if team.stopped() {
+                return;
             }
         }
     });

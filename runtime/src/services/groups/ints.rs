@@ -9,7 +9,7 @@
 //! An entry of a table is looked for at random, but some are looked for at a time: memory answers together.
 
 use super::super::sort::Team;
-use super::super::sort::radix::{Shared, pieces, poll};
+use super::super::sort::radix::{Shared, parts, pieces, poll};
 use super::{Elements, Found, scramble};
 use crate::fault::FaultCode;
 use std::ops::Range;
@@ -95,6 +95,7 @@ impl ByRange {
         let count = elements.count();
         let pieces = pieces(count, team);
         let (least, greatest) = extremes(elements, &pieces, team);
+        poll(team)?;
         let distance = greatest.wrapping_sub(least) as u64;
         let threads = team.threads().min(pieces.len());
         let most = MAX_RANGE.min(most_bytes(count) / size_of::<u64>() / threads.max(1));
@@ -114,12 +115,17 @@ impl ByRange {
             while let Some(at) = take() {
                 table.resize(range * lanes, 0);
                 // A thread takes pieces in ascending order: what is written last is the last place.
-                if lanes == 1 {
-                    pieces[at].clone().for_each(|place| {
-                        enter(&mut table[made.entry_of(elements, place)], place);
-                    });
-                } else {
-                    made.fill_lanes(elements, pieces[at].clone(), &mut table);
+                for part in parts(pieces[at].clone()) {
+                    if lanes == 1 {
+                        part.for_each(|place| {
+                            enter(&mut table[made.entry_of(elements, place)], place);
+                        });
+                    } else {
+                        made.fill_lanes(elements, part, &mut table);
+                    }
+                    if team.stopped() {
+                        break;
+                    }
                 }
                 if team.stopped() {
                     break;
@@ -208,6 +214,9 @@ fn extremes<E: Elements + ?Sized>(
             }
             let mut all = extremes.lock().unwrap_or_else(PoisonError::into_inner);
             *all = (all.0.min(least), all.1.max(greatest));
+            if team.stopped() {
+                break;
+            }
         }
     });
     extremes.into_inner().unwrap_or_else(PoisonError::into_inner)
@@ -225,11 +234,13 @@ pub(super) fn by_range<E: Elements + ?Sized>(
     let out = shared(Found { last: &mut *found.last, count: &mut *found.count });
     team.each(pieces.len(), &|take| {
         while let Some(at) = take() {
-            for place in pieces[at].clone() {
-                write(&out, place, table.entries[table.entry_of(elements, place)]);
-            }
-            if team.stopped() {
-                break;
+            for part in parts(pieces[at].clone()) {
+                for place in part {
+                    write(&out, place, table.entries[table.entry_of(elements, place)]);
+                }
+                if team.stopped() {
+                    return;
+                }
             }
         }
     });

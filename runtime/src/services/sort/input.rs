@@ -37,14 +37,21 @@ type Places = (Range<usize>, Vec<usize>);
 
 impl<'k, T: Key> Input<'k, T> {
     /// Looks at some keys, if there are any.
-    pub fn new(keys: &'k [T], order: Order, team: &dyn Team) -> Option<Input<'k, T>> {
-        let first = *keys.first()?;
+    ///
+    /// # Errors
+    /// If the team was told to stop.
+    pub fn new(
+        keys: &'k [T],
+        order: Order,
+        team: &dyn Team,
+    ) -> Result<Option<Input<'k, T>>, FaultCode> {
+        let Some(first) = keys.first().copied() else { return Ok(None) };
         let mask = T::Word::mask(order == Order::Down);
         let (lo, hi) = (word(first, mask), word(first, mask));
         let mut input = Input { keys, mask, lo, hi, sorted: true, special: false };
         if keys.len() < radix::BUCKETS {
             let Extent { lo, hi, sorted, special } = extent(keys, mask);
-            return Some(Input { keys, mask, lo, hi, sorted, special });
+            return Ok(Some(Input { keys, mask, lo, hi, sorted, special }));
         }
         let pieces = radix::pieces(keys.len(), team);
         let known = Mutex::new(vec![Extent { lo, hi, sorted: true, special: false }; pieces.len()]);
@@ -54,15 +61,19 @@ impl<'k, T: Key> Input<'k, T> {
                 let range = pieces[at].start.saturating_sub(1)..pieces[at].end;
                 let extent = extent(&keys[range], mask);
                 known.lock().unwrap_or_else(PoisonError::into_inner)[at] = extent;
+                if team.stopped() {
+                    break;
+                }
             }
         });
+        radix::poll(team)?;
         for extent in known.into_inner().unwrap_or_else(PoisonError::into_inner) {
             input.lo = input.lo.min(extent.lo);
             input.hi = input.hi.max(extent.hi);
             input.sorted &= extent.sorted;
             input.special |= extent.special;
         }
-        Some(input)
+        Ok(Some(input))
     }
 
     /// The word of a key, in the direction of the sort.
@@ -90,8 +101,13 @@ impl<'k, T: Key> Input<'k, T> {
         team.each(pieces.len(), &|take| {
             while let Some(at) = take() {
                 let mut counts = vec![0; range];
-                for key in &self.keys[pieces[at].clone()] {
-                    counts[self.distance(*key)] += 1;
+                for part in radix::parts(pieces[at].clone()) {
+                    for key in &self.keys[part] {
+                        counts[self.distance(*key)] += 1;
+                    }
+                    if team.stopped() {
+                        break;
+                    }
                 }
                 *counted[at].lock().unwrap_or_else(PoisonError::into_inner) = counts;
                 if team.stopped() {
@@ -123,8 +139,11 @@ impl<'k, T: Key> Input<'k, T> {
         let mut starts = places[0].1.clone();
         starts.push(out.len());
         for (distance, ends) in starts.windows(2).enumerate() {
-            let word = self.lo.plus(distance).flip(self.mask);
-            out[ends[0]..ends[1]].fill(MaybeUninit::new(T::bits(word)));
+            let word = T::bits(self.lo.plus(distance).flip(self.mask));
+            for part in radix::parts(ends[0]..ends[1]) {
+                out[part].fill(MaybeUninit::new(word));
+                radix::poll(team)?;
+            }
         }
         Ok(())
     }
@@ -143,14 +162,16 @@ impl<'k, T: Key> Input<'k, T> {
             while let Some(at) = take() {
                 let mut piece = places[at].lock().unwrap_or_else(PoisonError::into_inner);
                 let (range, places) = &mut *piece;
-                for at in range.clone() {
-                    let place = &mut places[self.distance(self.keys[at])];
-                    // SAFETY: there are as many ranks as keys; each is in one piece.
-                    unsafe { *ranks.at(at) = *place as i64 };
-                    *place += 1;
-                }
-                if team.stopped() {
-                    break;
+                for part in radix::parts(range.clone()) {
+                    for at in part {
+                        let place = &mut places[self.distance(self.keys[at])];
+                        // SAFETY: there are as many ranks as keys; each is in one piece.
+                        unsafe { *ranks.at(at) = *place as i64 };
+                        *place += 1;
+                    }
+                    if team.stopped() {
+                        return;
+                    }
                 }
             }
         });
@@ -158,23 +179,42 @@ impl<'k, T: Key> Input<'k, T> {
     }
 
     /// Gives zeros and NaNs, which are sorted, their own bits in the order of the input.
-    pub fn restore(&self, out: &mut [MaybeUninit<T::Word>]) {
-        let mut nan = out.len() - self.keys.iter().filter(|key| key.is_nan()).count();
+    ///
+    /// # Errors
+    /// If the team was told to stop.
+    pub fn restore(
+        &self,
+        out: &mut [MaybeUninit<T::Word>],
+        team: &dyn Team,
+    ) -> Result<(), FaultCode> {
+        let parts = || radix::parts(0..self.keys.len()).map(|part| &self.keys[part]);
+        let count = |counted: &dyn Fn(&&T) -> bool| -> Result<usize, FaultCode> {
+            let mut count = 0;
+            for part in parts() {
+                radix::poll(team)?;
+                count += part.iter().filter(counted).count();
+            }
+            Ok(count)
+        };
+        let mut nan = out.len() - count(&|key| key.is_nan())?;
         let zero = self.keys.iter().find(|key| key.is_special() && !key.is_nan());
         let zero = zero.map(|key| self.word(*key));
-        let below = |key: &&T| Some(self.word(**key)) < zero;
-        let mut place = self.keys.iter().filter(below).count();
-        for key in self.keys {
-            let to = if key.is_nan() {
-                &mut nan
-            } else if Some(self.word(*key)) == zero {
-                &mut place
-            } else {
-                continue;
-            };
-            out[*to].write(key.raw());
-            *to += 1;
+        let mut place = count(&|key| Some(self.word(**key)) < zero)?;
+        for part in parts() {
+            radix::poll(team)?;
+            for key in part {
+                let to = if key.is_nan() {
+                    &mut nan
+                } else if Some(self.word(*key)) == zero {
+                    &mut place
+                } else {
+                    continue;
+                };
+                out[*to].write(key.raw());
+                *to += 1;
+            }
         }
+        Ok(())
     }
 }
 

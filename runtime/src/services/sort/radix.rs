@@ -21,8 +21,21 @@ const PARALLEL: usize = 1 << 15;
 /// Pieces of work for each thread: the machine may be busy with something else, too.
 const PIECES: usize = 4;
 
-/// Nobody wants to wait longer than for so many words when the work is to stop.
+/// The most words of a piece: so many are counted with one table.
 const PIECE: usize = 1 << 22;
+
+/// Nobody wants to wait longer than for so many words when the work is to stop.
+const POLLED_WORDS: usize = 1 << 18;
+
+/// Memory of at least so many bytes is touched before words are scattered over it.
+const MIN_TOUCHED_BYTES: usize = 8 << 20;
+
+/// So many bytes are touched between two looks at the wish to stop: a page of the largest size that systems
+/// give by themselves.
+const TOUCHED_BYTES: usize = 2 << 20;
+
+/// The size of the smallest page, in bytes.
+const PAGE_BYTES: usize = 4 << 10;
 
 /// The number of words up to which insertion sort is used.
 pub const MAX_INSERTION_SORT_WORDS: usize = 24;
@@ -54,6 +67,41 @@ pub fn pieces(count: usize, team: &dyn Team) -> Vec<Range<usize>> {
     let many = if threads > 1 && count >= PARALLEL { threads * PIECES } else { 1 };
     let length = count.div_ceil(many).clamp(1, PIECE);
     (0..count).step_by(length).map(|from| from..(from + length).min(count)).collect()
+}
+
+/// The parts of a range between which is looked whether the work is to stop.
+pub fn parts(range: Range<usize>) -> impl Iterator<Item = Range<usize>> {
+    let Range { start, end } = range;
+    (start..end).step_by(POLLED_WORDS).map(move |from| from..(from + POLLED_WORDS).min(end))
+}
+
+/// Writes to each page of some room, on all threads.
+///
+/// The system finds and clears a page when it is written to for the first time. A large one takes some
+/// milliseconds, and words that are scattered find hundreds of pages within the first thousand words: nobody
+/// could stop the work meanwhile. Room whose pages are there already is touched in no time.
+///
+/// # Errors
+/// If the team was told to stop.
+pub fn touch<W: Send>(room: &mut [MaybeUninit<W>], team: &dyn Team) -> Result<(), FaultCode> {
+    let bytes = size_of_val(room);
+    if bytes < MIN_TOUCHED_BYTES {
+        return Ok(());
+    }
+    let start = Shared(room.as_mut_ptr().cast::<MaybeUninit<u8>>());
+    team.each(bytes.div_ceil(TOUCHED_BYTES), &|take| {
+        while let Some(piece) = take() {
+            let from = piece * TOUCHED_BYTES;
+            for at in (from..bytes.min(from + TOUCHED_BYTES)).step_by(PAGE_BYTES) {
+                // SAFETY: the byte lies in the room, which holds no value yet, and in one piece only.
+                unsafe { start.at(at).write_volatile(MaybeUninit::new(0)) };
+            }
+            if team.stopped() {
+                break;
+            }
+        }
+    });
+    poll(team)
 }
 
 /// Room for so many words.
@@ -123,8 +171,13 @@ impl Buckets {
         team.each(pieces.len(), &|take| {
             while let Some(at) = take() {
                 let mut counts = vec![0; buckets];
-                for bucket in load(pieces[at].clone()) {
-                    counts[bucket] += 1;
+                for part in parts(pieces[at].clone()) {
+                    for bucket in load(part) {
+                        counts[bucket] += 1;
+                    }
+                    if team.stopped() {
+                        break;
+                    }
                 }
                 *places[at].lock().unwrap_or_else(PoisonError::into_inner) = counts;
                 if team.stopped() {
@@ -160,18 +213,21 @@ impl Buckets {
         team: &dyn Team,
         load: &(impl Fn(Range<usize>) -> I + Sync),
     ) -> Result<(), FaultCode> {
+        touch(words, team)?;
         let to = Shared(words.as_mut_ptr().cast::<W>());
         team.each(self.pieces.len(), &|take| {
             while let Some(at) = take() {
                 let mut places = self.places[at].clone();
-                for (bucket, word) in load(self.pieces[at].clone()) {
-                    let place = &mut places[bucket];
-                    // SAFETY: counted for this piece alone.
-                    unsafe { to.at(*place).write(word) };
-                    *place += 1;
-                }
-                if team.stopped() {
-                    break;
+                for part in parts(self.pieces[at].clone()) {
+                    for (bucket, word) in load(part) {
+                        let place = &mut places[bucket];
+                        // SAFETY: counted for this piece alone.
+                        unsafe { to.at(*place).write(word) };
+                        *place += 1;
+                    }
+                    if team.stopped() {
+                        return;
+                    }
                 }
             }
         });
@@ -220,14 +276,16 @@ impl Buckets {
         team.each(self.pieces.len(), &|take| {
             while let Some(at) = take() {
                 let mut places = self.places[at].clone();
-                for (bucket, from) in load(self.pieces[at].clone()).zip(self.pieces[at].clone()) {
-                    let place = &mut places[bucket];
-                    // SAFETY: the place was counted for this piece, and filled.
-                    write(from, unsafe { words.get_unchecked(*place).assume_init() });
-                    *place += 1;
-                }
-                if team.stopped() {
-                    break;
+                for part in parts(self.pieces[at].clone()) {
+                    for (bucket, from) in load(part.clone()).zip(part) {
+                        let place = &mut places[bucket];
+                        // SAFETY: the place was counted for this piece, and filled.
+                        write(from, unsafe { words.get_unchecked(*place).assume_init() });
+                        *place += 1;
+                    }
+                    if team.stopped() {
+                        return;
+                    }
                 }
             }
         });

@@ -3,6 +3,7 @@
 use super::*;
 use proptest::prelude::*;
 use std::fmt::Debug;
+use std::sync::atomic::AtomicUsize;
 use std::thread::scope;
 
 /// Some threads, made anew each time.
@@ -134,6 +135,87 @@ fn who_is_stopped_stops() {
     let mut ranks = vec![MaybeUninit::uninit(); keys.len()];
     let done = rank(&keys, Order::Up, &mut ranks, &CallingThread(Some(&stop)));
     assert_eq!(done, Err(FaultCode::Interrupted));
+}
+
+/// One thread, told to stop when it asks for the so manieth time.
+struct Asking {
+    most: usize,
+    asked: AtomicUsize,
+}
+
+impl Asking {
+    fn at_most(most: usize) -> Asking {
+        Asking { most, asked: AtomicUsize::new(0) }
+    }
+}
+
+impl Team for Asking {
+    fn threads(&self) -> usize {
+        1
+    }
+
+    fn each(&self, count: usize, work: &Work<'_>) {
+        let mut numbers = 0..count;
+        work(&mut || numbers.next());
+    }
+
+    fn stopped(&self) -> bool {
+        self.asked.fetch_add(1, Relaxed) >= self.most
+    }
+
+    fn reserve(&self, _bytes: u64) -> bool {
+        true
+    }
+
+    fn release(&self, _bytes: u64) {}
+}
+
+/// Work that a team does.
+type Watched<'w> = &'w mut dyn FnMut(&Asking) -> Result<(), FaultCode>;
+
+/// Sorts, and ranks, with a team that is never told to stop, and one that is told after half of its looks. There
+/// are at least so many looks in either.
+fn looks_often<T: Key>(keys: &[T], least: usize) {
+    let (mut out, mut ranks) = (Vec::with_capacity(keys.len()), Vec::with_capacity(keys.len()));
+    let (out, ranks) = (out.spare_capacity_mut(), ranks.spare_capacity_mut());
+    let mut sorting = |team: &Asking| sort(keys, Order::Up, &mut out[..keys.len()], team);
+    let mut ranking = |team: &Asking| rank(keys, Order::Up, &mut ranks[..keys.len()], team);
+    let both: [Watched<'_>; 2] = [&mut sorting, &mut ranking];
+    for work in both {
+        let team = Asking::at_most(usize::MAX);
+        assert_eq!(work(&team), Ok(()));
+        let asked = team.asked.into_inner();
+        assert!(asked >= least, "{asked} looks");
+        assert_eq!(work(&Asking::at_most(asked / 2)), Err(FaultCode::Interrupted));
+        assert_eq!(work(&Asking::at_most(0)), Err(FaultCode::Interrupted));
+    }
+}
+
+#[test]
+fn every_way_to_sort_looks_whether_it_is_to_stop() {
+    let count = 1 << 21;
+    // In order already; of few values; any; zeros and NaNs, which are put back.
+    looks_often(&(0..count).collect::<Vec<i64>>(), 8);
+    looks_often(&(0..count).map(|i| i * 31 % 1009).collect::<Vec<i64>>(), 16);
+    looks_often(&(0..count).map(|i| (i * 31 % 1009) << 40).collect::<Vec<i64>>(), 24);
+    let floats = (0..count).map(|i| if i % 2 == 0 { f64::NAN } else { (i % 1000) as f64 * -0.0 });
+    looks_often(&floats.collect::<Vec<f64>>(), 24);
+}
+
+#[test]
+fn room_is_touched_page_by_page_before_words_are_scattered() {
+    let mut room: Vec<MaybeUninit<u64>> = vec![MaybeUninit::new(7); 4 << 20];
+    let team = Asking::at_most(3);
+    assert_eq!(radix::touch(&mut room, &team), Err(FaultCode::Interrupted));
+    // Each look is after a part of the room: 2 MB of its 32.
+    assert_eq!(team.asked.into_inner(), 5);
+    let written = |word: &MaybeUninit<u64>| {
+        // SAFETY: all were initialised.
+        unsafe { word.assume_init() != 7 }
+    };
+    assert_eq!(room.iter().filter(|word| written(word)).count(), 4 << 9);
+    assert_eq!(radix::touch(&mut room, &CallingThread(None)), Ok(()));
+    assert_eq!(room.iter().filter(|word| written(word)).count(), 16 << 9);
 }
 
 proptest! {
