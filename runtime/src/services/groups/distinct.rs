@@ -158,7 +158,10 @@ fn by_place<I: Iterator<Item = u64> + Clone + Sync>(
             }
         }
     });
-    poll(team)?;
+    if let Err(fault) = poll(team) {
+        team.release(bytes);
+        return Err(fault);
+    }
     let pieces = pieces(count, team);
     let begins: Vec<Mutex<usize>> = pieces.iter().map(|_| Mutex::new(0)).collect();
     let begin = |at: usize| begins[at].lock().unwrap_or_else(PoisonError::into_inner);
