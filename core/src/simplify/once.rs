@@ -104,7 +104,7 @@ impl Decline {
         block.lets = lets;
     }
 
-    /// What stands for an intrinsic that declines: no elements, and that nothing was found.
+    /// Binds what stands for an intrinsic that declines: no elements, and that nothing was found.
     fn nothing(&mut self, lets: &mut Vec<Let>, binding: &Let) -> Op {
         let Ty::Pair(both, _) = &binding.ty else { bug!("it gives a pair") };
         let Ty::Pair(ints, _) = &**both else { bug!("it gives a pair of sequences") };

@@ -9,7 +9,9 @@ fn a_question_waits_for_its_channel() {
     let question = client.question();
     assert_eq!(question.content["prompt"], "Who are you? ");
     client.answer(&question, "Guy");
-    assert_eq!(client.done(&asked).said(), ["execute_result: \"Guy\" : [char]"]);
+    // On a busy machine, progress may be shown before the question is asked.
+    let said = client.done(&asked).said();
+    assert_eq!(said.last().map(String::as_str), Some("execute_result: \"Guy\" : [char]"));
 }
 
 #[test]

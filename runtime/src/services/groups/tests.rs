@@ -1,3 +1,5 @@
+//! Tests that equal elements are found, by each of the ways to find them.
+
 use super::super::sort::CallingThread;
 use super::distinct::distinct_within;
 use super::*;
