@@ -21,9 +21,9 @@
 mod chunk;
 mod read;
 
-use super::columns;
 use super::scan::{expected, float, float_text, int};
 use super::source::Source;
+use super::{STOPPED, columns};
 use csv::{QuoteStyle, WriterBuilder};
 use nesl_core::interp::Value;
 use nesl_core::ir::Ty;
@@ -95,13 +95,17 @@ fn value(table: &Table<'_>) -> Result<Value, String> {
     columns::to_value(parts, &ty, table.precision, table.stop)
 }
 
+/// The rows that are written between two checks of an interruption.
+const POLLED_ROWS: usize = 1 << 12;
+
 /// A table of rows; `rows_ty` is the type of the sequence. The header is a line as it is to be
-/// written; empty for none.
+/// written; empty for none. Fails if `stop` says so.
 pub fn write(
     rows: &Value,
     rows_ty: &Ty,
     header: &[u8],
     precision: Precision,
+    stop: &dyn Fn() -> bool,
 ) -> Result<Vec<u8>, String> {
     let Ty::Sequence(row) = rows_ty else {
         return Err(format!("a table is a sequence of rows, not {}", shown(rows_ty)));
@@ -129,7 +133,10 @@ pub fn write(
     let quote = if first == Some(true) { QuoteStyle::Always } else { QuoteStyle::Necessary };
     let mut writer =
         WriterBuilder::new().has_headers(false).flexible(true).quote_style(quote).from_writer(out);
-    for value in rows.iter() {
+    for (value, position) in rows.iter().zip(0usize..) {
+        if position.is_multiple_of(POLLED_ROWS) && stop() {
+            return Err(STOPPED.to_owned());
+        }
         each_field(&value, row, precision, &mut room, &mut |field| {
             writer.write_field(field).map_err(|e| e.to_string())
         })?;
@@ -305,6 +312,17 @@ mod tests {
         Ty::Sequence(Box::new(Ty::Char))
     }
 
+    #[test]
+    fn a_writer_that_is_told_to_stop_stops() {
+        let rows =
+            Value::Sequence(nesl_core::interp::Sequence::Ints(Arc::new((0..100_000).collect())));
+        let looks = std::cell::Cell::new(0);
+        let stop = || looks.replace(looks.get() + 1) == 2;
+        let ty = Ty::sequence(Ty::Int);
+        assert_eq!(write(&rows, &ty, b"", WIDE, &stop), Err(STOPPED.to_owned()));
+        assert_eq!(looks.get(), 3);
+    }
+
     fn message(csv: &[u8], row: &Ty) -> String {
         read(csv, "data.csv", row, WIDE).unwrap_err()
     }
@@ -364,7 +382,8 @@ mod tests {
                 Value::pair(Value::Char(b','), Value::text("say \"no\"\n")),
             )],
         );
-        let written = write(&rows, &Ty::Sequence(Box::new(row.clone())), b"a,b,c", WIDE).unwrap();
+        let written =
+            write(&rows, &Ty::Sequence(Box::new(row.clone())), b"a,b,c", WIDE, &|| false).unwrap();
         assert_eq!(written, b"a,b,c\nT,\",\",\"say \"\"no\"\"\n\"\n");
         assert_eq!(read(&written, "f", &row, WIDE), Ok(rows));
     }
@@ -440,7 +459,7 @@ mod tests {
             let row = pair(text(), Ty::Int);
             let rows = rows.into_iter().map(|(a, b)| Value::pair(Value::text(a), Value::Int(b)));
             let rows = Value::sequence(&row, rows);
-            let mut csv = write(&rows, &Ty::sequence(row.clone()), b"", WIDE).unwrap();
+            let mut csv = write(&rows, &Ty::sequence(row.clone()), b"", WIDE, &|| false).unwrap();
             let damaged = damage.is_some();
             if let Some((at, by)) = damage && !csv.is_empty() {
                 let at = at.index(csv.len());

@@ -12,6 +12,7 @@
 //! `real`, `integer` and `pattern` (every entry is 1.0); `general`, `symmetric` and
 //! `skew-symmetric`, whose other half is filled in. Of an `array` the zeros are left out.
 
+use super::STOPPED;
 use super::scan::{expected, float, float_text, int, is_blank, located};
 use nesl_core::interp::{Sequence, Value};
 use nesl_runtime::bug;
@@ -62,8 +63,15 @@ pub fn read(text: &[u8], name: &str, precision: Precision) -> Result<Matrix, Str
     Reader { text, name, precision, at: 0 }.matrix()
 }
 
-/// The text of a matrix, `((rows, columns), [(row, (column, value))])`.
-pub fn write(matrix: &Value, precision: Precision) -> Result<Vec<u8>, String> {
+/// The entries that are written between two checks of an interruption.
+const POLLED_ENTRIES: usize = 1 << 14;
+
+/// The text of a matrix, `((rows, columns), [(row, (column, value))])`. Fails if `stop` says so.
+pub fn write(
+    matrix: &Value,
+    precision: Precision,
+    stop: &dyn Fn() -> bool,
+) -> Result<Vec<u8>, String> {
     let halves = |value: &Value| match value {
         Value::Pair(pair) => (pair.0.clone(), pair.1.clone()),
         other => bug!("{other:?} is not a pair"),
@@ -77,7 +85,10 @@ pub fn write(matrix: &Value, precision: Precision) -> Result<Vec<u8>, String> {
     let entries = super::values(entries.elements());
     let mut out = b"%%MatrixMarket matrix coordinate real general\n".to_vec();
     let _ = writeln!(out, "{rows} {columns} {}", entries.len());
-    for entry in entries {
+    for (entry, position) in entries.iter().zip(0usize..) {
+        if position.is_multiple_of(POLLED_ENTRIES) && stop() {
+            return Err(STOPPED.to_owned());
+        }
         let (i, rest) = halves(entry);
         let (j, x) = halves(&rest);
         let (i, j) = (i.int(), j.int());

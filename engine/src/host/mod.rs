@@ -45,6 +45,9 @@ use stream::Streams;
 pub use stream::lines_typed;
 use wait::Interrupt;
 
+/// Says that a writer of a format was told to stop; the interrupt itself is what is reported then.
+const STOPPED: &str = "writing was interrupted";
+
 /// The number of bytes that are printed between two looks at the interrupt.
 const POLLED_PRINT_BYTES: usize = 1 << 16;
 

@@ -10,6 +10,7 @@
 
 mod header;
 
+use super::STOPPED;
 use super::columns::{self, Array, Convert, Part, Piece, count};
 use super::csv::shown;
 use super::source::Source;
@@ -86,8 +87,16 @@ pub(super) fn read_parts(
     Ok(nest(elements, &header.shape))
 }
 
-/// The file of an array. Its rows must have equal lengths at every level.
-pub fn write(array: &Value, ty: &Ty, precision: Precision) -> Result<Vec<u8>, String> {
+/// The elements that are written between two checks of an interruption.
+const POLLED_ELEMENTS: usize = 1 << 18;
+
+/// The file of an array. Its rows must have equal lengths at every level. Fails if `stop` says so.
+pub fn write(
+    array: &Value,
+    ty: &Ty,
+    precision: Precision,
+    stop: &dyn Fn() -> bool,
+) -> Result<Vec<u8>, String> {
     let (rank, element) = rank(ty)?;
     let mut shape = Vec::with_capacity(rank);
     let mut level = vec![array];
@@ -106,13 +115,16 @@ pub fn write(array: &Value, ty: &Ty, precision: Precision) -> Result<Vec<u8>, St
             level = level.iter().flat_map(|v| super::values(v.elements())).collect();
         } else {
             for row in &level {
-                put(row.elements(), precision, &mut data);
+                put(row.elements(), precision, &mut data, stop);
             }
         }
         inner = element;
     }
     if rank == 0 {
-        put(&Sequence::from_values(ty, vec![array.clone()]), precision, &mut data);
+        put(&Sequence::from_values(ty, vec![array.clone()]), precision, &mut data, stop);
+    }
+    if stop() {
+        return Err(STOPPED.to_owned());
     }
     let descr = match (element, precision) {
         (Ty::Int, Precision::Bits32) => "<i4",
@@ -311,22 +323,34 @@ fn nest(elements: Array, shape: &[usize]) -> Vec<Part> {
     parts
 }
 
-fn put(elements: &Sequence, precision: Precision, data: &mut Vec<u8>) {
+/// Adds the bytes of the elements, unless it is told to stop.
+fn put(elements: &Sequence, precision: Precision, data: &mut Vec<u8>, stop: &dyn Fn() -> bool) {
     match (elements, precision) {
-        (Sequence::Ints(v), Precision::Bits64) => {
-            data.extend(v.iter().flat_map(|n| n.to_le_bytes()));
-        }
+        (Sequence::Ints(v), Precision::Bits64) => put_each(v, |n| n.to_le_bytes(), data, stop),
         (Sequence::Ints(v), Precision::Bits32) => {
-            data.extend(v.iter().flat_map(|n| (*n as i32).to_le_bytes()));
+            put_each(v, |n| (*n as i32).to_le_bytes(), data, stop);
         }
-        (Sequence::Floats(v), Precision::Bits64) => {
-            data.extend(v.iter().flat_map(|x| x.to_le_bytes()));
-        }
+        (Sequence::Floats(v), Precision::Bits64) => put_each(v, |x| x.to_le_bytes(), data, stop),
         (Sequence::Floats(v), Precision::Bits32) => {
-            data.extend(v.iter().flat_map(|x| (*x as f32).to_le_bytes()));
+            put_each(v, |x| (*x as f32).to_le_bytes(), data, stop);
         }
-        (Sequence::Bools(v), _) => data.extend(v.iter().map(|b| u8::from(*b))),
-        (Sequence::Chars(v), _) => data.extend(v.iter()),
+        (Sequence::Bools(v), _) => put_each(v, |b| [u8::from(*b)], data, stop),
+        (Sequence::Chars(v), _) => put_each(v, |c| [*c], data, stop),
         (Sequence::Values(v), _) => bug!("{v:?} are not scalars"),
+    }
+}
+
+fn put_each<T, const BYTES: usize>(
+    elements: &[T],
+    bytes: impl Fn(&T) -> [u8; BYTES],
+    data: &mut Vec<u8>,
+    stop: &dyn Fn() -> bool,
+) {
+    data.reserve(elements.len() * BYTES);
+    for part in elements.chunks(POLLED_ELEMENTS) {
+        if stop() {
+            return;
+        }
+        data.extend(part.iter().flat_map(&bytes));
     }
 }

@@ -272,7 +272,8 @@ impl System {
     fn write_csv(&mut self, args: &[Value], types: &[Ty]) -> Result<Value, String> {
         let [rows, header, name] = spread(args);
         let [ty, _, _] = spread(types);
-        let text = csv::write(&rows, &ty, header.bytes(), self.precision)?;
+        let stop = || self.interrupt.wished();
+        let text = csv::write(&rows, &ty, header.bytes(), self.precision, &stop)?;
         self.write_file(&name, &text)?;
         Ok(Value::Bool(true))
     }
@@ -280,7 +281,8 @@ impl System {
     fn write_npy(&mut self, args: &[Value], types: &[Ty]) -> Result<Value, String> {
         let [array, name] = spread(args);
         let [ty, _] = spread(types);
-        self.write_file(&name, &npy::write(&array, &ty, self.precision)?)?;
+        let bytes = npy::write(&array, &ty, self.precision, &|| self.interrupt.wished())?;
+        self.write_file(&name, &bytes)?;
         Ok(Value::Bool(true))
     }
 
@@ -292,7 +294,8 @@ impl System {
     fn write_matrix_market(&mut self, args: &[Value]) -> Result<Value, String> {
         // The matrix is itself a pair, so there are two arguments and never three.
         let [matrix, name] = spread(args);
-        self.write_file(&name, &matrix_market::write(&matrix, self.precision)?)?;
+        let stop = || self.interrupt.wished();
+        self.write_file(&name, &matrix_market::write(&matrix, self.precision, &stop)?)?;
         Ok(Value::Bool(true))
     }
 
