@@ -143,14 +143,14 @@ proptest! {
     #[test]
     fn tables_read_back((ty, value, precision) in typed(rows().prop_map(seq))) {
         let Ty::Sequence(row) = &ty else { unreachable!() };
-        let written = csv::write(&value, &ty, b"", precision).unwrap();
+        let written = csv::write(&value, &ty, b"", precision, &|| false).unwrap();
         let read = csv::read(&written, "f", row, precision).unwrap();
         prop_assert!(same(&read, &value), "{read:?} is not {value:?}");
     }
 
     #[test]
     fn arrays_read_back((ty, value) in arrays()) {
-        let written = npy::write(&value, &ty, WIDE).unwrap();
+        let written = npy::write(&value, &ty, WIDE, &|| false).unwrap();
         let read = npy::read(&written, "f", &ty, WIDE).unwrap();
         // The lengths of levels below an empty level are not part of the value.
         prop_assert!(same(&read, &value), "{read:?} is not {value:?}");
@@ -159,7 +159,7 @@ proptest! {
 
     #[test]
     fn matrices_read_back(value in matrices()) {
-        let written = matrix_market::write(&value, WIDE).unwrap();
+        let written = matrix_market::write(&value, WIDE, &|| false).unwrap();
         let read = matrix_market::read(&written, "f", WIDE).unwrap().into_value();
         prop_assert!(same(&read, &value), "{read:?} is not {value:?}");
     }
@@ -175,8 +175,8 @@ proptest! {
         let object = object::write(&value, &ty, precision, &|| false);
         let mut files = vec![
             object,
-            npy::write(&array, &array_ty, WIDE).unwrap(),
-            matrix_market::write(&matrix, WIDE).unwrap(),
+            npy::write(&array, &array_ty, WIDE, &|| false).unwrap(),
+            matrix_market::write(&matrix, WIDE, &|| false).unwrap(),
             b"( 1 2 3 -4.5 1e10 )".to_vec(),
             b"id,name,ok\n1,\"a \"\"b\"\"\",T\n2,,f\n".to_vec(),
         ];
@@ -394,7 +394,7 @@ fn arrays_in_fortran_order() {
 #[test]
 fn libraries_that_others_wrote_read_our_arrays() {
     let rows = Value::sequence(&seq(Ty::Int), [ints(&[1, -2, 3]), ints(&[4, 5, 6])]);
-    let written = npy::write(&rows, &seq(seq(Ty::Int)), WIDE).unwrap();
+    let written = npy::write(&rows, &seq(seq(Ty::Int)), WIDE, &|| false).unwrap();
     let file = npyz::NpyFile::new(&written[..]).unwrap();
     assert_eq!(file.shape(), [2, 3]);
     assert_eq!(file.into_vec::<i64>().unwrap(), [1, -2, 3, 4, 5, 6]);
@@ -403,7 +403,7 @@ fn libraries_that_others_wrote_read_our_arrays() {
 #[test]
 fn arrays_that_cannot_be() {
     let ragged = Value::sequence(&seq(Ty::Int), [ints(&[1, 2]), ints(&[3])]);
-    let message = npy::write(&ragged, &seq(seq(Ty::Int)), WIDE).unwrap_err();
+    let message = npy::write(&ragged, &seq(seq(Ty::Int)), WIDE, &|| false).unwrap_err();
     assert_eq!(
         message,
         "the rows of an array have equal lengths, but one has 2 and another 1 elements"
