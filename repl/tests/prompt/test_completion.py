@@ -59,7 +59,8 @@ def test_words_of_a_command_stand_before_names(session):
 
 def test_where_a_value_is_missing_all_are_listed_that_fit_first(session):
     found = listed(session, "price(")
-    assert found[0].startswith("price : int -> int") and len(found) < 40, found
+    # What is called is rarely an argument of itself: the usual functions come before it.
+    assert found[0].startswith("count : [bool] -> int") and len(found) < 40, found
     assert found[-1].startswith("… and ") and "first letters" in found[-1], found
     assert not any(line.startswith("word") for line in found[:2]), found
     # At the beginning of a line nobody asks.
