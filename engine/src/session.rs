@@ -351,7 +351,8 @@ impl Session {
     }
 
     /// Gives the device that programs run on back, if there is one, until it is needed again: arrays move to
-    /// the memory of the host, and values and definitions stay what they are. Fails with the reason why
+    /// the memory of the host, and values and definitions stay what they are. Memory that the runtime keeps for later
+    /// arrays is freed. Fails with the reason why
     /// that is not possible; then the device is kept.
     pub fn release_device(&self) -> Result<(), String> {
         let released = self.runtime().map_or(Ok(()), Runtime::release_device);

@@ -322,7 +322,7 @@ impl State {
         let settings = self.session.settings_mut();
         let (length, data) = (settings.print_length.take(), settings.data.take());
         let (style, most) = (self.setup.display, self.setup.display.full_bytes);
-        settings.print_bytes = most;
+        let bytes = std::mem::replace(&mut settings.print_bytes, most);
         let interrupt = self.session.interrupt_handle();
         let receiver = self.receiver.clone();
         let outcome = self.enter_showing(name, text, whole, &mut |binding| {
@@ -343,7 +343,7 @@ impl State {
             Some(Output::Answer(Bundle::text(notice)))
         });
         let settings = self.session.settings_mut();
-        (settings.print_length, settings.data, settings.print_bytes) = (length, data, None);
+        (settings.print_length, settings.data, settings.print_bytes) = (length, data, bytes);
         outcome
     }
 
@@ -521,6 +521,8 @@ impl State {
     /// Begins a new session with the same settings: definitions, values and pictures are gone.
     pub fn reset(&mut self) {
         self.session.reset();
+        // If that is not possible, the device is kept until the session is idle.
+        drop(self.session.release_device());
         self.drawn.clear();
         self.forms.clear();
         self.renderer = Renderer::new(true);

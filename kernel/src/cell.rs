@@ -323,6 +323,7 @@ impl Cell {
         self.release(false);
         self.take_progress_away(false);
         self.progress.paused = true;
+        self.publisher.flush();
     }
 
     /// Goes on after input.

@@ -1,4 +1,5 @@
-//! Cells that ask about a name: `name?` and `?name`, also with two marks, as some are used to.
+//! Cells that ask about a name: `name?` and `?name`, also with two marks, as some are used to. What is asked
+//! about is a name of NESL, unless it begins with a colon, as commands do.
 
 /// Returns the name that a cell asks about, if it is one of `name?` and `?name`: the answer is read in
 /// the pager.
@@ -9,6 +10,12 @@ pub fn asked_about(code: &str) -> Option<&str> {
     let name = after.or_else(before)?.trim();
     let is_part = |c: char| c.is_ascii_alphanumeric() || c == '_';
     (!name.is_empty() && name.trim_start_matches(':').chars().all(is_part)).then_some(name)
+}
+
+/// Returns the command that answers a question about a name.
+pub fn answering(name: &str) -> String {
+    let command = if name.starts_with(':') { ":help" } else { ":doc" };
+    format!("{command} {name}")
 }
 
 #[cfg(test)]

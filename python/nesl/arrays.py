@@ -30,8 +30,13 @@ class Ragged:
     """
 
     def __init__(self, offsets, data):
-        self.offsets = np.asarray(offsets, dtype=np.int64)
+        offsets = np.asarray(offsets)
+        if offsets.size and offsets.dtype.kind not in "iu":
+            raise TypeError("offsets are ints")
+        self.offsets = offsets.astype(np.int64, copy=False)
         self.data = np.asarray(data)
+        if self.data.ndim != 1:
+            raise ValueError("the data are a flat array")
         if self.offsets.ndim != 1 or len(self.offsets) == 0 or self.offsets[0] != 0:
             raise ValueError("offsets are a flat array that begins with 0")
         if (np.diff(self.offsets) < 0).any() or self.offsets[-1] != len(self.data):
@@ -140,6 +145,9 @@ def _encode_all(values, columns):
         types = set(map(type, values))
     first = values[0] if values else 0.0
     if all(issubclass(each, _SCALARS) and not issubclass(each, (str, bytes)) for each in types):
+        # NumPy would make floats of ints that no type of its own holds, and of an empty list.
+        if values and all(issubclass(each, (bool, int, np.integer, np.bool_)) for each in types):
+            return _encode_scalars(_ints(values), columns)
         return _encode_scalars(np.array(values), columns)
     if isinstance(first, tuple):
         if types != {tuple} or len(set(map(len, values))) > 1:
@@ -167,7 +175,21 @@ def _encode_all(values, columns):
         _same(values, lambda value: isinstance(value, (list, range, np.ndarray)), first)
         columns.append(_lengths(values))
         return f"[{_encode_all([element for value in values for element in value], columns)}]"
-    raise TypeError(f"{_a(first)} has no type in NESL")
+    odd = next(value for value in values if not isinstance(value, _SCALARS))
+    if odd is first:
+        raise TypeError(f"{_a(odd)} has no type in NESL")
+    return _same(values, lambda value: isinstance(value, _SCALARS), first)
+
+
+def _ints(values):
+    """An array of ints and bools, which are a type of their own only where there are no others."""
+    if all(isinstance(value, (bool, np.bool_)) for value in values):
+        return np.array(values, dtype=np.bool_)
+    try:
+        # Of scalars of its own NumPy takes the lowest bits.
+        return np.array(list(map(int, values)), dtype=np.int64)
+    except OverflowError:
+        raise OverflowError("an int of NESL has 64 bits and a sign") from None
 
 
 def _encode_arrays(all, columns):
@@ -189,6 +211,9 @@ def _encode_scalars(array, columns):
     if array.dtype.names:
         if len(array.dtype.names) < 2:
             raise TypeError("a tuple has at least two components")
+        for name in array.dtype.names:
+            if array[name].ndim != array.ndim:
+                raise TypeError(f"the field {name} is an array, which has no type in NESL")
         parts = [_encode_scalars(array[name], columns) for name in array.dtype.names]
         return f"({', '.join(parts)})"
     kind = array.dtype.kind

@@ -4,7 +4,7 @@
     n = sqrt(sum({x * x : x in v}))
 
 `-i names` gives Python's variables to NESL before the cell runs, `-o names` takes NESL's after it;
-several are separated by commas. `%nesl EXPRESSION` is a value that Python can go on with. All cells
+several are separated by commas, or have an option each. `%nesl EXPRESSION` is a value that Python can go on with. All cells
 share a session, which `--runtime`, `--precision`, `--threads`, `--memory` and `--seed` begin anew.
 """
 
@@ -46,8 +46,8 @@ _SETTINGS = {"runtime": "cpu", "precision": 64, "threads": None, "memory": None,
 
 def _parser():
     parser = _Arguments(prog="%%nesl", add_help=False)
-    parser.add_argument("-i", "--input", default="")
-    parser.add_argument("-o", "--output", default="")
+    parser.add_argument("-i", "--input", action="append", default=[])
+    parser.add_argument("-o", "--output", action="append", default=[])
     for name, usual in _SETTINGS.items():
         whole = isinstance(usual, int) or name == "threads"
         parser.add_argument(f"--{name}", type=int if whole else str)
@@ -176,8 +176,8 @@ class NeslMagics(Magics):
         return None
 
 
-def _names(text):
-    return [name.strip() for name in text.split(",") if name.strip()]
+def _names(texts):
+    return [name.strip() for text in texts for name in text.split(",") if name.strip()]
 
 
 def _completer(magics):

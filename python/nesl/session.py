@@ -249,8 +249,9 @@ class Session:
 
     def __contains__(self, name):
         """True if a variable or a function has the name."""
+        # Words of the language have no type.
         return isinstance(name, str) and any(
-            text.lower() == name.lower() for text, _ in self.complete(name)
+            ty and text.lower() == name.lower() for text, ty in self.complete(name)
         )
 
     def complete(self, source, cursor=None):

@@ -39,6 +39,12 @@ def test_names_go_both_ways(shell):
     assert shell.run_line_magic("nesl", "n + 1.0") == 6.0
 
 
+def test_an_option_may_be_given_again(shell):
+    shell.user_ns.update(v=np.array([100]), w=np.array([7]))
+    cell(shell, "-i v -i w -o q -o r", "q = sum(v); r = sum(w)")
+    assert (shell.user_ns["q"], shell.user_ns["r"]) == (100, 7)
+
+
 def test_values_are_shown_in_every_form(shell):
     shown = cell(shell, "", "z = 3;\n1;\n[(1, 2.5)]").outputs
     assert [output.data["text/plain"] for output in shown] == [

@@ -147,13 +147,19 @@ def test_structured_arrays_are_sequences_of_tuples(session):
         (1j, TypeError, "complex"),
         (np.array([1j]), TypeError, "complex128"),
         (np.array(["2020-01-01"], dtype="M8[D]"), TypeError, "datetime64"),
-        (np.array([1, "a", None], dtype=object), TypeError, "has no type|have no type"),
+        (np.array([1, "a", None], dtype=object), TypeError, "an int and a str"),
         (np.ma.masked_array([1, 2], [True, False]), TypeError, "masked"),
         ((1,), TypeError, "two components"),
         ([(1, 2), (1, 2, 3)], TypeError, "a tuple of 2 and a tuple of 3"),
         (["a", 1], TypeError, "a str and an int"),
         ([[1], 2], TypeError, "a list and an int"),
         (2**63, OverflowError, "64 bits"),
+        ([2**63, -1], OverflowError, "64 bits"),
+        ([(2**63, 1), (-1, 2)], OverflowError, "64 bits"),
+        ([np.uint64(2**63), 1], OverflowError, "64 bits"),
+        ([1, None], TypeError, "an int and None"),
+        ([1, [2]], TypeError, "an int and a list"),
+        (np.zeros(2, dtype=[("a", "i8"), ("b", "f8", (2,))]), TypeError, "the field b"),
         (np.array([2**63], dtype=np.uint64), OverflowError, "64 bits"),
     ],
     ids=lambda case: str(case)[:20],
@@ -163,6 +169,32 @@ def test_what_has_no_type_is_refused(session, value, exception, words):
     with pytest.raises(exception, match=words):
         session["kept"] = value
     assert session["kept"] == 1
+
+
+def test_parts_of_ragged_rows_are_looked_at():
+    with pytest.raises(TypeError, match="offsets are ints"):
+        Ragged([0.0, 1.7], [1])
+    with pytest.raises(ValueError, match="flat array"):
+        Ragged([0, 1], [[1, 2]])
+
+
+def test_ints_fit_the_precision():
+    with Session(precision=32) as session:
+        with pytest.raises(Error, match="32 bits"):
+            session["n"] = 3_000_000_000
+        session["n"] = -(2**31)
+        assert session.eval("n + 1") == 1 - 2**31
+
+
+def test_words_of_the_language_are_no_names(session):
+    session["v"] = 1
+    assert [name in session for name in ("v", "sum", "if", "let", "nowhere")] == [
+        True,
+        True,
+        False,
+        False,
+        False,
+    ]
 
 
 def test_names_that_cannot_be(session):

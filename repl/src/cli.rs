@@ -57,6 +57,9 @@ How to read the stages from flat to fused:
   versions … or …          two ways to the same value; the sizes decide which one runs
   kernel 1 over s2 stores v4 { … }  steps in one pass over s2, of which only v4 is stored";
 
+/// A notebook is shown about so many bytes of a value as text: some screens of a long string.
+const MAX_BRIEF_BYTES: usize = 8 << 10;
+
 /// A notebook is shown about so many bytes of a value that is asked for as a whole.
 const MAX_FULL_BYTES: usize = 1 << 20;
 
@@ -611,13 +614,19 @@ impl Global {
             settings: Settings {
                 shown: ShownValues::Expressions,
                 data: Some(limits()),
+                print_bytes: Some(MAX_BRIEF_BYTES),
                 ..self.settings()
             },
             runtimes: &RUNTIMES,
             runtime: self.runtime,
             options: self.options(),
             idle: Some(DEFAULT_IDLE),
-            display: Style { html: true, full_bytes: Some(MAX_FULL_BYTES), ..Style::default() },
+            display: Style {
+                html: true,
+                brief_bytes: Some(MAX_BRIEF_BYTES),
+                full_bytes: Some(MAX_FULL_BYTES),
+                ..Style::default()
+            },
             extra: &[],
         }
     }

@@ -258,6 +258,7 @@ impl Runtime for Composite {
     }
 
     fn release_device(&self) -> Result<(), Failure> {
+        self.sides.of(Side::Host)?.release_device()?;
         if !self.sides.can_reopen() || self.sides.opened(Side::Device).is_none() {
             return Ok(());
         }

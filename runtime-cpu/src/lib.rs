@@ -244,6 +244,11 @@ impl Runtime for Cpu {
         self.report()
     }
 
+    fn release_device(&self) -> Result<(), Failure> {
+        self.memory.free_unused();
+        Ok(())
+    }
+
     fn poll(&self) -> Result<bool, Failure> {
         // Every launch is executed at once.
         self.report()?;

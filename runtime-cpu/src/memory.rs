@@ -202,6 +202,11 @@ impl Memory {
         self.trim(keep.max(most));
     }
 
+    /// Frees all free blocks.
+    pub fn free_unused(&self) {
+        self.trim(0);
+    }
+
     /// Frees the oldest free blocks until they have at most `keep` bytes (and are few enough to be
     /// searched).
     fn trim(&self, keep: u64) {
@@ -336,6 +341,20 @@ mod tests {
         let again = memory.alloc(990).unwrap();
         assert_eq!(again.start(), at);
         assert_eq!(memory.usage(), (990, 1000));
+    }
+
+    #[test]
+    fn free_blocks_are_freed() {
+        let memory = Memory::new(u64::MAX);
+        let kept = memory.alloc(1 << 20).unwrap();
+        let block = memory.alloc(1 << 20).unwrap();
+        block.count(1 << 20).unwrap();
+        drop(block);
+        assert_eq!(memory.free.lock().unwrap().blocks.len(), 1);
+        memory.free_unused();
+        let free = memory.free.lock().unwrap();
+        assert_eq!((free.blocks.len(), free.bytes, free.lent), (0, 0, 0));
+        drop((free, kept));
     }
 
     #[test]

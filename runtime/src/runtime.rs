@@ -300,7 +300,8 @@ pub trait Runtime {
         Ok(0)
     }
     /// Moves all arrays to the memory of the host, and gives a device of its own back until an array or
-    /// a launch needs it again; does nothing if it has none. After a failure it still has the device.
+    /// a launch needs it again. Memory of the host that is kept for later arrays is freed. After a failure it still
+    /// has the device.
     fn release_device(&self) -> Result<(), Failure> {
         Ok(())
     }

@@ -39,12 +39,13 @@ impl From<Failure> for Refusal {
 type Result<T> = std::result::Result<T, Refusal>;
 
 /// Reads a value of a type without datatypes from `data`: its columns, with `counts` elements. It is
-/// written to the runtime as it is read, if there is one.
+/// written to the runtime as it is read, if there is one; without one, ints that do not fit `precision` are refused.
 pub(crate) fn given(
     ty: &ValueType,
     counts: &[usize],
     data: &mut dyn Read,
     runtime: Option<&dyn Runtime>,
+    precision: Precision,
 ) -> Result<ResidentValue> {
     let kinds = kinds(ty);
     if kinds.len() != counts.len() {
@@ -63,7 +64,10 @@ pub(crate) fn given(
             Ok(ResidentValue::resident(parts, ty.representation(), Precision::Bits64))
         }
         _ => {
-            let columns = kinds.iter().zip(counts).map(|(kind, count)| read(*kind, *count, data));
+            let columns = kinds.iter().zip(counts).map(|(kind, count)| {
+                let column = read(*kind, *count, data)?;
+                fits(&column, precision).map(|()| column)
+            });
             let value = value(ty, columns.collect::<Result<_>>()?)?;
             Ok(ResidentValue::value_of(value, ty.representation()))
         }
@@ -89,6 +93,15 @@ fn read(kind: Kind, count: usize, data: &mut dyn Read) -> Result<Column> {
             }
         }
     })
+}
+
+/// Refuses ints that a program of a precision would take for others.
+fn fits(column: &Column, precision: Precision) -> Result<()> {
+    let (Column::Ints(all), Precision::Bits32) = (column, precision) else { return Ok(()) };
+    match all.iter().find(|n| i32::try_from(**n).is_err()) {
+        Some(n) => Err(format!("{n} does not fit an int, which has 32 bits").into()),
+        None => Ok(()),
+    }
 }
 
 fn words(count: usize, data: &mut dyn Read) -> Result<Vec<i64>> {

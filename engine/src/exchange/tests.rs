@@ -72,6 +72,16 @@ fn bind(session: &mut Session, name: &str, ty: &str, columns: &[Flat]) -> Result
 }
 
 #[test]
+fn ints_that_do_not_fit_the_precision_are_refused() {
+    for session in &mut sessions() {
+        session.settings_mut().precision = nesl_runtime::scalar::Precision::Bits32;
+        let wide = bind(session, "x", "int", &[Ints(vec![3_000_000_000])]);
+        assert_eq!(wide, Err("3000000000 does not fit an int, which has 32 bits".to_owned()));
+        assert_eq!(bind(session, "x", "int", &[Ints(vec![-2_147_483_648])]), Ok(()));
+    }
+}
+
+#[test]
 fn values_are_columns() {
     for session in &mut sessions() {
         assert_taken(session, "3;", "int", &[Ints(vec![3])]);

@@ -30,10 +30,13 @@ impl Session {
         // At 32 bits a value goes to the runtime only if it fits; it is looked at on the host.
         let wide = self.settings.precision == Precision::Bits64;
         let runtime = if wide { self.runtime() } else { None };
-        let value = given(ty, counts, data, runtime).map_err(|refusal| match refusal {
-            Refusal::Columns(message) => message,
-            Refusal::Runtime(failure) => words(&failure),
-        })?;
+        let value =
+            given(ty, counts, data, runtime, self.settings.precision).map_err(|refusal| {
+                match refusal {
+                    Refusal::Columns(message) => message,
+                    Refusal::Runtime(failure) => words(&failure),
+                }
+            })?;
         let mut message = None;
         // The definition has the type; its value is replaced.
         let text = format!("{name} = {};", ty.example());

@@ -1,6 +1,7 @@
 //! Matrices of numbers as heat maps, and matrices of colours as images, in PNG.
 
 use super::sheet::row_lengths;
+use crate::table::grouped;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use nesl_engine::data::{Elements, Node, Shown, ValueType};
@@ -45,6 +46,8 @@ pub(crate) struct Image {
     pub range: Option<(f64, f64)>,
     /// True if the range is that of the numbers shown only.
     is_range_of_shown: bool,
+    /// The elements that were looked at and are no finite number; they have no colour.
+    pub not_finite: usize,
 }
 
 /// A matrix that was read whole: the rows are equally long.
@@ -110,13 +113,15 @@ pub(crate) fn heat_map(matrix: &Matrix<'_>) -> Option<Image> {
     let step = step(matrix);
     let is_range_of_shown = rows.saturating_mul(columns) > MAX_RANGE_ELEMENTS;
     let range_step = if is_range_of_shown { step } else { 1 };
-    let (mut low, mut high) = (f64::INFINITY, f64::NEG_INFINITY);
+    let (mut low, mut high, mut not_finite) = (f64::INFINITY, f64::NEG_INFINITY, 0);
     for row in (0..rows).step_by(range_step) {
         let row = matrix.row(row)?;
         for column in (0..columns).step_by(range_step) {
             let x = number(row.get(column))?;
             if x.is_finite() {
                 (low, high) = (low.min(x), high.max(x));
+            } else {
+                not_finite += 1;
             }
         }
     }
@@ -132,14 +137,22 @@ pub(crate) fn heat_map(matrix: &Matrix<'_>) -> Option<Image> {
         }
     }
     let png = encoded(width, height, png::ColorType::Indexed, &pixels)?;
-    Some(Image { png, rows, columns, step, range: Some((low, high)), is_range_of_shown })
+    Some(Image {
+        png,
+        rows,
+        columns,
+        step,
+        range: Some((low, high)),
+        is_range_of_shown,
+        not_finite,
+    })
 }
 
 /// Returns the index in the palette for a number.
 fn shade(x: f64, low: f64, high: f64) -> u8 {
     let most = f64::from(NO_COLOUR - 1);
     match x {
-        x if x.is_nan() => NO_COLOUR,
+        x if !x.is_finite() => NO_COLOUR,
         x if x <= low && low < high => 0,
         x if x >= high => NO_COLOUR - 1,
         // Halves, so that the difference of large numbers is finite.
@@ -164,7 +177,7 @@ fn colours(matrix: &Matrix<'_>) -> Option<Image> {
     }
     let (width, height) = (columns.div_ceil(step), rows.div_ceil(step));
     let png = encoded(width, height, png::ColorType::Rgb, &pixels)?;
-    Some(Image { png, rows, columns, step, range: None, is_range_of_shown: false })
+    Some(Image { png, rows, columns, step, range: None, is_range_of_shown: false, not_finite: 0 })
 }
 
 /// Returns the step by which rows and columns are taken.
@@ -226,12 +239,26 @@ impl Image {
 
     /// Returns what to say of an image that does not show everything.
     pub(crate) fn note(&self) -> String {
-        match self.step {
+        let mut note = match self.step {
             1 => String::new(),
             step if self.is_range_of_shown => {
                 format!("; one of {step} rows and columns is shown, and their range")
             }
             step => format!("; one of {step} rows and columns is shown"),
+        };
+        if let Some(left_out) = self.left_out() {
+            note += "; ";
+            note += &left_out;
+        }
+        note
+    }
+
+    /// Returns what to say of elements that have no colour.
+    pub(crate) fn left_out(&self) -> Option<String> {
+        match self.not_finite {
+            0 => None,
+            1 => Some("without 1 that is not finite".to_owned()),
+            n => Some(format!("without {} that are not finite", grouped(n as u64))),
         }
     }
 }
@@ -243,6 +270,7 @@ mod tests {
     #[test]
     fn shades_are_between_the_ends() {
         assert_eq!([0.0, 1.0, 3.0, f64::NAN].map(|x| shade(x, 0.0, 2.0)), [0, 127, 254, 255]);
+        assert_eq!([f64::INFINITY, f64::NEG_INFINITY].map(|x| shade(x, 0.0, 2.0)), [255; 2]);
         assert_eq!(shade(0.0, f64::MIN, f64::MAX), 127);
         assert_eq!(shade(1.0, 1.0, 1.0), 254);
         assert_eq!((colour(0), colour(254)), (PALETTE[0], PALETTE[8]));

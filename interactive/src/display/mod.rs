@@ -25,8 +25,9 @@ use nesl_engine::data::{DataLimits, Shown};
 use nesl_engine::{Binding, Picture};
 use sheet::Room;
 
-/// The bytes of a value that is read whole to be shown in a notebook: enough for an image.
-const MAX_WHOLE_BYTES: u64 = 8 << 20;
+/// The bytes of a value that is read whole to be shown in a notebook: enough for an image of 1,024 × 1,024 numbers,
+/// whose rows have descriptors, too.
+const MAX_WHOLE_BYTES: u64 = 9 << 20;
 /// The elements read at the beginning of sequences of a larger value.
 const HEAD_ELEMENTS: usize = 40;
 /// The elements read at their ends.
@@ -43,13 +44,16 @@ pub struct Style {
     /// Floats in the cells of tables have at most so many significant digits; all that they need to be read
     /// back if there is none.
     pub digits: Option<usize>,
+    /// The text of a value that nobody asked for as a whole ends soon after so many bytes; never if there is none. It
+    /// stands beside HTML, which ends as early.
+    pub brief_bytes: Option<usize>,
     /// The text of a value that is asked for as a whole ends soon after so many bytes; never if there is none.
     pub full_bytes: Option<usize>,
 }
 
 impl Default for Style {
     fn default() -> Style {
-        Style { html: false, digits: Some(CELL_DIGITS), full_bytes: None }
+        Style { html: false, digits: Some(CELL_DIGITS), brief_bytes: None, full_bytes: None }
     }
 }
 

@@ -9,7 +9,7 @@ use crate::cell::{Cell, Manner};
 use crate::input::Asker;
 use crate::kernel::Kernel;
 use crate::media;
-use crate::question::asked_about;
+use crate::question::{answering, asked_about};
 use crate::wire::{self, Request};
 use jupyter_protocol::{ExecuteInput, ExecutionCount, Status};
 use nesl_engine::LineInput;
@@ -92,7 +92,7 @@ pub fn execute(kernel: &Arc<Kernel>, request: Request) {
         ended: Mutex::new(None),
         expressions: Mutex::new(Map::new()),
     });
-    let text = name.map_or_else(|| asked.code.clone(), |name| format!(":help {name}"));
+    let text = name.map_or_else(|| asked.code.clone(), answering);
     let numbered = asked.store_history && !asked.silent;
     let asker = asked.allow_stdin.then(|| run.asker());
     let (sunk, ended, concludes) = (run.clone(), run.clone(), asked.user_expressions.is_empty());
@@ -213,10 +213,14 @@ impl Run {
                 };
                 lock(&shown).get_or_insert(answer);
             }),
-            done: Box::new(move |_| {
-                if let Some(answer) = lock(&result).take() {
-                    lock(&self.expressions).insert(name, answer);
+            done: Box::new(move |outcome| {
+                if outcome == Outcome::Aborted {
+                    return;
                 }
+                // A definition has no value, and neither have a comment and most commands.
+                let nothing = || json!({ "status": "ok", "data": {}, "metadata": {} });
+                let answer = lock(&result).take().unwrap_or_else(nothing);
+                lock(&self.expressions).insert(name, answer);
             }),
         });
     }

@@ -9,6 +9,8 @@ const MAX_TICKS: usize = 12;
 const MANY_POWERS: f64 = 1.5;
 /// The digits before powers of ten at which marks may stand, from few to many.
 const LOG_DIGITS: [&[f64]; 3] = [&[1.0], &[1.0, 3.0], &[1.0, 2.0, 5.0]];
+/// The decimals before an exponent, if they are enough to tell numbers apart.
+const EXPONENT_DECIMALS: usize = 3;
 /// The part of the range that is left free at both ends.
 const MARGIN_PART: f64 = 0.04;
 
@@ -99,10 +101,12 @@ impl Scale {
         // As many decimals as the step has.
         let decimals = (-step.log10().floor()).clamp(0.0, 12.0) as usize;
         let largest = self.low.abs().max(self.high.abs());
-        let short = (1e-4..1e7).contains(&largest);
         let text = |x: f64| {
             let x = if x == 0.0 { 0.0 } else { x };
-            if short { format!("{x:.decimals$}") } else { exponent_text(x) }
+            match notation(largest, step) {
+                Notation::Decimals => format!("{x:.decimals$}"),
+                Notation::Exponent(digits) => exponent_text(x, digits),
+            }
         };
         inside.map(|x| (x, text(x))).collect()
     }
@@ -158,6 +162,40 @@ fn raised(x: f64) -> String {
     format!("{x:.0}").chars().map(raise).collect()
 }
 
+/// The way in which numbers are written that differ by a step.
+enum Notation {
+    /// With all digits before the point.
+    Decimals,
+    /// With an exponent, and so many decimals before it.
+    Exponent(usize),
+}
+
+/// Returns the way to write numbers up to `largest`, so that those that differ by `step` are different texts.
+fn notation(largest: f64, step: f64) -> Notation {
+    let digits = (largest.log10().floor() - step.log10().floor()).clamp(0.0, 16.0) as usize;
+    match largest {
+        x if (1e-4..1e7).contains(&x) => Notation::Decimals,
+        _ if digits <= EXPONENT_DECIMALS => Notation::Exponent(EXPONENT_DECIMALS),
+        x if (1e7..1e15).contains(&x) => Notation::Decimals,
+        _ => Notation::Exponent(digits),
+    }
+}
+
+/// Returns the ends of a range in a few characters, but in as many as it takes to tell a hundredth of the range.
+pub(super) fn end_texts(low: f64, high: f64) -> [String; 2] {
+    let step = (high - low) / 100.0;
+    let largest = low.abs().max(high.abs());
+    // Four digits, as short texts have them, do.
+    if !(step > 0.0 && step.is_finite()) || step >= largest / 1e4 {
+        return [low, high].map(short_text);
+    }
+    let decimals = (-step.log10().floor()).clamp(0.0, 12.0) as usize;
+    [low, high].map(|x| match notation(largest, step) {
+        Notation::Decimals => format!("{x:.decimals$}"),
+        Notation::Exponent(digits) => exponent_text(x, digits),
+    })
+}
+
 /// Returns a number in a few characters.
 pub(crate) fn short_text(x: f64) -> String {
     match x.abs() {
@@ -170,15 +208,16 @@ pub(crate) fn short_text(x: f64) -> String {
                 false => text,
             }
         }
-        _ => exponent_text(x),
+        _ => exponent_text(x, EXPONENT_DECIMALS),
     }
 }
 
-fn exponent_text(x: f64) -> String {
+/// Returns a number with an exponent, and at most so many decimals before it.
+fn exponent_text(x: f64, decimals: usize) -> String {
     if x == 0.0 {
         return "0".to_owned();
     }
-    let text = format!("{x:.3e}");
+    let text = format!("{x:.decimals$e}");
     let (mantissa, exponent) = text.split_once('e').unwrap_or((&text, "0"));
     format!("{}e{exponent}", mantissa.trim_end_matches('0').trim_end_matches('.'))
 }
@@ -199,6 +238,9 @@ mod tests {
         assert_eq!(texts(-1.0, 1.0, false), ["-1.0", "-0.5", "0.0", "0.5", "1.0"]);
         assert_eq!(texts(3.0, 3.0, false), ["2.6", "2.8", "3.0", "3.2", "3.4"]);
         assert_eq!(texts(0.0, 4e9, false), ["0", "1e9", "2e9", "3e9", "4e9"]);
+        assert_eq!(texts(1e9, 1e9 + 4.0, false)[1..3], ["1000000001", "1000000002"]);
+        assert_eq!(texts(1.0, 1.0 + 4e-9, false)[1], "1.000000001");
+        assert_eq!(texts(1e20, 1e20 + 1e15, false)[1..3], ["1.000005e20", "1.00001e20"]);
         assert_eq!(texts(1.0, 1e6, true), ["1", "10", "100", "1,000", "10⁴", "10⁵", "10⁶"]);
         assert_eq!(texts(1e2, 1e4, true), ["100", "300", "1,000", "3,000", "10,000"]);
         assert_eq!(texts(200.0, 900.0, true), ["200", "500"]);
@@ -207,6 +249,13 @@ mod tests {
         for (low, high) in [(1e16, 1e16 + 2.0), (-1e300, 1e300), (0.0, 5e-324), (1e300, 1e300)] {
             assert!(texts(low, high, false).len() <= MAX_TICKS, "{low} {high}");
         }
+    }
+
+    #[test]
+    fn ends_differ() {
+        assert_eq!(end_texts(0.0, 1e9), ["0", "1e9"]);
+        assert_eq!(end_texts(1_234_567_890.0, 1_234_567_894.0), ["1234567890.00", "1234567894.00"]);
+        assert_eq!(end_texts(1.0, 1.0), ["1", "1"]);
     }
 
     #[test]

@@ -61,6 +61,7 @@ pub(super) fn bundle(shown: &Shown) -> Result<Bundle, String> {
     if image.step > 1 {
         notes.push(format!("one of {} rows and columns", image.step));
     }
+    notes.extend(image.left_out());
     let plain = noted(text(&matrix, low, high), &notes);
     let svg = Some(svg(&matrix, &image.data_uri(), low, high, &notes));
     Ok(Bundle { svg, plot: Some(specification(&matrix, &notes)), ..Bundle::text(plain) })
@@ -72,7 +73,7 @@ fn text(matrix: &Matrix<'_>, low: f64, high: f64) -> String {
     let shade = |x: f64| {
         let part = (x / 2.0 - low / 2.0) / (high / 2.0 - low / 2.0);
         match part {
-            part if x.is_nan() || part.is_nan() => '·',
+            part if !x.is_finite() || part.is_nan() => '·',
             part => SHADES[(part.clamp(0.0, 1.0) * 4.0).round() as usize],
         }
     };

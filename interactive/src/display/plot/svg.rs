@@ -1,6 +1,7 @@
 //! Charts as SVG: on paper of their own, so that they are readable on light and dark pages.
 
 use super::area::{Area, Sizes};
+use super::axis::Scale;
 use super::chart::{Chart, Mark, Series};
 use super::words::described;
 use crate::bundle::escaped;
@@ -47,10 +48,34 @@ const MAX_NAME_CHARS: usize = 48;
 /// The points of a series from which on they are drawn small.
 pub(super) const MANY_POINTS: usize = 500;
 
+/// The distance of the numbers at the vertical axis from it, in pixels.
+const TICK_GAP_PIXELS: f64 = 7.0;
+/// The width of the title of that axis, in pixels.
+const TITLE_PIXELS: f64 = 18.0;
+/// The space to the left of all that, in pixels.
+const LABEL_MARGIN_PIXELS: f64 = 4.0;
+
+/// Returns the width of the longest text at an axis, about, in pixels.
+fn longest_pixels(ticks: &[(f64, String)]) -> f64 {
+    ticks.iter().map(|(_, text)| text.chars().count()).max().unwrap_or(0) as f64 * LETTER_PIXELS
+}
+
+/// Returns the marks on the horizontal axis: fewer where their texts are long.
+fn spaced_ticks(scale: Scale, width: f64) -> Vec<(f64, String)> {
+    let ticks = scale.ticks((width / TICK_WIDTH_PIXELS) as usize);
+    let needed = longest_pixels(&ticks) + TICK_GAP_PIXELS;
+    if needed <= TICK_WIDTH_PIXELS {
+        return ticks;
+    }
+    scale.ticks((width / needed) as usize)
+}
+
 /// A picture with axes, under construction.
 pub(super) struct Paper {
     out: String,
     area: Area,
+    /// The space to the left of the area.
+    left: f64,
     /// The space above the area.
     top: f64,
 }
@@ -98,29 +123,32 @@ impl Paper {
     /// An empty picture with its axes and what stands around them.
     pub(super) fn new(area: Area, around: Around<'_>) -> Paper {
         let Around { titles, notes, series, described } = around;
-        let wide = (LEFT_PIXELS + area.width + RIGHT_PIXELS).max(MIN_WIDTH_PIXELS);
-        let legend = Legend::new(series, wide - LEFT_PIXELS - RIGHT_PIXELS);
+        let across = spaced_ticks(area.x, area.width);
+        let up = area.y.ticks((area.height / TICK_HEIGHT_PIXELS) as usize);
+        let title = if titles[1].is_empty() { 0.0 } else { TITLE_PIXELS };
+        let left =
+            (longest_pixels(&up) + TICK_GAP_PIXELS + title + LABEL_MARGIN_PIXELS).max(LEFT_PIXELS);
+        let wide = (left + area.width + RIGHT_PIXELS).max(MIN_WIDTH_PIXELS);
+        let legend = Legend::new(series, [left, wide - left - RIGHT_PIXELS]);
         let top = TOP_PIXELS + legend.height();
         let tall = top + area.height + BOTTOM_PIXELS;
-        let mut paper = Paper { out: begin(wide, tall, notes, described), area, top };
+        let mut paper = Paper { out: begin(wide, tall, notes, described), area, left, top };
         legend.draw(&mut paper.out);
-        let (right, bottom) = (LEFT_PIXELS + area.width, top + area.height);
-        for (value, label) in area.x.ticks((area.width / TICK_WIDTH_PIXELS) as usize) {
+        let (right, bottom) = (left + area.width, top + area.height);
+        for (value, label) in across {
             let at = paper.across(value);
             paper.element(&format!("<path d=\"M{at:.1} {top}V{bottom:.1}\" stroke=\"#e4e4e4\"/>"));
             paper.text(at, bottom + 16.0, "middle", &label);
         }
-        for (value, label) in area.y.ticks((area.height / TICK_HEIGHT_PIXELS) as usize) {
+        for (value, label) in up {
             let at = paper.up(value);
-            paper.element(&format!(
-                "<path d=\"M{LEFT_PIXELS} {at:.1}H{right:.1}\" stroke=\"#e4e4e4\"/>"
-            ));
-            paper.text(LEFT_PIXELS - 7.0, at + 4.0, "end", &label);
+            paper.element(&format!("<path d=\"M{left} {at:.1}H{right:.1}\" stroke=\"#e4e4e4\"/>"));
+            paper.text(left - TICK_GAP_PIXELS, at + 4.0, "end", &label);
         }
         paper.element(&format!(
-            "<path d=\"M{LEFT_PIXELS} {top}V{bottom:.1}H{right:.1}\" fill=\"none\" stroke=\"#777777\"/>"
+            "<path d=\"M{left} {top}V{bottom:.1}H{right:.1}\" fill=\"none\" stroke=\"#777777\"/>"
         ));
-        let (middle, centre) = ((LEFT_PIXELS + right) / 2.0, (top + bottom) / 2.0);
+        let (middle, centre) = ((left + right) / 2.0, (top + bottom) / 2.0);
         paper.text(middle, bottom + 34.0, "middle", titles[0]);
         if !titles[1].is_empty() {
             paper.element(&format!(
@@ -134,7 +162,7 @@ impl Paper {
 
     /// Returns how many pixels from the left a number lies.
     pub(super) fn across(&self, x: f64) -> f64 {
-        LEFT_PIXELS + self.area.x.place(x).clamp(-1.0, 2.0) * self.area.width
+        self.left + self.area.x.place(x).clamp(-1.0, 2.0) * self.area.width
     }
 
     /// Returns how many pixels from the top a number lies.
@@ -221,10 +249,13 @@ struct Legend<'a> {
     /// Each series with its name, the number of its row, and its distance from the left.
     entries: Vec<(&'a Series, String, usize, f64)>,
     rows: usize,
+    /// The space to the left of it.
+    left: f64,
 }
 
 impl Legend<'_> {
-    fn new(all: &[Series], width: f64) -> Legend<'_> {
+    /// Makes the legend of series, in a space with so many pixels to the left of it and so wide.
+    fn new(all: &[Series], [left, width]: [f64; 2]) -> Legend<'_> {
         let named = all.iter().filter(|series| !series.name.is_empty());
         let named: Vec<(&Series, String)> =
             named.map(|one| (one, one.name.chars().take(MAX_NAME_CHARS).collect())).collect();
@@ -235,7 +266,7 @@ impl Legend<'_> {
         let rows = named.len().div_ceil(columns);
         let place =
             |(at, (series, name))| (series, name, at / columns, (at % columns) as f64 * entry);
-        Legend { entries: named.into_iter().enumerate().map(place).collect(), rows }
+        Legend { entries: named.into_iter().enumerate().map(place).collect(), rows, left }
     }
 
     fn height(&self) -> f64 {
@@ -244,7 +275,7 @@ impl Legend<'_> {
 
     fn draw(&self, out: &mut String) {
         for (series, name, row, from) in &self.entries {
-            let (x, y) = (LEFT_PIXELS + from, TOP_PIXELS + *row as f64 * LEGEND_ROW_PIXELS);
+            let (x, y) = (self.left + from, TOP_PIXELS + *row as f64 * LEGEND_ROW_PIXELS);
             let _ = match series.mark {
                 Mark::Point => write!(
                     out,

@@ -1,7 +1,7 @@
 //! Charts as text: of braille characters, each of which has two by four dots.
 
 use super::area::{Area, Sizes};
-use super::axis::{Scale, short_text};
+use super::axis::{Scale, end_texts};
 use super::chart::{Chart, Mark};
 
 /// The width of a plot, without its labels.
@@ -125,7 +125,8 @@ pub(super) fn framed(
     (left, right): (f64, f64),
 ) -> String {
     let (bottom, top) = y.ends();
-    let labels = [top, bottom].map(short_text);
+    let [low, high] = end_texts(bottom, top);
+    let labels = [high, low];
     let width = labels.iter().map(|label| label.chars().count()).max().unwrap_or(0);
     let last = rows.len().saturating_sub(1);
     let mut out = String::new();
@@ -139,7 +140,7 @@ pub(super) fn framed(
         out += line.trim_end();
         out.push('\n');
     }
-    let (left, right) = (short_text(left), short_text(right));
+    let [left, right] = end_texts(left, right);
     let between = columns.saturating_sub(left.chars().count());
     out += &format!("{:width$} └{}\n", "", "─".repeat(columns));
     out + &format!("{:width$}  {left}{right:>between$}", "")

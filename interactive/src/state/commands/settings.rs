@@ -135,12 +135,15 @@ static SETTINGS: &[Setting] = &[
         values: "N|all",
         about: "the number of elements of a sequence that are shown as text",
         change: |state, value| {
-            state.session.settings_mut().print_length = match value {
-                "all" => None,
+            let (length, bytes) = match value {
+                "all" => (None, state.setup.display.full_bytes),
                 number => {
-                    Some(number.parse().map_err(|_| "a length is a number, or all".to_owned())?)
+                    let length = number.parse().map_err(|_| "a length is a number, or all")?;
+                    (Some(length), state.setup.display.brief_bytes)
                 }
             };
+            let settings = state.session.settings_mut();
+            (settings.print_length, settings.print_bytes) = (length, bytes);
             Ok(())
         },
         current: |state| match state.session.settings().print_length {
@@ -262,7 +265,7 @@ pub(super) static RESET: Command = Command {
     operand: Operand::None,
     usage: "",
     about: "forget all definitions and values, and begin anew",
-    doc: "Settings stay. Memory of the device is given back.",
+    doc: "Settings stay. Memory is given back, that of a device and that of the host.",
     run: |state, _| {
         state.reset();
         Outcome::Done
