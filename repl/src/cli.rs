@@ -316,6 +316,9 @@ Examples:
     },
     /// Find errors without running anything
     #[command(after_help = "\
+Several files are checked as if they ran one after the other in the same session, and the files that
+they load are checked with them.
+
 With --json every problem is one line, an object with these fields:
   kind      syntax, name, type or runtime
   severity  error or warning

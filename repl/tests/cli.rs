@@ -327,6 +327,24 @@ fn check_finds_errors_without_running() {
 }
 
 #[test]
+fn check_and_run_see_the_same() {
+    let folder = Folder::new(&[
+        ("a.nesl", "k = 1;\n"),
+        ("b.nesl", "k + 1;\n"),
+        ("wrong.nesl", "x = 1 + T;\n"),
+        ("main.nesl", "load \"wrong\";\n2;\n"),
+    ]);
+    folder.nesl(&["check", "a.nesl", "b.nesl"]).code(0).err(expect![[r#"
+        2 files checked: no errors
+    "#]]);
+    let ran = folder.nesl(&["check", "--json", "main.nesl"]).code(1);
+    let problem: serde_json::Value = serde_json::from_str(ran.out.trim()).expect("one object");
+    let place = [&problem["file"], &problem["line"], &problem["column"]];
+    assert_eq!(place, [&"wrong.nesl".into(), &1.into(), &7.into()], "{problem}");
+    folder.nesl(&["run", "main.nesl"]).code(1);
+}
+
+#[test]
 fn json_gives_places_and_edits() {
     let folder = Folder::new(&[("a.nesl", "function f1(x) =\n  plus_sacn([1]);\n")]);
     let ran = folder.nesl(&["check", "--json", "a.nesl"]).code(1);
