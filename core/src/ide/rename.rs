@@ -198,9 +198,9 @@ fn clash(
             return refuse(OF_ANOTHER_FILE);
         }
         let uses = |form: &Form| {
-            super::occurrences(db, form.id()).iter().any(|o| {
-                matches!(o.symbol, Symbol::Item(..) | Symbol::Prim(_)) && named(&o.symbol)
-            })
+            super::occurrences(db, form.id())
+                .iter()
+                .any(|o| matches!(o.symbol, Symbol::Item(..) | Symbol::Prim(_)) && named(&o.symbol))
         };
         if forms.iter().any(uses) {
             return refuse("used for something else");
@@ -324,7 +324,11 @@ mod tests {
             "count",
             "`count` is used for something else already",
         );
-        check("function $0double(x) = x * 2;\ntotal = 1;", "count", "function count(x) = x * 2;\ntotal = 1;");
+        check(
+            "function $0double(x) = x * 2;\ntotal = 1;",
+            "count",
+            "function count(x) = x * 2;\ntotal = 1;",
+        );
         check(
             "function $0double(x) = x * 2;\nfunction g(count) = count + 1;",
             "count",
@@ -336,14 +340,18 @@ mod tests {
     fn files_that_load_the_definition_matter_too() {
         let mut db = Database::new();
         let library = db.add_file("library.nesl", "function dbl(x) = x * 2;", None);
-        let main = db.add_file("main.nesl", "load \"library\";\ny = 3;\ncount([T]) + dbl(y);", None);
+        let main = db.add_file(
+            "main.nesl",
+            "load \"library\";\ny = 3;\nz = 4;\ncount([T]) + dbl(y);",
+            None,
+        );
         let form = db.outline(main).forms[0].id();
         db.set_loaded(form, Some(library));
         let at = TextSize::of("function ");
         let files = [library, main];
         let to = |new: &str| rename(&db, &files, library, at, new).map(|edits| edits.len());
         assert_eq!(to("twice"), Ok(2));
-        assert_eq!(to("y"), Err(Refusal(format!("`y` is {OF_ANOTHER_FILE} already"))));
+        assert_eq!(to("z"), Err(Refusal(format!("`z` is {OF_ANOTHER_FILE} already"))));
         let why = "`count` is used there for something else already".to_owned();
         assert_eq!(to("count"), Err(Refusal(why)));
     }
