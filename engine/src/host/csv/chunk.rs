@@ -11,8 +11,7 @@ use std::io;
 const BLOCK_BYTES: usize = 256 << 10;
 
 /// What is wrong with a quoted field that goes to the end of the file.
-const NO_CLOSING_QUOTE: &str =
-    "this quote is never closed: a quoted field ends with `\"`, and a quote in it is written `\"\"`";
+const NO_CLOSING_QUOTE: &str = "this quote is never closed: a quoted field ends with `\"`, and a quote in it is written `\"\"`";
 
 /// The way in which a table is read.
 #[derive(Clone, Copy)]
