@@ -209,7 +209,7 @@ fn clash(
     None
 }
 
-/// What is said of a new name that a file defines which the symbol's file loads, or which loads that.
+/// The words that refuse a name which another file defines: one that is loaded, or that loads.
 const OF_ANOTHER_FILE: &str = "defined in a file that is loaded with this one";
 
 /// Returns true for the name of the last expression's value, which the language gives.

@@ -10,7 +10,7 @@ use std::io;
 /// The bytes of a file that are read at a time.
 const BLOCK_BYTES: usize = 256 << 10;
 
-/// What is wrong with a quoted field that goes to the end of the file.
+/// The complaint about a quoted field that goes to the end of the file.
 const NO_CLOSING_QUOTE: &str = "this quote is never closed: a quoted field ends with `\"`, and a quote in it is written `\"\"`";
 
 /// The way in which a table is read.
