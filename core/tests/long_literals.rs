@@ -181,6 +181,29 @@ fn wide_ints_are_reported_at_32_bits() {
 }
 
 #[test]
+fn numbers_at_the_border_of_32_bits_are_the_same_in_short_and_long_literals() {
+    for (number, narrow) in [
+        ("-2147483648", true),
+        ("2147483648", false),
+        ("-2147483649", false),
+        ("3.4028235e38", true),
+        ("1e39", false),
+        ("-1e39", false),
+        ("1e-60", true),
+    ] {
+        for text in [format!("{number};"), format!("{};", list(&[number]))] {
+            let mut db = Database::new();
+            let file = db.add_file("literal.nesl", &text, None);
+            let item = db.outline(file).forms[0].id();
+            let definitions = FileDefinitions::unexecuted(&db);
+            let is_fine = |precision| elaborate(item, &definitions, precision).is_ok();
+            assert!(is_fine(Precision::Bits64), "{number}");
+            assert_eq!(is_fine(Precision::Bits32), narrow, "{number}, {} bytes", text.len());
+        }
+    }
+}
+
+#[test]
 fn core_programs_with_long_literals_are_read_back() {
     for elements in TABLES {
         let mut db = Database::new();

@@ -36,6 +36,7 @@ use nesl_core::interp::{DEFAULT_DEPTH, DEFAULT_LENGTH};
 use nesl_core::names::Resolution;
 use nesl_core::syntax::{RawKind, entry};
 use rustc_hash::{FxHashMap, FxHashSet};
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
@@ -247,7 +248,7 @@ pub struct Session {
     /// True if the text that is entered next ends in a terminator that nobody typed.
     is_closed: bool,
     /// Nesting of `load`, to refuse a file that loads itself.
-    loading: Vec<std::path::PathBuf>,
+    loading: Vec<command::Loading>,
 }
 
 /// Receives the events of an entry.
@@ -434,11 +435,13 @@ impl Session {
             }
         };
         self.set_source(file, name, text);
-        self.find_loads(file);
         let mut summary = Summary::default();
-        self.progress.begin();
-        self.run_file(file, false, sink, &mut summary);
-        self.progress.end();
+        self.while_loading(Path::new(name), |session| {
+            session.find_loads(file);
+            session.progress.begin();
+            session.run_file(file, false, sink, &mut summary);
+            session.progress.end();
+        });
         self.last = Some(Before::all(file));
         self.again = false;
         self.end_undo();

@@ -15,7 +15,7 @@ use std::sync::{Arc, PoisonError, RwLock};
 const MAX_PROGRAM_BYTES: u64 = 64 << 20;
 
 /// Reads the file of a program. One that is larger than a program can be is refused; so is a device that
-/// never ends.
+/// never ends, and a text that is UTF-16.
 pub fn read_program(path: &Path) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     File::open(path)?.take(MAX_PROGRAM_BYTES + 1).read_to_end(&mut bytes)?;
@@ -24,6 +24,9 @@ pub fn read_program(path: &Path) -> io::Result<Vec<u8>> {
         return Err(io::Error::other(format!(
             "it is larger than {most} MiB, the limit for a program; read data with `read_csv`, `read_npy` or `read_string_from_file`"
         )));
+    }
+    if bytes.starts_with(b"\xFF\xFE") || bytes.starts_with(b"\xFE\xFF") {
+        return Err(io::Error::other("it is UTF-16; save it as UTF-8"));
     }
     Ok(bytes)
 }

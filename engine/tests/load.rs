@@ -61,7 +61,7 @@ fn a_file_that_loads_itself_is_refused_and_goes_on() {
     }
     assert_eq!(
         run(dir.path(), r#"load "DIR/a"; a1 + b1;"#),
-        "! `DIR/a.nesl` is being loaded already: a file cannot load itself\nit = 2\n"
+        "! `DIR/a.nesl` is being loaded already: it loads `DIR/b.nesl`, which loads it\nit = 2\n"
     );
     let said = run(dir.path(), r#"load "DIR/self"; self1;"#);
     assert_eq!(
@@ -76,5 +76,65 @@ fn a_file_that_is_not_there_is_an_error() {
     assert_eq!(
         run(dir.path(), r#"load "DIR/none"; 3;"#),
         "! there is no file `DIR/none`: looked for `DIR/none.nesl`, `DIR/none`\nit = 3\n"
+    );
+}
+
+#[test]
+fn a_file_that_is_run_cannot_be_loaded_by_itself() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = |name: &str| dir.path().join(name).to_string_lossy().into_owned();
+    std::fs::write(path("l1.nesl"), "1; load \"l2\"; 2;").unwrap();
+    std::fs::write(path("l2.nesl"), "load \"l1\"; y = 3;").unwrap();
+    let mut session = Session::new(Settings::default());
+    let mut out = String::new();
+    let text = std::fs::read_to_string(path("l1.nesl")).unwrap();
+    session.enter(&path("l1.nesl"), &text, &mut |event| match event {
+        Event::Bound(b) => out.push_str(&format!("{} = {}\n", b.name, b.value)),
+        Event::Diagnostic(d) => out.push_str(&format!("! {}\n", d.message)),
+        _ => {}
+    });
+    let dir = dir.path().to_string_lossy();
+    assert_eq!(
+        out.replace(&*dir, "DIR"),
+        "it = 1\n! `DIR/l1.nesl` is being loaded already: it loads `DIR/l2.nesl`, which loads it\n\
+         it = 2\n"
+    );
+}
+
+#[test]
+fn a_check_goes_through_what_is_loaded() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = |name: &str| dir.path().join(name).to_string_lossy().into_owned();
+    std::fs::create_dir(path("sub")).unwrap();
+    std::fs::write(path("sub/b.nesl"), "x = 41; bad = 1 + \"a\"; load \"a\";").unwrap();
+    std::fs::write(path("sub/a.nesl"), "load \"b\"; y = x + 1;").unwrap();
+    let check = |texts: &[(&str, &str)]| {
+        let mut session = Session::new(Settings::default());
+        let sources = session.sources();
+        let reports = session.check(texts).into_iter().map(|report| {
+            let problems = report.diagnostics.iter();
+            let shown = problems.map(|d| {
+                let file = sources.get(d.primary.at.file).0;
+                let name = file.rsplit('/').next().unwrap_or("");
+                format!("{name}: {:?}: {}", d.severity, d.message)
+            });
+            shown.collect::<Vec<_>>().join("\n").replace(&*dir.path().to_string_lossy(), "DIR")
+        });
+        reports.collect::<Vec<_>>()
+    };
+    let wrong = "b.nesl: Error: `+` does not fit an int and a string\n\
+                 b.nesl: Error: `DIR/sub/a.nesl` is being loaded already: it loads \
+                 `DIR/sub/b.nesl`, which loads it";
+    let main = path("main.nesl");
+    assert_eq!(check(&[(&main, "load \"sub/a\"; y;")]), [wrong]);
+    // What is loaded again has been reported.
+    assert_eq!(check(&[(&main, "load \"sub/a\"; y;"), (&main, "load \"sub/a\";")]), [wrong, ""]);
+    // Texts see what those before them define, as when they run.
+    assert_eq!(check(&[("a", "k = 1;"), ("b", "k + 1;")]), ["", ""]);
+    assert_eq!(check(&[("b", "k + 1;"), ("a", "k = 1;")]), ["b: Error: `k` is undefined", ""]);
+    assert_eq!(
+        check(&[(&main, "load \"none\";")]),
+        ["main.nesl: Warning: there is no file `none`: looked for `DIR/none.nesl`, `DIR/none`, \
+          `none.nesl`, `none`"]
     );
 }

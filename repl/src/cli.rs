@@ -122,8 +122,8 @@ pub struct Global {
         hide_possible_values = true
     )]
     pub runtime: &'static RuntimeRow,
-    /// Compute on at most N threads [default: one for each core]
-    #[arg(long, global = true, value_name = "N", value_parser = threads)]
+    /// Compute on at most N threads, 1 to 1024 [default: one for each core]
+    #[arg(long, global = true, value_name = "N", value_parser = commands::threads)]
     pub threads: Option<usize>,
     /// Let arrays take at most so many bytes, such as 500M or 4G [default: most of the memory]
     #[arg(long, global = true, value_name = "BYTES", value_parser = bytes)]
@@ -319,6 +319,9 @@ Examples:
     },
     /// Find errors without running anything
     #[command(after_help = "\
+Several files are checked as if they ran one after the other in the same session, and the files that
+they load are checked with them.
+
 With --json every problem is one line, an object with these fields:
   kind      syntax, name, type or runtime
   severity  error or warning
@@ -442,7 +445,7 @@ Examples:
 #[derive(Args, Debug)]
 pub struct CostArgs {
     /// A program whose forms are measured
-    #[arg(value_name = "FILE", required_unless_present = "expr", conflicts_with = "expr")]
+    #[arg(value_name = "FILE", required_unless_present = "expr")]
     pub file: Option<PathBuf>,
     /// An expression to measure
     #[arg(long, short, value_name = "EXPR", allow_hyphen_values = true)]
@@ -561,7 +564,22 @@ impl Measures {
 
 /// Reads the command line; prints help, the version or what is wrong with it, and exits.
 pub fn parse() -> Cli {
-    Cli::parse_from(with_command(std::env::args_os().collect()))
+    Cli::parse_from(with_command(with_blanks(std::env::args_os().collect())))
+}
+
+/// Puts a blank before the expressions of `nesl eval` that begin with a minus sign and cannot be options:
+/// `-7/2`, `-(x)`. An expression means the same with it, and an option may still follow.
+fn with_blanks(mut arguments: Vec<OsString>) -> Vec<OsString> {
+    let end = arguments.iter().position(|argument| argument == "--").unwrap_or(arguments.len());
+    let eval = arguments[..end].iter().position(|argument| argument == "eval").unwrap_or(end);
+    for argument in &mut arguments[eval..end] {
+        let text = argument.to_str().unwrap_or_default();
+        let after = text.strip_prefix('-').and_then(|rest| rest.chars().next());
+        if after.is_some_and(|c| c != '-' && !c.is_ascii_alphabetic()) {
+            *argument = format!(" {text}").into();
+        }
+    }
+    arguments
 }
 
 /// Adds the command to `nesl FILE ARGUMENT …`, which is short for `nesl run FILE -- ARGUMENT …`: the
@@ -715,12 +733,6 @@ fn runtime() -> impl TypedValueParser<Value = &'static RuntimeRow> {
     let names = RUNTIMES.iter().map(|row| PossibleValue::new(row.name).help(row.about));
     PossibleValuesParser::new(names)
         .try_map(|name| runtimes::named(&RUNTIMES, &name).ok_or("there is no such runtime"))
-}
-
-/// A number of threads.
-fn threads(text: &str) -> Result<usize, String> {
-    let threads = text.parse().ok().filter(|threads| *threads > 0);
-    threads.ok_or_else(|| "give a number of threads, 1 or more".to_string())
 }
 
 fn idle(text: &str) -> Result<Idle, String> {

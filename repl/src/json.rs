@@ -62,9 +62,15 @@ impl Writer {
         Writer { name: name.into(), lines: Lines::new(text.into()) }
     }
 
-    /// One diagnostic as an object in one line.
+    /// One diagnostic, of the text or of one that it loads, as an object in one line.
     pub fn line(&self, sources: &Sources, diagnostic: &Diagnostic<FileRange>) -> String {
-        serde_json::to_string(&self.problem(sources, diagnostic)).unwrap_or_default()
+        let at = &diagnostic.primary.at;
+        let problem = if *sources.get(at.file).0 == *self.name {
+            self.problem(sources, diagnostic)
+        } else {
+            Writer::of(sources, at).problem(sources, diagnostic)
+        };
+        serde_json::to_string(&problem).unwrap_or_default()
     }
 
     fn problem(&self, sources: &Sources, diagnostic: &Diagnostic<FileRange>) -> Problem {

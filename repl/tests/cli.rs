@@ -216,6 +216,7 @@ fn eval_takes_forms_with_or_without_terminator() {
     nesl(&["eval", "-3"]).code(0).out(expect![[r#"
         it = -3 : int
     "#]]);
+    assert_eq!(nesl(&["eval", "-7+2", "-(1)"]).code(0).out, "it = -5 : int\nit = -1 : int\n");
     nesl(&["eval", "--", "-[1, 2][1]"]).code(0).out(expect![[r#"
         it = -2 : int
     "#]]);
@@ -327,6 +328,27 @@ fn check_finds_errors_without_running() {
 }
 
 #[test]
+fn check_and_run_see_the_same() {
+    let folder = Folder::new(&[
+        ("a.nesl", "k = 1;\n"),
+        ("b.nesl", "k + 1;\n"),
+        ("wrong.nesl", "x = 1 + T;\n"),
+        ("main.nesl", "load \"wrong\";\n2;\n"),
+    ]);
+    folder.nesl(&["check", "a.nesl", "b.nesl"]).code(0).err(expect![[r#"
+        2 files checked: no errors
+    "#]]);
+    let ran = folder.nesl(&["check", "--json", "main.nesl"]).code(1);
+    let problem: serde_json::Value = serde_json::from_str(ran.out.trim()).expect("one object");
+    assert_eq!((&problem["file"], &problem["column"]), (&"wrong.nesl".into(), &7.into()));
+    folder.nesl(&["run", "main.nesl"]).code(1);
+    let ran = folder.nesl(&["run", "a.nesl", "5"]).code(2);
+    assert!(ran.out.is_empty() && ran.err.contains("`nesl run a.nesl -- 5`"), "{}", ran.err);
+    let ran = folder.nesl(&["cost", "-e", "k", "a.nesl"]).code(2);
+    assert!(ran.err.contains("`--setup a.nesl`"), "{}", ran.err);
+}
+
+#[test]
 fn json_gives_places_and_edits() {
     let folder = Folder::new(&[("a.nesl", "function f1(x) =\n  plus_sacn([1]);\n")]);
     let ran = folder.nesl(&["check", "--json", "a.nesl"]).code(1);
@@ -355,6 +377,15 @@ fn fmt_changes_files_or_lists_them() {
     folder.with_input(&["fmt", "-"], "x=1;").code(0).out(expect![[r#"
         x = 1;
     "#]]);
+    let folder =
+        Folder::new(&[("dos.nesl", "\u{feff}x=1;\r\ny=2;\r\n"), ("bad.nesl", "x=1;\n1+;\n")]);
+    folder.nesl(&["fmt", "-q", "dos.nesl"]).code(0);
+    assert_eq!(folder.read("dos.nesl"), "\u{feff}x = 1;\r\ny = 2;\r\n");
+    for arguments in [&["fmt", "bad.nesl"][..], &["fmt", "--check", "bad.nesl"]] {
+        let ran = folder.nesl(arguments).code(1);
+        assert!(ran.err.contains("bad.nesl:2:3"), "{}", ran.err);
+        assert_eq!(folder.read("bad.nesl"), "x=1;\n1+;\n");
+    }
 }
 
 #[test]

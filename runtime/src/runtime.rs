@@ -241,6 +241,10 @@ pub struct Options {
     pub max_stack_bytes: usize,
 }
 
+/// The number of threads that a runtime may be asked to use: more than any machine has cores, and few enough
+/// for the system to start them.
+pub const MAX_THREADS: usize = 1024;
+
 /// The size in bytes that a stack of nested calls may have, unless something else is asked for.
 ///
 /// A recursion that does not end should be reported soon and take little memory; one that ends may

@@ -61,6 +61,18 @@ impl Constants {
         }
     }
 
+    /// Returns true if some float in the elements is finite at 64 bits and not at 32.
+    pub fn has_wide_float(&self) -> bool {
+        match self {
+            Constants::Floats(floats) => {
+                floats.iter().any(|x| x.get().is_finite() && (x.get() as f32).is_infinite())
+            }
+            Constants::Ints(_) | Constants::Bools(_) | Constants::Chars(_) => false,
+            Constants::Pairs(pair) => pair.0.has_wide_float() || pair.1.has_wide_float(),
+            Constants::Sequences { elements, .. } => elements.has_wide_float(),
+        }
+    }
+
     /// Returns true if there are no elements.
     pub fn is_empty(&self) -> bool {
         self.len() == 0

@@ -3,7 +3,7 @@
 use super::Database;
 use crate::base::{ItemId, Name};
 use crate::syntax::ast::ItemKind;
-use crate::types::{Signature, print_scheme};
+use crate::types::{Signature, print_scheme, same_scheme};
 
 impl Database {
     /// The item that defines a name: for a function that is only declared, the next item of that
@@ -29,6 +29,26 @@ impl Database {
                 values.iter().find(|(own, _)| own == name).map(|(_, scheme)| print_scheme(scheme))
             }
             Signature::Broken => None,
+        }
+    }
+
+    /// Returns true if two definitions give a name the same type: the later one then takes the place of
+    /// the earlier one for all that mention the name.
+    pub fn same_type(&self, old: ItemId, new: ItemId, name: &Name) -> bool {
+        match (&**self.signature(old), &**self.signature(new)) {
+            (
+                Signature::Function { scheme: a, optional: x },
+                Signature::Function { scheme: b, optional: y },
+            ) => same_scheme(a, b) && x.is_empty() && y.is_empty(),
+            (Signature::Values { values: a }, Signature::Values { values: b }) => {
+                let find = |values: &[(Name, _)]| values.iter().position(|(n, _)| n == name);
+                match (find(a), find(b)) {
+                    (Some(i), Some(j)) => same_scheme(&a[i].1, &b[j].1),
+                    _ => false,
+                }
+            }
+            // A record is known by its definition: a new one is a new type.
+            _ => false,
         }
     }
 

@@ -6,12 +6,15 @@ use crate::base::{Diagnostic, DiagnosticKind, Loc, Name, Span, with_stack};
 use crate::ir::{Atom, Nest, Op, Site, Ty};
 use crate::names::Resolution;
 use crate::prim::{Constant, Prim, PrimKind, SeqOp};
-use crate::syntax::ast::{Expr, ExprId, Pat, PatId};
+use crate::syntax::ast::{Expr, ExprId, Pat, PatId, UnaryOp};
 use crate::types::Signature;
 use nesl_runtime::bug;
 use nesl_runtime::bug::OrBug;
 use nesl_runtime::scalar::{Precision, ScalarOp};
 use std::sync::Arc;
+
+/// The negative of the smallest int of 32 bits.
+const LEAST_INT_NEGATED: i64 = 1 << 31;
 
 impl<'c> Elaborator<'c> {
     /// Emits the operations of an expression and returns its value.
@@ -44,10 +47,9 @@ impl<'c> Elaborator<'c> {
         match &ast.exprs[id] {
             Expr::Missing => bug!("a form with errors is not elaborated"),
             Expr::Int(value) => self.int_literal(scope, id, *value),
-            Expr::Float(bits) => Atom::Float(match self.precision {
-                Precision::Bits32 => bits.get() as f32 as f64,
-                Precision::Bits64 => bits.get(),
-            }),
+            Expr::Float(bits) => {
+                Atom::Float(self.narrowed(scope, scope.ast.expr_spans[id], bits.get()))
+            }
             Expr::Bool(value) => Atom::Bool(*value),
             Expr::Char(value) => Atom::Char(*value),
             Expr::Text(bytes) => {
@@ -68,6 +70,9 @@ impl<'c> Elaborator<'c> {
             Expr::Constants { elements, wide } => {
                 for (value, token) in wide {
                     self.fits(scope, Span::new(*token, token + 1), *value);
+                }
+                if self.precision == Precision::Bits32 && elements.has_wide_float() {
+                    self.refuse_float(scope, scope.ast.expr_spans[id], "a number in this literal");
                 }
                 let ty = self.lower(&scope.ty(id));
                 scope.body.push(ty, Op::Constants(elements.clone()), site)
@@ -90,6 +95,13 @@ impl<'c> Elaborator<'c> {
                 scope.body.push(ty, Op::Seq(SeqOp::Index, vec![sequence, index]), site)
             }
             Expr::Call { fun, arg, optional } => self.call(scope, id, *fun, *arg, optional),
+            // The smallest int is not the negative of an int.
+            Expr::Unary { op: UnaryOp::Negate, arg, .. }
+                if self.precision == Precision::Bits32
+                    && matches!(&ast.exprs[*arg], Expr::Int(LEAST_INT_NEGATED)) =>
+            {
+                Atom::Int(-LEAST_INT_NEGATED)
+            }
             Expr::Unary { arg, .. } => self.operator(scope, id, &[*arg]),
             Expr::Binary { .. } => self.chain(scope, id),
             Expr::If { cond, then, otherwise } => {
@@ -131,6 +143,31 @@ impl<'c> Elaborator<'c> {
     fn int_literal(&mut self, scope: &FunctionScope<'c>, id: ExprId, value: i64) -> Atom {
         self.fits(scope, scope.ast.expr_spans[id], value);
         Atom::Int(value)
+    }
+
+    /// Returns a float in the precision; reports one that does not fit it.
+    fn narrowed(&mut self, scope: &FunctionScope<'c>, span: Span, value: f64) -> f64 {
+        if self.precision == Precision::Bits64 {
+            return value;
+        }
+        let narrow = value as f32;
+        if narrow.is_infinite() && value.is_finite() {
+            self.refuse_float(scope, span, "this number");
+        }
+        f64::from(narrow)
+    }
+
+    /// Reports that something is too large for a float of the precision.
+    fn refuse_float(&mut self, scope: &FunctionScope<'c>, span: Span, what: &str) {
+        let at = Loc { item: scope.item, span };
+        self.diagnostics.push(
+            Diagnostic::error(
+                DiagnosticKind::Syntax,
+                at,
+                format!("{what} is too large for a float of 32 bits"),
+            )
+            .hint("choose 64-bit numbers (`--precision 64`)"),
+        );
     }
 
     /// Reports an int that does not fit the precision.

@@ -321,14 +321,15 @@ impl<'a> Scan<'a> {
                 if negative && value == 0 {
                     return None;
                 }
-                if i32::try_from(value).is_err() && self.wide.len() < MAX_WIDE_INTS {
+                let signed = if negative { -value } else { value };
+                if i32::try_from(signed).is_err() && self.wide.len() < MAX_WIDE_INTS {
                     self.wide.push((value, token));
                 }
                 if matches!(column, Column::Unknown) {
                     *column = Column::Ints(Vec::new());
                 }
                 let Column::Ints(ints) = column else { return None };
-                ints.push(if negative { -value } else { value });
+                ints.push(signed);
             }
             Kind::Float => {
                 let value: f64 = self.word().parse().ok().filter(|x: &f64| x.is_finite())?;

@@ -4,7 +4,8 @@
 //! `true`, …), `char` (one byte) and `[char]`, or one of them alone. The last component, or the whole
 //! row, may be a sequence of one of them: it takes all fields that are left, however many a row has.
 //! Blanks around numbers and bools do not matter; empty lines are skipped; an empty field, or `NA`, is
-//! the float NaN.
+//! the float NaN. A quote that is open at the end of the file is an error, for it has taken all rows
+//! behind it.
 //!
 //! **The header.** The first line is taken for a header, and left out, when it has as many fields
 //! as a row and of its fields in the int, float and bool columns none but empty ones could be read as
@@ -370,6 +371,28 @@ mod tests {
             message("x,1\né,1.5\n".as_bytes(), &row),
             "data.csv:2:3: expected an int, found `1.5`"
         );
+    }
+
+    #[test]
+    fn a_quote_that_is_never_closed_is_an_error() {
+        let row = pair(Ty::Int, text());
+        let unclosed = "this quote is never closed: a quoted field ends with `\"`, and a quote in it is \
+                        written `\"\"`";
+        let at = |place: &str| format!("data.csv:{place}: {unclosed}");
+        assert_eq!(message(b"a,b\n4,\"x\n6,7\n", &row), at("2:3"));
+        assert_eq!(message(b"1,\"", &row), at("1:3"));
+        assert_eq!(message(b"1,x\n2,\"a \"\"b\"\"", &row), at("2:3"));
+        // Neither the header nor a quote within a field opens anything.
+        assert_eq!(message(b"x,y\n5\"\",\"x\n", &row), at("2:5"));
+        assert_eq!(message(b"\"a,b\n1,2\n", &row), at("1:1"));
+        let many = format!("1,\"x\n{}", "2,y\n".repeat(50_000));
+        let all = chosen(many.as_bytes(), &row, &[], b',');
+        assert_eq!(all, Err(format!("f:1:3: {unclosed}")));
+        // What is closed at the end of the file is a record like others.
+        let rows = |csv: &[u8]| read(csv, "f", &row, WIDE).map(|v| v.elements().len());
+        for end in ["\"x\"", "\"x\n\"", "\"\"\"\"", "x\"", "\"x\"y", "", "x\r", "\"x\"\r\n\n"] {
+            assert_eq!(rows(format!("1,y\n2,{end}").as_bytes()), Ok(2), "{end:?}");
+        }
     }
 
     #[test]

@@ -13,6 +13,14 @@ use std::path::{Path, PathBuf};
 /// The number of files that may be loading inside each other.
 const MAX_LOADS: usize = 64;
 
+/// A file that is being loaded, or run.
+pub(super) struct Loading {
+    /// The path that is equal for all names of the file.
+    path: PathBuf,
+    /// The path that messages show.
+    shown: String,
+}
+
 impl Session {
     /// Reads the texts that `load` forms name, so that the forms after them see what they define.
     pub(super) fn find_loads(&mut self, file: FileId) {
@@ -36,15 +44,13 @@ impl Session {
 
     /// Inserts the text that a `load` form names behind it, unless it is being loaded already.
     fn attach(&mut self, at: Before, form: &Form, path: &Path, text: &str) -> Option<FileId> {
-        if self.is_loading(path) {
+        if self.circle(path).is_some() {
             return None;
         }
         let name = path.to_string_lossy();
         let loaded = self.db.add_file(&name, text, Some(at));
         self.sources.set(loaded, &name, text);
-        self.loading.push(same(path));
-        self.find_loads(loaded);
-        self.loading.pop();
+        self.while_loading(path, |session| session.find_loads(loaded));
         self.db.set_loaded(form.id(), Some(loaded));
         Some(loaded)
     }
@@ -56,8 +62,63 @@ impl Session {
         Path::new(&*name).parent().map(Path::to_owned).unwrap_or_default()
     }
 
-    fn is_loading(&self, path: &Path) -> bool {
-        self.loading.len() >= MAX_LOADS || self.loading.contains(&same(path))
+    /// Does something while a file is being loaded, or run, so that what it loads cannot load it.
+    pub(super) fn while_loading<T>(
+        &mut self,
+        path: &Path,
+        work: impl FnOnce(&mut Session) -> T,
+    ) -> T {
+        self.loading.push(Loading { path: same(path), shown: path.display().to_string() });
+        let done = work(self);
+        self.loading.pop();
+        done
+    }
+
+    /// Says why a file cannot be loaded now: it is being loaded already, or too many are.
+    fn circle(&self, path: &Path) -> Option<String> {
+        let own = same(path);
+        if let Some(at) = self.loading.iter().position(|loading| loading.path == own) {
+            let way: String = self.loading[at + 1..]
+                .iter()
+                .map(|loading| format!("loads `{}`, which ", loading.shown))
+                .collect();
+            let path = path.display();
+            return Some(if way.is_empty() {
+                format!("`{path}` is being loaded already: a file cannot load itself")
+            } else {
+                format!("`{path}` is being loaded already: it {way}loads it")
+            });
+        }
+        (self.loading.len() >= MAX_LOADS).then(|| {
+            format!(
+                "`{}` is not loaded: no more than {MAX_LOADS} files can load one another",
+                path.display()
+            )
+        })
+    }
+
+    /// Returns what is wrong with the name in a `load` form, before it runs: an error where the file
+    /// loads itself through others, a warning where it is not there, for a form before may write it.
+    pub(super) fn load_problem(
+        &self,
+        file: FileId,
+        form: &Form,
+    ) -> Option<Diagnostic<super::FileRange>> {
+        if form.kind != RawKind::Command || self.db.loaded(form.id()).is_some() {
+            return None;
+        }
+        let ItemKind::Command(command) = &self.db.ast(form.id()).kind else { return None };
+        if command.verb.name.folded() != "load" {
+            return None;
+        }
+        let at = place(self.db.whole(form.id()));
+        match read(&loaded_name(command)?, &self.folder(file)) {
+            Ok((path, _)) => {
+                let message = self.circle(&path)?;
+                Some(Diagnostic::error(DiagnosticKind::Runtime, at, message))
+            }
+            Err(message) => Some(Diagnostic::warning(DiagnosticKind::Runtime, at, message)),
+        }
     }
 
     pub(super) fn command(
@@ -133,9 +194,9 @@ impl Session {
             | CommandArg::Int(..)
             | CommandArg::Code(..) => false,
         });
-        self.loading.push(same(&path));
-        with_stack(|| self.run_loaded(loaded, !print, sink, summary));
-        self.loading.pop();
+        self.while_loading(&path, |session| {
+            with_stack(|| session.run_loaded(loaded, !print, sink, summary));
+        });
     }
 
     /// Returns the file that a `load` form names when it runs. Its text may have changed since the
@@ -148,9 +209,8 @@ impl Session {
         };
         let at = self.last.or_bug("a form that runs has a place");
         let (path, text) = read(&name, &self.folder(at.file))?;
-        if self.is_loading(&path) {
-            let path = path.display();
-            return Err(format!("`{path}` is being loaded already: a file cannot load itself"));
+        if let Some(message) = self.circle(&path) {
+            return Err(message);
         }
         let known = self.db.loaded(form.id()).filter(|file| *self.db.file_text(*file) == *text);
         if let Some(file) = known {

@@ -6,7 +6,6 @@ use nesl_core::base::{Diagnostic, DiagnosticKind, ItemId, Name};
 use nesl_core::db::{Before, FileId, Form};
 use nesl_core::names::Resolution;
 use nesl_core::syntax::ast::{self, ItemKind};
-use nesl_core::types::{Signature, same_scheme};
 use rustc_hash::FxHashSet;
 
 impl Session {
@@ -62,7 +61,7 @@ impl Session {
             if old == item || self.db.is_library(old) {
                 continue;
             }
-            if self.same_type(old, item, name) {
+            if self.db.same_type(old, item, name) {
                 let old = self.current(old, name);
                 if old != item {
                     let old = (old, name.clone());
@@ -143,24 +142,6 @@ impl Session {
                 names.iter().any(|name| self.is_reachable(*definition, name, from, visited))
             }
         })
-    }
-
-    pub(super) fn same_type(&self, old: ItemId, new: ItemId, name: &Name) -> bool {
-        match (&**self.db.signature(old), &**self.db.signature(new)) {
-            (
-                Signature::Function { scheme: a, optional: x },
-                Signature::Function { scheme: b, optional: y },
-            ) => same_scheme(a, b) && x.is_empty() && y.is_empty(),
-            (Signature::Values { values: a }, Signature::Values { values: b }) => {
-                let find = |values: &[(Name, _)]| values.iter().position(|(n, _)| n == name);
-                match (find(a), find(b)) {
-                    (Some(i), Some(j)) => same_scheme(&a[i].1, &b[j].1),
-                    _ => false,
-                }
-            }
-            // A record is known by its definition: a new one is a new type.
-            _ => false,
-        }
     }
 
     /// The type of a defined name, as printed.

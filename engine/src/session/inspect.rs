@@ -1,7 +1,7 @@
 //! Inspection of programs without running them: types, documentation, completion, stages of the compiler.
 
 use super::{CheckReport, Completion, FileRange, Session, Settings, is_error, located, place, run};
-use nesl_core::base::{Diagnostic, DiagnosticKind, Loc, Name};
+use nesl_core::base::{Diagnostic, DiagnosticKind, Loc, Name, with_stack};
 use nesl_core::db::{Before, FileId, Form};
 use nesl_core::explain::{example, takes_functions};
 use nesl_core::ir::Site;
@@ -16,6 +16,7 @@ use nesl_core::types::{Signature, Ty};
 use rustc_hash::FxHashSet;
 use std::fmt::Write;
 use std::ops::Range;
+use std::path::Path;
 use std::sync::Arc;
 
 /// A text at a stage of the compiler.
@@ -42,22 +43,53 @@ Example: let (x, seconds) = time(sum([0:1000])) in x → 499500
 const BETWEEN_FUNCTIONS: &str = "\n\nfn ";
 
 impl Session {
-    /// Checks a text without running or keeping it.
-    pub fn check(&mut self, name: &str, text: &str) -> CheckReport {
-        let file = self.look_at(name, text);
-        let mut report = CheckReport { diagnostics: Vec::new(), definitions: Vec::new() };
-        for form in self.db.outline(file).forms.clone() {
-            let diagnostics = self.db.diagnostics(form.id());
-            let fine = !diagnostics.iter().any(is_error);
-            report.diagnostics.extend(diagnostics.into_iter().map(located));
-            if fine {
+    /// Checks texts, each with its name, without running them: a report for each. Each sees what those
+    /// before it define, as if they were entered in order; no later entry sees any of it. The files
+    /// that they load are checked with them.
+    pub fn check(&mut self, texts: &[(&str, &str)]) -> Vec<CheckReport> {
+        let mut before = self.last;
+        let mut known = FxHashSet::default();
+        let mut reports = Vec::with_capacity(texts.len());
+        for (name, text) in texts {
+            let file = self.db.add_file(name, text, before);
+            self.set_source(file, name, text);
+            let mut report = CheckReport { diagnostics: Vec::new(), definitions: Vec::new() };
+            self.while_loading(Path::new(name), |session| {
+                session.find_loads(file);
+                session.check_file(file, &mut report);
+            });
+            for form in self.db.outline(file).forms.clone() {
+                if self.db.diagnostics(form.id()).iter().any(is_error) {
+                    continue;
+                }
                 for name in form.names.iter() {
                     let ty = self.type_of_name(form.id(), name);
                     report.definitions.push((name.to_string(), ty));
                 }
             }
+            // A file that is loaded twice has its problems once.
+            report.diagnostics.retain(|problem| {
+                let FileRange { file, range } = &problem.primary.at;
+                known.insert((self.sources.get(*file).0, range.clone(), problem.message.clone()))
+            });
+            before = Some(Before::all(file));
+            reports.push(report);
         }
-        report
+        reports
+    }
+
+    /// Adds the problems of a file and of those that it loads, in the order in which they would run.
+    fn check_file(&mut self, file: FileId, report: &mut CheckReport) {
+        for form in self.db.outline(file).forms.clone() {
+            report.diagnostics.extend(self.db.diagnostics(form.id()).into_iter().map(located));
+            report.diagnostics.extend(self.load_problem(file, &form));
+            if let Some(loaded) = self.db.loaded(form.id()) {
+                let path = self.db.file_name(loaded);
+                self.while_loading(Path::new(&*path), |session| {
+                    with_stack(|| session.check_file(loaded, report));
+                });
+            }
+        }
     }
 
     /// The type of an expression, without running it; messages call its text by a name.
@@ -145,7 +177,7 @@ impl Session {
         for name in form.names.iter() {
             let found = self.db.lookup(Before { file, position }, name);
             let Some(Resolution::Item(old, _)) = found else { continue };
-            if old == item || self.db.is_library(old) || !self.same_type(old, item, name) {
+            if old == item || self.db.is_library(old) || !self.db.same_type(old, item, name) {
                 continue;
             }
             let old = self.current(old, name);

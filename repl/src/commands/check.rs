@@ -8,14 +8,14 @@ use anyhow::Result;
 use nesl_core::base::Severity;
 use std::path::PathBuf;
 
-/// Checks each file by itself.
+/// Checks files as if they ran in order in one session.
 pub fn run(global: &Global, files: &[PathBuf], as_json: bool, types: bool) -> Result<u8> {
     let mut errors = 0;
     let mut warnings = 0;
     let (mut reporter, mut session) = Reporter::new(global)?;
-    for path in files {
-        let file = source::read(path)?;
-        let report = session.check(&file.name, &file.text);
+    let all = files.iter().map(|path| source::read(path)).collect::<Result<Vec<_>>>()?;
+    let texts: Vec<(&str, &str)> = all.iter().map(|file| (&*file.name, &*file.text)).collect();
+    for (file, report) in all.iter().zip(session.check(&texts)) {
         let writer = json::Writer::new(&file.name, &file.text);
         for diagnostic in &report.diagnostics {
             match diagnostic.severity {

@@ -6,7 +6,7 @@ use crate::exit::{FAILED, INTERRUPTED, OK};
 use crate::interrupt;
 use crate::report::Reporter;
 use crate::source;
-use anyhow::{Context, Result, anyhow};
+use anyhow::{Context, Result, anyhow, bail};
 use nesl_core::base::Diagnostic;
 use nesl_engine::{Binding, FileRange, Session, Summary};
 use nesl_interactive::growth::{self, Asked, Point, parallelism};
@@ -17,6 +17,12 @@ use std::sync::atomic::Ordering;
 
 /// Measures a file, an expression, or an expression at several sizes.
 pub fn run(global: &Global, asked: &CostArgs) -> Result<u8> {
+    if let (Some(file), Some(_)) = (&asked.file, &asked.expr) {
+        let file = file.display();
+        bail!(
+            "`nesl cost` measures a file or an expression; `--setup {file}` loads definitions first"
+        );
+    }
     let (mut reporter, mut session) = Reporter::new(global)?;
     // Only the direct interpreter counts.
     session.set_runtime(None);

@@ -13,7 +13,7 @@ pub fn run(global: &Global, texts: &[String], measures: Measures) -> Result<u8> 
     let mut code = OK;
     for text in texts {
         let summary = {
-            let text = session.closed(text);
+            let text = session.closed(text.strip_prefix(' ').unwrap_or(text));
             reporter.enter(&mut session, "<expression>", &text)
         };
         code = worse(code, &summary);

@@ -10,6 +10,9 @@ use std::io;
 /// The bytes of a file that are read at a time.
 const BLOCK_BYTES: usize = 256 << 10;
 
+/// The complaint about a quoted field that goes to the end of the file.
+const NO_CLOSING_QUOTE: &str = "this quote is never closed: a quoted field ends with `\"`, and a quote in it is written `\"\"`";
+
 /// The way in which a table is read.
 #[derive(Clone, Copy)]
 pub(super) struct Form<'a> {
@@ -143,13 +146,23 @@ pub(super) fn for_each_record(
             // What follows belongs to others.
             return if between { Ok(()) } else { Err(Outcome::Split) };
         }
+        // A record without a newline at the end of the file ends as if there were one.
+        let input = if is_last { b"\n" } else { &block[begin..end] };
         let (result, read, wrote, ended) =
-            reader.read_record(&block[begin..end], &mut text[text_len..], &mut ends[ends_len..]);
-        begin += read;
-        position += read as u64;
+            reader.read_record(input, &mut text[text_len..], &mut ends[ends_len..]);
+        if !is_last {
+            begin += read;
+            position += read as u64;
+        }
         text_len += wrote;
         ends_len += ended;
         match result {
+            // A newline that is copied belongs to a quoted field.
+            ReadRecordResult::InputEmpty if is_last && wrote > 0 => {
+                let message = NO_CLOSING_QUOTE.to_owned();
+                return Err(Outcome::Wrong { record, field: ends_len, message });
+            }
+            ReadRecordResult::InputEmpty if is_last => return Ok(()),
             ReadRecordResult::InputEmpty => {}
             ReadRecordResult::OutputFull => text.resize(2 * text.len(), 0),
             ReadRecordResult::OutputEndsFull => ends.resize(2 * ends.len(), 0),

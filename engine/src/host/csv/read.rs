@@ -315,12 +315,15 @@ fn field_start(source: &Source, record: u64, field: usize, separator: u8) -> u64
         at += 1;
     }
     for _ in 0..field {
-        let mut quoted = false;
+        // A quote means itself, except at the beginning of a field and in one that begins so.
+        let quotes = byte(at) == Some(b'"');
+        let (mut quoted, mut ended) = (false, false);
         while let Some(c) = byte(at) {
             match c {
-                b'"' => quoted = !quoted,
+                b'"' if quotes && !ended => quoted = !quoted,
                 c if c == separator && !quoted => break,
-                _ => {}
+                // What follows a closing quote and is none belongs to the field as it is.
+                _ => ended |= !quoted,
             }
             at += 1;
         }

@@ -78,7 +78,8 @@ fn ends() -> nix::sys::signal::SigSet {
 }
 
 /// Makes the signals that end the process wait for [`end_between_writes`] first, from now on. Those that are ignored,
-/// as under `nohup`, stay so.
+/// as under `nohup`, stay so. A file that grows beyond the limit of the system is an error of its writer and ends
+/// nothing.
 pub fn handle_ends() {
     #[cfg(unix)]
     {
@@ -94,8 +95,17 @@ pub fn handle_ends() {
                 let _ = unsafe { sigaction(signal, &before) };
             }
         }
+        // Other programs that this one starts do not inherit a handler, but they would inherit that the signal is
+        // ignored.
+        let none = SigAction::new(SigHandler::Handler(fail), SaFlags::SA_RESTART, ends());
+        // SAFETY: `fail` does nothing.
+        let _ = unsafe { sigaction(nix::sys::signal::Signal::SIGXFSZ, &none) };
     }
 }
+
+/// Lets the writer of a file that is too large see the error.
+#[cfg(unix)]
+extern "C" fn fail(_: nix::libc::c_int) {}
 
 /// Ends the process by a signal, as if it were not handled.
 #[cfg(unix)]

@@ -31,7 +31,7 @@ mod measure;
 mod plots;
 mod settings;
 
-pub use settings::{bytes, idle};
+pub use settings::{bytes, idle, threads};
 
 use crate::completion::{Completion, Completions};
 use crate::output::Outcome;

@@ -8,6 +8,7 @@ use crate::runtimes::{Runtimes, named};
 use crate::state::State;
 use crate::table::Table;
 use nesl_engine::Precision;
+use nesl_runtime::runtime::MAX_THREADS;
 use std::time::Duration;
 
 /// A setting: its name, its values in words, and what it is.
@@ -73,9 +74,7 @@ static SETTINGS: &[Setting] = &[
         values: "N",
         about: "the number of threads that compute",
         change: |state, value| {
-            let threads = value.parse().ok().filter(|threads| *threads > 0);
-            let threads = threads.ok_or_else(|| "a number of threads is 1 or more".to_owned())?;
-            let before = std::mem::replace(&mut state.setup.options.threads, threads);
+            let before = std::mem::replace(&mut state.setup.options.threads, threads(value)?);
             state
                 .set_runtime(state.setup.runtime)
                 .inspect_err(|_| state.setup.options.threads = before)
@@ -315,6 +314,12 @@ pub fn idle(text: &str) -> Result<Option<Duration>, String> {
     let seconds = text.parse().ok().filter(|seconds| *seconds > 0);
     let seconds = seconds.ok_or_else(|| format!("`{text}` is no number of seconds, nor `off`"))?;
     Ok(Some(Duration::from_secs(seconds)))
+}
+
+/// Returns a number of threads that a runtime can have.
+pub fn threads(text: &str) -> Result<usize, String> {
+    let threads = text.parse().ok().filter(|threads| (1..=MAX_THREADS).contains(threads));
+    threads.ok_or_else(|| format!("a number of threads is 1 to {MAX_THREADS}"))
 }
 
 /// Returns a number of bytes: a number, with K, M, G or T behind it for powers of 1024.

@@ -641,6 +641,15 @@ fn settings_keep_values() {
         Command error: the runtimes are kir, reference, gpu
     "#]],
     );
+    for number in ["0", "1000000", "many"] {
+        check(
+            &mut state,
+            &format!(":set threads {number}"),
+            expect![[r#"
+                Command error: a number of threads is 1 to 1024
+            "#]],
+        );
+    }
     check(
         &mut state,
         ":set memory much",
