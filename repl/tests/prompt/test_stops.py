@@ -106,6 +106,21 @@ def test_a_read_of_a_pipe_with_a_name(terminal, tmp_path, read, is_open):
         os.close(writer)
 
 
+@pytest.mark.parametrize("command", [":load", ":watch"])
+def test_a_program_that_nobody_writes(terminal, tmp_path, command):
+    os.mkfifo(tmp_path / "pipe")
+
+    def stop():
+        terminal.ready()
+        terminal.send(f"{command} pipe\r")
+        terminal.sees(f"{command} pipe")
+        time.sleep(0.2)
+        return until_prompt(terminal)
+
+    best(stop)
+    assert terminal.say("40 + 2")[-1] == "it = 42 : int"
+
+
 def test_a_pipe_with_a_name_is_read_to_its_end(terminal, tmp_path):
     os.mkfifo(tmp_path / "pipe")
 
