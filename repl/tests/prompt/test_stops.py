@@ -74,6 +74,13 @@ def test_a_sort(terminal):
     stops(terminal, SAY + "#sort({rand(1.0) : i in [0:20000000]})")
 
 
+@pytest.mark.parametrize("seconds", [0.4, 1.5], ids=["read", "formatted"])
+def test_a_large_value_in_one_line(terminal, seconds):
+    terminal.say(":set rows all")
+    terminal.say("set print_length 1000000000;")
+    stops(terminal, SAY + "{i : i in [0:20000000]}", beside=lambda: time.sleep(seconds))
+
+
 def test_a_read_of_the_terminal(terminal):
     stops(terminal, 'prompt("beg" ++ "un")')
 
