@@ -197,10 +197,10 @@ mod tests {
 
     #[test]
     fn a_tilde_is_the_home_folder() {
-        let home = Some("/home/ada/");
+        let home = Some("/folders/ada/");
         for (name, path) in [
-            ("~", "/home/ada"),
-            ("~/a b.nesl", "/home/ada/a b.nesl"),
+            ("~", "/folders/ada"),
+            ("~/a b.nesl", "/folders/ada/a b.nesl"),
             ("~x", "~x"),
             ("a~/b", "a~/b"),
         ] {
