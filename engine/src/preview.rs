@@ -13,6 +13,14 @@ use nesl_runtime::scalar::Precision;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+/// Returns nothing: the elements of an array are of the array's type.
+fn other() -> ! {
+    bug!("an array has elements of another type")
+}
+
+/// The number of elements that are read between two looks at the interrupt.
+const POLL_ELEMENTS: usize = 1 << 16;
+
 /// The part of a value that is shown.
 #[derive(Clone, Debug)]
 pub(crate) enum Preview {
@@ -103,6 +111,11 @@ impl Reader<'_> {
         }
         let Ends { head, tail, .. } = self.ends;
         let (head, tail) = if length <= head + tail { (length, 0) } else { (head, tail) };
+        if head == length
+            && let Some(all) = self.packed(element, columns, start, length)?
+        {
+            return Ok(Preview::Whole(Value::Sequence(all)));
+        }
         let mut rest = columns;
         let first = self.rows(element, &mut rest, start, head)?;
         let mut rest = columns;
@@ -125,11 +138,9 @@ impl Reader<'_> {
             Ok(match element {
                 Ty::Unit => vec![Preview::Whole(Value::Unit); shown],
                 Ty::Int | Ty::Float | Ty::Bool | Ty::Char => {
-                    let (size, bytes) = self.elements(&columns[0], start, shown)?;
-                    let ty = buffer(&columns[0]).0.ty();
+                    let column = &columns[0];
                     *columns = &columns[1..];
-                    let each = bytes.chunks_exact(size);
-                    each.map(|b| Preview::Whole(scalar(Literal::from_bytes(ty, b)))).collect()
+                    self.each(column, start, shown, |literal| Preview::Whole(scalar(literal)))?
                 }
                 Ty::Pair(first, second) => {
                     let first = self.rows(first, columns, start, shown)?;
@@ -151,6 +162,54 @@ impl Reader<'_> {
                 }
             })
         })
+    }
+
+    /// Returns all elements of a sequence of scalars as the host keeps them; `None` for other sequences.
+    fn packed(
+        &self,
+        element: &Ty,
+        columns: &[Arg],
+        start: usize,
+        length: usize,
+    ) -> Result<Option<Sequence>, Failure> {
+        Ok(Some(match element {
+            Ty::Int => {
+                let int = |literal| if let Value::Int(x) = scalar(literal) { x } else { other() };
+                Sequence::Ints(Arc::new(self.each(&columns[0], start, length, int)?))
+            }
+            Ty::Float => {
+                let float =
+                    |literal| if let Value::Float(x) = scalar(literal) { x } else { other() };
+                Sequence::Floats(Arc::new(self.each(&columns[0], start, length, float)?))
+            }
+            Ty::Bool => {
+                let truth =
+                    |literal| if let Value::Bool(x) = scalar(literal) { x } else { other() };
+                Sequence::Bools(Arc::new(self.each(&columns[0], start, length, truth)?))
+            }
+            _ => return Ok(None),
+        }))
+    }
+
+    /// Reads elements of an array, and makes something of each; fails soon after the interrupt is set.
+    fn each<T>(
+        &self,
+        column: &Arg,
+        start: usize,
+        shown: usize,
+        made: impl Fn(Literal) -> T,
+    ) -> Result<Vec<T>, Failure> {
+        let mut all = Vec::new();
+        for from in (0..shown).step_by(POLL_ELEMENTS) {
+            if self.interrupt.load(Ordering::Relaxed) {
+                return Err(Failure::Machine(FaultCode::Interrupted.into()));
+            }
+            let block = POLL_ELEMENTS.min(shown - from);
+            let (size, bytes) = self.elements(column, start + from, block)?;
+            let ty = buffer(column).0.ty();
+            all.extend(bytes.chunks_exact(size).map(|b| made(Literal::from_bytes(ty, b))));
+        }
+        Ok(all)
     }
 
     /// Reads elements of an array; returns the size of each in bytes, and the bytes.

@@ -3,9 +3,9 @@
 //! [`Event`](crate::Event)s arrive while the session is at work; whoever receives one can show the
 //! place it is about at once, in order with what the program prints.
 
+use crate::host::file::{Waiting, open};
 use nesl_core::db::FileId;
 use rustc_hash::FxHashMap;
-use std::fs::File;
 use std::io::{self, Read};
 use std::ops::Range;
 use std::path::Path;
@@ -15,10 +15,15 @@ use std::sync::{Arc, PoisonError, RwLock};
 const MAX_PROGRAM_BYTES: u64 = 64 << 20;
 
 /// Reads the file of a program. One that is larger than a program can be is refused; so is a device that
-/// never ends, and a text that is UTF-16.
-pub fn read_program(path: &Path) -> io::Result<Vec<u8>> {
+/// never ends, and a text that is UTF-16. Where nobody has written anything yet, reading fails soon after `stop` returns true.
+pub fn read_program(path: &Path, stop: &dyn Fn() -> bool) -> io::Result<Vec<u8>> {
+    let (file, metadata) = open(path)?;
+    let mut waiting = Waiting::new(file, stop);
     let mut bytes = Vec::new();
-    File::open(path)?.take(MAX_PROGRAM_BYTES + 1).read_to_end(&mut bytes)?;
+    match metadata.is_file() {
+        true => waiting.file().take(MAX_PROGRAM_BYTES + 1).read_to_end(&mut bytes)?,
+        false => (&mut waiting).take(MAX_PROGRAM_BYTES + 1).read_to_end(&mut bytes)?,
+    };
     if bytes.len() as u64 > MAX_PROGRAM_BYTES {
         let most = MAX_PROGRAM_BYTES >> 20;
         return Err(io::Error::other(format!(

@@ -7,6 +7,7 @@ use crate::display;
 use crate::message::Renderer;
 use crate::output::{Outcome, Output, Problem, Stream};
 use crate::runtimes::{RuntimeRow, Runtimes};
+use crate::text::shown_safely;
 use commands::{Call, Command, Commands};
 use nesl_core::base::{Diagnostic, Severity};
 use nesl_engine::data::{DataLimits, Shown};
@@ -15,6 +16,7 @@ use nesl_engine::{
 };
 use nesl_runtime::profile::Profile;
 use nesl_runtime::runtime::Options;
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::io::Write;
 use std::sync::atomic::Ordering;
@@ -325,6 +327,7 @@ impl State {
         let bytes = std::mem::replace(&mut settings.print_bytes, most);
         let interrupt = self.session.interrupt_handle();
         let receiver = self.receiver.clone();
+        let is_on_screen = self.width().is_some();
         let outcome = self.enter_showing(name, text, whole, &mut |binding| {
             let Binding { name, value, ty, expression, .. } = &binding;
             if !expression {
@@ -333,6 +336,11 @@ impl State {
             if interrupt.load(Ordering::Relaxed) {
                 return None;
             }
+            let stop = || interrupt.load(Ordering::Relaxed);
+            let value = match is_on_screen {
+                true => shown_safely(value, &stop),
+                false => Cow::Borrowed(value.as_str()),
+            };
             let answer = Output::Answer(Bundle::text(format!("{name} = {value} : {ty}")));
             let Some(most) = most.filter(|most| value.len() >= *most) else { return Some(answer) };
             receiver.send(answer);

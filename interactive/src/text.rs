@@ -4,6 +4,7 @@
 //! character is replaced by a visible one *of the same count of characters*, so that character
 //! offsets into the shown text are those of the text itself.
 
+use std::borrow::Cow;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -138,6 +139,26 @@ pub fn visible(text: &str) -> String {
     shown
 }
 
+/// The bytes of a value that are looked at between two looks at the interrupt.
+const POLL_BYTES: usize = 1 << 16;
+
+/// Returns the text of a value with signs for what a terminal would obey, as tables have them; line ends and tabs
+/// stay. Once `stop` returns true, nobody wants the rest.
+pub fn shown_safely<'a>(value: &'a str, stop: &dyn Fn() -> bool) -> Cow<'a, str> {
+    let mut pieces = value.as_bytes().chunks(POLL_BYTES);
+    let is_plain = |byte: &u8| matches!(byte, b' '..=b'~' | b'\n' | b'\t');
+    if pieces.all(|piece| !stop() && piece.iter().all(is_plain)) {
+        return Cow::Borrowed(value);
+    }
+    let (mut out, mut rest) = (String::new(), value);
+    while !rest.is_empty() && !stop() {
+        let (piece, behind) = rest.split_at(rest.floor_char_boundary(POLL_BYTES));
+        out += &visible(piece).replace('\r', "\u{240d}");
+        rest = behind;
+    }
+    Cow::Owned(out)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -164,6 +185,16 @@ mod tests {
         assert_eq!(wrapped("a bc  def\nghij k", 5), "a bc\ndef\nghij\nk");
         assert_eq!(wrapped("longer than five", 5), "longer\nthan\nfive");
         assert_eq!(wrapped("", 5), "");
+    }
+
+    #[test]
+    fn values_are_shown_without_what_a_terminal_would_obey() {
+        let shown = |value: &str| shown_safely(value, &|| false).into_owned();
+        assert_eq!(shown("\"a\x1b]0;title\x07\r\""), "\"a␛]0;title␇␍\"");
+        assert_eq!(shown("\"größe\n\tb\""), "\"größe\n\tb\"");
+        let long = "ä".repeat(POLL_BYTES) + "\x1b";
+        assert_eq!(shown(&long), "ä".repeat(POLL_BYTES) + "␛");
+        assert_eq!(shown_safely(&long, &|| true), "");
     }
 
     #[test]

@@ -78,6 +78,14 @@ pub fn stop() {
     }
 }
 
+/// Forgets a Ctrl-C that was meant for another program.
+pub fn forget() {
+    PRESSED.store(false, Ordering::SeqCst);
+    if let Some(wished) = WISHED.get() {
+        wished.store(false, Ordering::SeqCst);
+    }
+}
+
 /// Returns how often Ctrl-C was pressed during computations.
 pub fn presses() -> usize {
     PRESSES.load(Ordering::SeqCst)

@@ -13,6 +13,7 @@ use nesl_interactive::display;
 use nesl_interactive::json::limits as json_limits;
 use nesl_interactive::measure;
 use nesl_interactive::message::Renderer;
+use nesl_interactive::text::shown_safely;
 use nesl_runtime::profile::Profile;
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -315,8 +316,11 @@ impl Reporter {
 /// hold it.
 fn shown(binding: &Binding, screen: Option<&Screen>, usual: bool) -> String {
     let Binding { name, value, ty, data, expression, .. } = binding;
+    let Some(Screen { rows, width, result }) = screen else {
+        return format!("{name} = {value} : {ty}");
+    };
+    let value = shown_safely(value, &interrupt::is_pressed);
     let line = format!("{name} = {value} : {ty}");
-    let Some(Screen { rows, width, result }) = screen else { return line };
     let result = if *expression { result.as_str() } else { "" };
     // Who asks for so many elements gets them.
     let Some((rows, data)) = rows.filter(|_| usual).zip(data.as_ref()) else {

@@ -1,5 +1,6 @@
 //! Files → text.
 
+use crate::interrupt;
 use anyhow::{Context, Result};
 use nesl_engine::read_program;
 use std::io::Read;
@@ -27,8 +28,8 @@ pub fn read(path: &Path) -> Result<Text> {
         let name = std::env::var(nesl_server::child::SOURCE);
         (name.unwrap_or_else(|_| "<stdin>".to_string()), bytes)
     } else {
-        let bytes =
-            read_program(path).with_context(|| format!("cannot read {}", path.display()))?;
+        let bytes = read_program(path, &interrupt::is_pressed)
+            .with_context(|| format!("cannot read {}", path.display()))?;
         (path.display().to_string(), bytes)
     };
     let (text, latin1) = decode(bytes);

@@ -217,6 +217,21 @@ fn piped(arguments: &[&str], lines: &str) -> (String, String, Option<i32>) {
 }
 
 #[test]
+fn a_command_in_a_pipe_ends_the_form_above_it() {
+    let (out, errors, code) = piped(&[], "1+1\n:type 3\nx = [1,\n2]\n\n:vars;\n:undo;\n");
+    assert_eq!(errors, "");
+    assert!(out.starts_with("it = 2 : int\n3 : int\nx = [1, 2] : [int]\n"), "{out}");
+    assert_eq!(code, Some(0));
+    // What is not complete is not cut, and lines are counted on.
+    let (_, errors, _) = piped(&[], "1+1\n:type 3\noops;\n");
+    assert!(errors.contains("<stdin>:3:1"), "{errors}");
+    let (_, errors, code) = piped(&[], "x = 1;\n:edit\n:set rows 5\n");
+    assert!(errors.contains("an editor needs a terminal"), "{errors}");
+    assert!(errors.contains("`rows` is a setting of the prompt in a terminal"), "{errors}");
+    assert_eq!(code, Some(1));
+}
+
+#[test]
 fn commands_work_in_a_pipe() {
     let lines = "x = [1,\n2];\n:type x\n:time\nfunction twice(a) =\n  2 * a;\n:info twice\n\
                  :cost twice(3) for n = 1, 2, 3\n:quit\n1 / 0;\n";

@@ -1,6 +1,7 @@
 //! Entries: what is typed at a prompt or stands in a cell of a notebook. An entry may begin with
 //! commands of the front end, lines that begin with a colon, and the last `;` may be left out.
 
+use super::lexer::Token;
 use super::{Kind, is_complete, lex, parse_item, split};
 use crate::base::Severity;
 
@@ -51,30 +52,81 @@ pub fn is_wrong(text: &str) -> bool {
     parsed.any(|parsed| parsed.diagnostics.iter().any(|d| d.severity == Severity::Error))
 }
 
-/// Returns what the next line of an incomplete text is indented by: two blanks for each bracket, `let`
-/// and definition that is open where the text ends.
+/// Returns what the next line of an incomplete text is indented by: two blanks for each bracket, `let`, branch of an
+/// `if` and definition that is open where the text ends. A definition whose body begins in the line of its `=` has
+/// no blanks of its own.
 pub fn indentation(text: &str) -> String {
+    let (mut open, last) = opened(text);
+    if !matches!(last, Some(Kind::ThenKw | Kind::ElseKw)) {
+        // The branch has begun, and what stands below it may be an `else`.
+        while open.last() == Some(&Kind::ElseKw) {
+            open.pop();
+        }
+        open.pop_if(|kind| *kind == Kind::ThenKw);
+    }
+    "  ".repeat(open.len())
+}
+
+/// Returns true if the innermost bracket, `let` or definition that is open where a text ends is a `let`: then its
+/// `in` must follow.
+pub fn ends_in_let(text: &str) -> bool {
+    let (open, _) = opened(text);
+    open.into_iter().rfind(|kind| !is_passing(*kind)) == Some(Kind::LetKw)
+}
+
+/// Returns true for what a `;` ends, and whatever closes what stands around it.
+fn is_passing(kind: Kind) -> bool {
+    matches!(kind, Kind::Equals | Kind::FatArrow | Kind::ThenKw | Kind::ElseKw)
+}
+
+/// Returns what is open where a text ends, from the outside to the inside, and its last token: brackets, `let`s,
+/// `then`s and `else`s, and those signs behind which a body begins that end their line.
+fn opened(text: &str) -> (Vec<Kind>, Option<Kind>) {
+    let tokens = lex(text);
     let mut open: Vec<Kind> = Vec::new();
     let mut last = None;
-    for token in lex(text).iter().filter(|token| !token.kind.is_trivia()) {
+    for (at, token) in tokens.iter().enumerate().filter(|(_, token)| !token.kind.is_trivia()) {
         let opener = match token.kind {
-            Kind::LParen | Kind::LBracket | Kind::LBrace | Kind::LetKw => {
-                open.push(token.kind);
-                None
-            }
             Kind::RParen => Some(Kind::LParen),
             Kind::RBracket => Some(Kind::LBracket),
             Kind::RBrace => Some(Kind::LBrace),
-            Kind::InKw => Some(Kind::LetKw).filter(|_| open.last() == Some(&Kind::LetKw)),
+            Kind::InKw => {
+                let inner = open.iter().rposition(|kind| !is_passing(*kind));
+                inner.map(|at| open[at]).filter(|kind| *kind == Kind::LetKw)
+            }
             _ => None,
         };
         if let Some(at) = open.iter().rposition(|kind| Some(*kind) == opener) {
             open.truncate(at);
         }
+        match token.kind {
+            Kind::LParen | Kind::LBracket | Kind::LBrace | Kind::LetKw => open.push(token.kind),
+            Kind::Semi | Kind::Dollar | Kind::Comma => {
+                while open.pop_if(|kind| is_passing(*kind)).is_some() {}
+            }
+            Kind::Equals | Kind::FatArrow if ends_its_line(text, &tokens[at + 1..]) => {
+                open.push(token.kind);
+            }
+            Kind::ThenKw => open.push(Kind::ThenKw),
+            Kind::ElseKw => {
+                while open.pop_if(|kind| *kind == Kind::ElseKw).is_some() {}
+                open.pop_if(|kind| *kind == Kind::ThenKw);
+                open.push(Kind::ElseKw);
+            }
+            // Of `else if` the branches stand level.
+            Kind::IfKw if last == Some(Kind::ElseKw) => drop(open.pop()),
+            _ => {}
+        }
         last = Some(token.kind);
     }
-    let body = open.is_empty() && last == Some(Kind::Equals);
-    "  ".repeat(open.len() + usize::from(body))
+    (open, last)
+}
+
+/// Returns true if nothing but comments stands in the line before these tokens.
+fn ends_its_line(text: &str, below: &[Token]) -> bool {
+    let trivia = below.iter().take_while(|token| token.kind.is_trivia());
+    let blanks: usize = trivia.clone().count();
+    blanks == below.len() || trivia.into_iter().any(|token| text[token.range].contains('\n'))
 }
 
 /// Returns the number that the operand of a command begins with, and the byte at which its forms begin;
@@ -225,12 +277,37 @@ mod tests {
         for (text, blanks) in [
             ("function f1(x) =", 2),
             ("{a +", 2),
-            ("function f1(x) =\n  let y = {", 4),
+            ("function f1(x) =\n  let y = {", 6),
             ("let y = 1 in", 0),
+            ("function f1(x) = {", 2),
+            ("function f1(x) =\n  if x then", 4),
+            ("function f1(x) =\n  if x then\n    1", 2),
+            ("function f1(x) =\n  if x then\n    1\n  else", 4),
+            ("function f1(x) =\n  if x then\n    if y then", 6),
+            ("function f1(x) =\n  if x then\n    if y then\n      1\n    else", 6),
+            ("function f1(x) =\n  if x then\n    if y then\n      1\n    else\n      2", 2),
+            ("function f1(x) =\n  if x then\n    1\n  else if y then", 4),
+            ("function f1(x) =\n  let", 4),
+            ("function f1(x) =\n  let\n    y = x;", 4),
+            ("function f1(x) =\n  let\n    y =", 6),
+            ("function f1(x) =\n  let\n    y = x;\n  in", 2),
+            ("function f1(x) = % a note %\n", 2),
+            ("function f1(x) =\n  x;", 0),
+            ("x = 1;\nfunction f1(x) =", 2),
             ("% a comment ( %", 0),
             ("(1)]", 0),
         ] {
             assert_eq!(indentation(text).len(), blanks, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_let_without_its_in_is_open() {
+        for text in ["let", "let y = 1;", "(let y = 1", "let y =\n  if t then 1"] {
+            assert!(ends_in_let(text), "{text}");
+        }
+        for text in ["let y = 1 in", "let y = (1", "1", "let y = 1 in y"] {
+            assert!(!ends_in_let(text), "{text}");
         }
     }
 

@@ -4,7 +4,7 @@ mod ending;
 mod reading;
 
 pub use ending::{end_between_writes, handle_ends};
-pub(super) use reading::{Waiting, open};
+pub(crate) use reading::{Waiting, open};
 
 use std::borrow::Cow;
 use std::fs::{File, Metadata, Permissions};

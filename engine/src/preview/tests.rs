@@ -80,3 +80,30 @@ fn an_interrupt_ends_the_reading_of_a_deep_value() {
     assert_eq!(preview(&cut), Err(Failure::Machine(FaultCode::Interrupted.into())));
     assert!(cut.reads.get() <= 101, "{} reads", cut.reads.get());
 }
+
+#[test]
+fn an_interrupt_ends_the_reading_of_a_long_value() {
+    let interrupt = AtomicBool::new(false);
+    let runtime = Interrupted {
+        inner: Reference::new(Options::default()),
+        reads: Cell::new(0),
+        at: 3,
+        interrupt: &interrupt,
+    };
+    let length = 10 * POLL_ELEMENTS;
+    let (value, ty) = nested(1, length);
+    let precision = Precision::Bits64;
+    let parts = ResidentValue::value_of(value, ty.clone()).parts(&runtime, precision);
+    let resident = ResidentValue::resident(parts.expect("there is memory"), ty, precision);
+    // As many as there are, and more, are asked for.
+    let ends = Some(Ends { head: 2 * length, tail: 0, whole_bytes: 0 });
+    let preview = resident.preview(ends, Some(&runtime), &interrupt).map(|_| ());
+    assert_eq!(preview, Err(Failure::Machine(FaultCode::Interrupted.into())));
+    assert_eq!(runtime.reads.get(), 3);
+    interrupt.store(false, Ordering::Relaxed);
+    let preview = resident.preview(ends, Some(&runtime), &interrupt).expect("it is read");
+    let Preview::Whole(Value::Sequence(Sequence::Ints(ints))) = preview else {
+        panic!("it is kept as the host keeps it: {preview:?}");
+    };
+    assert_eq!((ints.len(), ints[length - 1]), (length, length as i64 - 1));
+}

@@ -413,7 +413,7 @@ fn read(name: &str, folder: &Path) -> Result<(PathBuf, String), String> {
     }
     let found = candidates.iter().find(|path| path.is_file());
     if let Some(path) = found {
-        let bytes = read_program(path)
+        let bytes = read_program(path, &|| false)
             .map_err(|error| format!("cannot read `{}`: {error}", path.display()))?;
         return Ok((path.clone(), crate::host::text::decode(bytes)));
     }

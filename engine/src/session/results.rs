@@ -29,13 +29,17 @@ impl Results {
 }
 
 impl Session {
+    /// Returns true if a name is one of the user's, so that [`Session::name_result`] does not give it to a result.
+    pub fn is_taken(&self, name: &str) -> bool {
+        self.last.is_some_and(|last| self.db.lookup(last, &Name::new(name)).is_some())
+    }
+
     /// Gives the result of the last entry a name besides `it`, unless it is large; the oldest of many loses its
     /// own. Taking the entry back takes the name back, too.
     pub fn name_result(&mut self, name: &str) {
         let Some(last) = self.last else { return };
         let it = Name::new("it");
-        if self.db.lookup(last, &Name::new(name)).is_some() {
-            // It is a name of the user's.
+        if self.is_taken(name) {
             return;
         }
         let Some(Resolution::Item(item, it)) = self.db.lookup(last, &it) else { return };

@@ -94,11 +94,12 @@ pub fn rows(shown: &Shown, max_rows: usize, width: usize, before: usize) -> Stri
             let chars = line.chars().count() + std::mem::take(&mut before);
             chars.div_ceil(width.max(1)).max(1)
         });
-        let surplus = used.sum::<usize>().saturating_sub(max_rows);
-        if surplus == 0 || rows == 1 {
+        let used: usize = used.sum();
+        if used <= max_rows || rows == 1 {
             return text;
         }
-        rows = rows.saturating_sub(surplus).max(1);
+        // What is left out may take up several rows of the screen each.
+        rows = (rows * max_rows / used).clamp(1, rows - 1);
     }
 }
 

@@ -22,7 +22,8 @@ fn value(text: &str) -> Shown {
 /// Returns the SVG of a plot, and its picture in pixels.
 fn drawn(kind: Kind, text: &str) -> Raster {
     let stop = AtomicBool::new(false);
-    let svg = plot(kind, &value(text), &stop).expect("it can be plotted").svg.expect("a picture");
+    let svg =
+        plot(kind, &value(text), None, &stop).expect("it can be plotted").svg.expect("a picture");
     draw(&svg, 1.0).expect("it is read")
 }
 
@@ -63,7 +64,8 @@ fn points_bars_and_images_are_drawn() {
 #[test]
 fn the_size_is_limited_and_the_png_is_whole() {
     let stop = AtomicBool::new(false);
-    let svg = plot(Kind::Line, &value("[1, 2]"), &stop).expect("a plot").svg.expect("a picture");
+    let svg =
+        plot(Kind::Line, &value("[1, 2]"), None, &stop).expect("a plot").svg.expect("a picture");
     for scale in [0.0, 0.01, 0.5, 1e9] {
         let raster = draw(&svg, scale).expect("it is read");
         assert!(raster.width <= 4096 && raster.height <= 4096);

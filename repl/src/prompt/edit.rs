@@ -1,6 +1,7 @@
 //! `:edit`: a text in the user's own editor.
 
 use nesl_interactive::state::State;
+use nesl_interactive::state::commands::file_path;
 use std::fs::OpenOptions;
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -17,7 +18,7 @@ const MAX_TRIES: usize = 100;
 pub fn edited(state: &State, operand: &str, last: &str) -> Result<Option<String>, String> {
     let name = operand.trim_end_matches(';').trim().trim_matches('"');
     if name.contains(['.', '/']) {
-        return in_file(Path::new(name));
+        return in_file(Path::new(&file_path(name)));
     }
     let text = match name {
         "" if last.is_empty() => return Err("there is no entry yet".to_owned()),

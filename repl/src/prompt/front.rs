@@ -160,7 +160,7 @@ impl Front for PromptFront {
 
     fn set(&mut self, name: &str, value: &str) -> Result<(), String> {
         let Some(canvas) = &self.0.canvas else {
-            return Err("nobody looks at a screen".to_owned());
+            return Err(format!("`{name}` is a setting of the prompt in a terminal"));
         };
         if name == ROWS {
             let rows = match value {
@@ -255,6 +255,9 @@ impl Shared {
 impl PromptFront {
     /// Lets the user edit the last entry, a definition or a file, and runs what they leave.
     fn edit(&mut self, state: &mut State, call: &Call<'_>) -> Outcome {
+        if self.0.canvas.is_none() {
+            return self.0.fail("an editor needs a terminal, and this is none");
+        }
         let last = self.0.last.borrow().clone();
         match self.0.away.during(|| edit::edited(state, call.operand, &last)) {
             Ok(None) => {
@@ -310,8 +313,29 @@ impl Shared {
     /// Runs an entry, which Ctrl-C stops.
     pub fn enter(&self, state: &mut State, name: &str, text: &str) -> Outcome {
         let first = text.split_whitespace().next().unwrap_or("");
-        let is_full = state.commands().expand(first).is_some_and(|c| c.name == ":full");
-        let sink = if is_full && self.canvas.is_some() { self.pager() } else { self.sink() };
+        let command = state.commands().expand(first).map(|command| command.name);
+        let is_paged = command == Some(":full") && self.canvas.is_some();
+        let sink = if is_paged { self.pager() } else { self.sink() };
+        let run = || self.enter_showing(state, name, text, sink);
+        // Who watches a file waits for somebody to save it.
+        if command == Some(":watch") { self.away.during(run) } else { run() }
+    }
+
+    /// Runs a command of the user's own definitions as [`Shared::enter`] does, but puts a title before what is wrong
+    /// with it.
+    pub fn enter_titled(&self, state: &mut State, title: &str, text: &str) -> Outcome {
+        let mut sink = self.sink();
+        let (output, told) = (self.reporter.borrow().output.clone(), title.to_owned());
+        let titled = Box::new(move |shown| {
+            if matches!(shown, shown::Output::Error(_)) {
+                output.message(&format!("{told}: "));
+            }
+            sink(shown);
+        });
+        self.enter_showing(state, title, text, titled)
+    }
+
+    fn enter_showing(&self, state: &mut State, name: &str, text: &str, sink: Sink) -> Outcome {
         let outcome = interrupt::during(|| state.enter(name, text, sink));
         self.code.set(match outcome {
             Outcome::Done | Outcome::Exit => self.code.get(),
@@ -334,7 +358,10 @@ impl Shared {
         Box::new(move |shown| match shown {
             shown::Output::Answer(bundle) if pager::is_long(&bundle.plain) => {
                 output.settle();
-                if !away.during(|| pager::page(&bundle.plain)) {
+                let is_shown = away.during(|| pager::page(&bundle.plain));
+                // It was pressed in the pager.
+                interrupt::forget();
+                if !is_shown {
                     sink(shown::Output::Answer(bundle));
                 }
             }

@@ -13,16 +13,22 @@ use rustyline::highlight::{CmdKind, Highlighter};
 use rustyline::hint::{Hint, Hinter};
 use rustyline::history::SearchDirection;
 use rustyline::validate::{ValidationContext, ValidationResult, Validator};
-use rustyline::{Context, Result};
+use rustyline::{Context, GraphemeClusterMode, Result};
 use std::borrow::Cow;
 use std::cell::{Cell, OnceCell, RefCell};
 use std::sync::{Arc, OnceLock};
 
-/// The number of candidates for a completion that are shown, with their types, at most.
-const MAX_CANDIDATES: usize = 500;
-
 /// The number of candidates that are shown, where any name may stand, at least.
 const MIN_CANDIDATES: usize = 8;
+
+/// The rows of the screen that are left to the entry.
+const ENTRY_ROWS: usize = 4;
+
+/// The blank columns behind a candidate, which the line editor adds.
+const COLUMN_GAP: usize = 2;
+
+/// The columns and rows of a terminal that does not tell them.
+const USUAL_SCREEN: (usize, usize) = (80, 24);
 
 /// The style of the prompt.
 pub const PROMPT_STYLE: &str = "\x1b[1;34m";
@@ -107,8 +113,8 @@ impl Completer for Helper {
         // These need no session, which may not have begun.
         let without = self.commands.complete(line, pos);
         if let Some(found) = without.or_else(|| self.commands.complete_file(line, pos)) {
-            let all = found.all.into_iter().map(|completion| self.pair(completion));
-            return Ok((found.range.start, all.collect()));
+            let all = found.all.into_iter().map(|completion| self.pair(completion)).collect();
+            return Ok((found.range.start, listed(all, usize::MAX)));
         }
         let line_start = before.rfind('\n').map_or(0, |at| at + 1);
         // At the beginning of a line, Tab asks for nothing.
@@ -123,22 +129,56 @@ impl Completer for Helper {
             RefCell::new(Assist::new(outlook.clone()).with_commands(self.commands))
         });
         let found = assist.borrow_mut().complete(line, pos);
-        let most = if in_name { MAX_CANDIDATES } else { rows() };
-        let more = found.all.len().saturating_sub(most);
-        let all = found.all.into_iter().take(most);
-        let mut pairs: Vec<Pair> = all.map(|completion| self.pair(completion)).collect();
-        if more > 0 && !in_name {
-            let display = format!("… and {more} more, by their first letters");
-            pairs.push(Pair { display, replacement: String::new() });
-        }
-        Ok((found.range.start, pairs))
+        let most = if in_name { usize::MAX } else { rows() };
+        let all = found.all.into_iter().map(|completion| self.pair(completion)).collect();
+        Ok((found.range.start, listed(all, most)))
     }
+}
+
+/// Returns those candidates that the screen holds, of which there are at most `most`, and a line that says how many
+/// more there are. A longer list would be shown page by page, and take keys that are meant for the line.
+fn listed(all: Vec<Pair>, most: usize) -> Vec<Pair> {
+    let screen = terminal::screen().unwrap_or(USUAL_SCREEN);
+    let widths = GraphemeClusterMode::from_env();
+    let width = |display: &str| usize::from(widths.width(display));
+    let count = all.len();
+    let widest = all.iter().map(|pair| width(&pair.display)).max().unwrap_or(0);
+    if count <= most.min(places(widest, screen)) {
+        return all;
+    }
+    let more = |count: usize| format!("… and {count} more, by their first letters");
+    let hint: String = more(count).chars().take(screen.0.saturating_sub(1)).collect();
+    let shown = most.min(places(widest.max(width(&hint)), screen).saturating_sub(1));
+    // What all have in common is what Tab may take, and no more.
+    let replacement = common(&all);
+    let display = more(count - shown).chars().take(screen.0.saturating_sub(1)).collect();
+    let mut pairs: Vec<Pair> = all.into_iter().take(shown).collect();
+    pairs.push(Pair { display, replacement });
+    pairs
+}
+
+/// Returns the number of candidates of some width that a screen holds, columns and rows, with the entry.
+fn places(widest: usize, (columns, rows): (usize, usize)) -> usize {
+    let across = columns / (widest + COLUMN_GAP).clamp(1, columns.max(1));
+    across.max(1) * rows.saturating_sub(ENTRY_ROWS).max(MIN_CANDIDATES).min(rows.max(2) - 1)
+}
+
+/// Returns the beginning that the replacements of all candidates have in common.
+fn common(all: &[Pair]) -> String {
+    let Some((first, others)) = all.split_first() else { return String::new() };
+    let mut end = first.replacement.len();
+    for other in others {
+        let same = first.replacement.chars().zip(other.replacement.chars());
+        let same: usize = same.take_while(|(a, b)| a == b).map(|(a, _)| a.len_utf8()).sum();
+        end = end.min(same);
+    }
+    first.replacement[..end].to_owned()
 }
 
 /// Returns the number of candidates that the screen holds together with the entry.
 fn rows() -> usize {
     terminal::screen()
-        .map_or(MIN_CANDIDATES, |(_, rows)| rows.saturating_sub(4).max(MIN_CANDIDATES))
+        .map_or(MIN_CANDIDATES, |(_, rows)| rows.saturating_sub(ENTRY_ROWS).max(MIN_CANDIDATES))
 }
 
 impl Highlighter for Helper {
@@ -207,3 +247,27 @@ impl Hinter for Helper {
 }
 
 impl rustyline::Helper for Helper {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_more_candidates_are_listed_than_the_screen_holds() {
+        // So many rows are a page of the line editor.
+        for screen in [(80, 24), (40, 10), (20, 3), (200, 50), (1, 1)] {
+            for widest in [1, 10, 30, 79, 500] {
+                let across = screen.0 / (widest + COLUMN_GAP).min(screen.0);
+                let rows = places(widest, screen).div_ceil(across);
+                assert!(rows < screen.1.max(2), "{screen:?} {widest}");
+            }
+        }
+        let pair = |name: String| Pair { display: name.clone(), replacement: name };
+        let all: Vec<Pair> = (0..100_000).map(|n| pair(format!("read_{n}"))).collect();
+        let shown = listed(all, usize::MAX);
+        assert!(shown.len() < 1000);
+        let last = shown.last().expect("a hint");
+        assert!(last.display.starts_with("… and 99"), "{}", last.display);
+        assert_eq!((&*last.replacement, &*common(&shown)), ("read_", "read_"));
+    }
+}

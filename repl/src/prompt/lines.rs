@@ -4,7 +4,7 @@
 //! prompt, so that lines stand below each other; the highlighter writes [`MARK`] over it. Entries, the history
 //! and messages never have it.
 
-use nesl_core::syntax::entry::indentation;
+use nesl_core::syntax::entry::{ends_in_let, indentation};
 use nesl_core::syntax::{Kind, lex};
 use std::borrow::Cow;
 
@@ -86,10 +86,15 @@ fn is_inside(text: &str) -> bool {
     false
 }
 
-/// Returns true if a body must follow what was typed: then a blank line says nothing.
+/// Returns true if a body must follow what was typed, or the `in` of the innermost `let`: then a blank line says
+/// nothing.
 pub fn lacks_a_body(text: &str) -> bool {
     let tokens = lex(text);
     let last = tokens.iter().rev().find(|token| !token.kind.is_trivia());
+    let is_broken = last.is_some_and(|l| matches!(l.kind, Kind::OpenText | Kind::OpenComment));
+    if !is_broken && ends_in_let(text) {
+        return true;
+    }
     last.is_some_and(|token| {
         matches!(
             token.kind,
@@ -101,7 +106,9 @@ pub fn lacks_a_body(text: &str) -> bool {
 /// Returns the command that `?name`, `name?` and `?` stand for.
 pub fn question(text: &str) -> Option<String> {
     let text = text.trim();
-    let name = text.strip_prefix('?').or_else(|| text.strip_suffix('?'))?.trim();
+    // Behind a string or a bracket that is open, the sign is a part of what is typed.
+    let is_name = |name: &&str| !name.contains(['"', '`', '%', '(', '[', '{']);
+    let name = text.strip_prefix('?').or_else(|| text.strip_suffix('?').filter(is_name))?.trim();
     if name.trim_start_matches('?').is_empty() {
         return Some(":help".to_owned());
     }
@@ -136,10 +143,12 @@ mod tests {
 
     #[test]
     fn a_body_must_follow() {
-        for text in ["function f1(x) =\n", "let x = 1 in\n\n", "if t then"] {
+        for text in
+            ["function f1(x) =\n", "let x = 1 in\n\n", "if t then", "let\n  y = 1;\n", "(let y = 1"]
+        {
             assert!(lacks_a_body(text), "{text}");
         }
-        for text in ["(1 +\n", "x = 3", "\"=", "% = %"] {
+        for text in ["(1 +\n", "x = 3", "\"=", "% = %", "let y = (1", "let y = 1 in y"] {
             assert!(!lacks_a_body(text), "{text}");
         }
     }
@@ -153,6 +162,8 @@ mod tests {
             ("??", Some(":help")),
             ("?:time", Some(":help :time")),
             ("?++", Some(":doc ++")),
+            ("?(", Some(":doc (")),
+            ("\"what?", None),
             ("a? b?", None),
             ("sum", None),
         ] {

@@ -26,6 +26,9 @@ use std::borrow::Cow;
 /// The length of an entry, in bytes, above which it is not tried whether its lines are entries of their own.
 const MAX_TRIED_BYTES: usize = 64 * 1024;
 
+/// The number of lines below a blank one in which the end of a bracket is looked for.
+const MAX_BELOW_LINES: usize = 1000;
+
 /// The entries of a text.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Block {
@@ -68,9 +71,17 @@ pub fn is_submitted(text: &str, commands: Commands) -> bool {
             false => Cow::Owned(block.rest + if own.ends_with('\n') { "\n" } else { "" }),
         };
     }
+    if question(&own).is_some() {
+        return true;
+    }
     // A blank line ends an entry, except where a body must follow.
     let ends_blank = own.contains('\n') && own.trim_end_matches([' ', '\t']).ends_with('\n');
     match typed(&own) {
+        // Lines that are complete each for itself need no signs behind them.
+        Typed::Part if own.contains('\n') => {
+            let Block { entries, rest, .. } = read(&format!("{own}\n"), commands, None);
+            rest.is_empty() && !entries.iter().any(|entry| is_part(entry))
+        }
         Typed::Part => false,
         // What stands above may be whole, but not the last entry.
         Typed::Whole | Typed::Unterminated if ends_blank => !lacks_a_body(&own),
@@ -80,6 +91,11 @@ pub fn is_submitted(text: &str, commands: Commands) -> bool {
         }
         Typed::Whole | Typed::Unterminated => true,
     }
+}
+
+/// Returns true if an entry cannot be run yet, whether or not there are blank lines behind it.
+fn is_part(entry: &str) -> bool {
+    question(entry).is_none() && typed(entry.trim_end()) == Typed::Part
 }
 
 /// Returns an entry in pieces with one expression each: so each value has a name of its own.
@@ -177,7 +193,7 @@ fn typed_lines(lines: &[&str], at: usize, begun: &str, is_ended: bool, block: &m
         at += 1;
     }
     // The marks may have been left out.
-    while typed(&entry) == Typed::Part
+    while is_part(&entry)
         && let Some(line) = lines.get(at).filter(|line| input(line).is_none())
         && entry.len() < MAX_TRIED_BYTES
     {
@@ -190,10 +206,10 @@ fn typed_lines(lines: &[&str], at: usize, begun: &str, is_ended: bool, block: &m
     }
     if at < lines.len() {
         // What is not complete was never run: another prompt stands below it.
-        if typed(&entry) != Typed::Part {
+        if !is_part(&entry) {
             block.entries.push(entry);
         }
-    } else if is_ended && typed(&entry) != Typed::Part {
+    } else if is_ended && !is_part(&entry) {
         block.entries.push(entry);
     } else {
         block.rest = entry + if is_ended { "\n" } else { "" };
@@ -223,12 +239,16 @@ fn forms(lines: &[&str], is_ended: bool, commands: Commands, block: &mut Block) 
         let mut end = at + form(&lines[at..], false, commands);
         let mut entry = lines[at..end].join("\n");
         if end > at + 1 && entry.len() < MAX_TRIED_BYTES && is_wrong(&entry) {
-            end = at + form(&lines[at..], true, commands);
-            entry = lines[at..end].join("\n");
+            let strict = at + form(&lines[at..], true, commands);
+            let first = lines[at..strict].join("\n");
+            // The beginning of what is wrong is no entry if it is not complete itself.
+            if !is_part(&first) {
+                (end, entry) = (strict, first);
+            }
         }
         at = end;
         let is_last = at == lines.len();
-        if is_last && (!is_ended || typed(&entry) == Typed::Part) {
+        if is_last && (!is_ended || is_part(&entry)) {
             block.rest = entry + if is_ended { "\n" } else { "" };
         } else {
             block.entries.push(entry);
@@ -275,7 +295,11 @@ fn form(lines: &[&str], is_strict: bool, commands: Commands) -> usize {
                 continue;
             }
             let entry = entry();
-            if typed(&entry) == Typed::Part && (below.is_none() || lacks_a_body(&entry)) {
+            let is_part = is_part(&entry);
+            if is_part && (below.is_none() || lacks_a_body(&entry)) {
+                continue;
+            }
+            if is_part && state.brackets > 0 && state.is_closed_in(&lines[at + 1..]) {
                 continue;
             }
             return at + 1;
@@ -288,7 +312,7 @@ fn form(lines: &[&str], is_strict: bool, commands: Commands) -> usize {
         if is_further && !is_closed {
             continue;
         }
-        if typed(&entry()) != Typed::Part {
+        if !is_part(&entry()) {
             return at + 1;
         }
     }
@@ -307,6 +331,17 @@ fn takes_lines(line: &str, commands: Commands) -> bool {
 
 fn indentation(line: &str) -> usize {
     line.len() - line.trim_start().len()
+}
+
+/// Returns true if a line begins with what begins an entry and nothing else: a command, or a definition in the first
+/// column.
+fn begins_entry(line: &str) -> bool {
+    if line.starts_with(':') || question(line).is_some() {
+        return true;
+    }
+    let is_indented = line.starts_with(char::is_whitespace);
+    let kind = split(line).first().map(|form| form.kind);
+    !is_indented && matches!(kind, Some(RawKind::Function | RawKind::Datatype | RawKind::Binding))
 }
 
 /// Returns true if a line begins with what begins no form: an operator, a closing bracket, `in`, `then` or `else`.
@@ -352,7 +387,7 @@ fn begins_no_form(line: &str) -> bool {
 
 /// The brackets, strings and comments that are open at the end of a line. Lines are looked at one by one, since a
 /// form may have a million of them.
-#[derive(Default)]
+#[derive(Clone, Default)]
 struct Open {
     brackets: usize,
     /// The sign that ends the string or the comment that is open.
@@ -362,6 +397,21 @@ struct Open {
 }
 
 impl Open {
+    /// Returns true if the brackets are closed in the lines below, before what begins a definition or a command.
+    fn is_closed_in(&self, below: &[&str]) -> bool {
+        let mut state = self.clone();
+        for line in below.iter().take(MAX_BELOW_LINES) {
+            if state.within.is_none() && begins_entry(line) {
+                return false;
+            }
+            state.line(line);
+            if state.brackets == 0 && state.within.is_none() {
+                return true;
+            }
+        }
+        false
+    }
+
     fn line(&mut self, line: &str) {
         let mut chars = line.chars();
         while let Some(c) = chars.next() {
@@ -419,6 +469,20 @@ mod tests {
             ("?sum\nx\n", "?sum | x"),
             // A blank line ends what cannot be completed.
             ("f1(1 +\n\nx = 5\n", "f1(1 + | x = 5"),
+            ("f1(1 +\n\nx = f1(5)\n", "f1(1 + | x = f1(5)"),
+            // Within what is closed below it does not.
+            (
+                "function h(x) =\n  let\n    y = x;\n\n  in y\nh(3)\n",
+                "function h(x) =\n  let\n    y = x;\n\n  in y | h(3)",
+            ),
+            ("let\ny = 1;\n\nz = 2;\n\nin y\n3\n", "let\ny = 1;\n\nz = 2;\n\nin y | 3"),
+            ("[1,\n\n2]\n3\n", "[1,\n\n2] | 3"),
+            ("[1,\n\n\n2,\n\n3]\n4\n", "[1,\n\n\n2,\n\n3] | 4"),
+            (
+                "1\ndatatype pt(float, float)\npt(1.0, 2.0)\n",
+                "1 | datatype pt(float, float) | pt(1.0, 2.0)",
+            ),
+            ("?let\n?(\n?\"\n1\n", "?let | ?( | ?\" | 1"),
             ("f1(1 +\n", "[f1(1 +\n]"),
             ("x = 5\ny = 6", "x = 5 | [y = 6]"),
             ("", ""),
@@ -487,6 +551,14 @@ mod tests {
             "(1 +\n  ",
             ":type 1 +",
             "function f1(x) =\n  x",
+            "1\ndatatype pt(float, float)\npt(1.0, 2.0)",
+            "?let",
+            "?function",
+            "?datatype",
+            "?(",
+            "?[",
+            "?\"",
+            "let?",
         ] {
             assert!(is_submitted(text), "{text:?}");
         }
@@ -495,6 +567,9 @@ mod tests {
             "function f1(x) =",
             "function f1(x) =\n",
             "let x = 1 in\n  \n",
+            "function f1(x) =\n  let\n    y = x;\n",
+            "let x = 1;\n\n",
+            "\"what?",
             "x = 5\nf1(1 +",
             "nesl> (1 +",
         ] {

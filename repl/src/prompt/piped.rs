@@ -4,6 +4,7 @@ use super::front::Shared;
 use crate::source::decode;
 use anyhow::{Context, Result};
 use nesl_core::syntax;
+use nesl_core::syntax::entry::{Typed, typed};
 use nesl_interactive::output::Outcome;
 use nesl_interactive::state::State;
 use nesl_interactive::state::commands::{Commands, Operand};
@@ -24,24 +25,23 @@ pub fn run(shared: &Shared, mut state: State) -> Result<u8> {
         if read > 0 && !ends {
             continue;
         }
+        // A command ends the form above it, as at the prompt.
+        if read > 0
+            && before > 0
+            && ends_form(state.commands(), &pending[..before], &pending[before..])
+        {
+            let (text, _) = decode(pending.drain(..before).collect());
+            if !enter(shared, &mut state, &text) {
+                break;
+            }
+        }
         let (text, _) = decode(pending.clone());
         if read > 0 && !is_whole(state.commands(), &text) {
             continue;
         }
-        if !text.trim().is_empty() {
-            let outcome = shared.enter(&mut state, "<stdin>", &text);
-            if !text.trim_start().starts_with(':') {
-                shared.last.replace(text.trim().to_owned());
-            }
-            if matches!(outcome, Outcome::Exit | Outcome::Interrupted) {
-                break;
-            }
-        }
-        if read == 0 {
+        if !enter(shared, &mut state, &text) || read == 0 {
             break;
         }
-        let lines = pending.iter().filter(|byte| **byte == b'\n').count();
-        shared.lines.set(shared.lines.get() + lines);
         pending.clear();
     }
     let mut reporter = shared.reporter.borrow_mut();
@@ -49,6 +49,32 @@ pub fn run(shared: &Shared, mut state: State) -> Result<u8> {
     reporter.stats(&state.session);
     reporter.write_pictures(&state.session)?;
     Ok(shared.code.get())
+}
+
+/// Enters a text; returns false if the session ends with it.
+fn enter(shared: &Shared, state: &mut State, text: &str) -> bool {
+    if text.trim().is_empty() {
+        shared.lines.set(shared.lines.get() + text.matches('\n').count());
+        return true;
+    }
+    let outcome = shared.enter(state, "<stdin>", text);
+    if !text.trim_start().starts_with(':') {
+        shared.last.replace(text.trim().to_owned());
+    }
+    shared.lines.set(shared.lines.get() + text.matches('\n').count());
+    !matches!(outcome, Outcome::Exit | Outcome::Interrupted)
+}
+
+/// Returns true if a line is that of a command, and the forms above it are complete but for their last sign.
+fn ends_form(commands: Commands, above: &[u8], line: &[u8]) -> bool {
+    if !line.starts_with(b":") {
+        return false;
+    }
+    let (above, line) = (decode(above.to_vec()).0, decode(line.to_vec()).0);
+    let name = line.split_whitespace().next().unwrap_or_default();
+    let is_command = commands.expand(name.trim_end_matches(';')).is_some();
+    let above = above.trim_end();
+    is_command && !above.trim_start().starts_with(':') && typed(above) != Typed::Part
 }
 
 /// Returns true if nothing more can belong to a text: it is a command on a line of its own, or its

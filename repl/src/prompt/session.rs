@@ -167,8 +167,29 @@ fn own_definitions(shared: &Rc<Shared>, state: &mut State, path: &std::path::Pat
         }
     };
     shared.reporter.borrow_mut().set_quiet(true);
-    shared.enter(state, &file.name, &file.text);
+    let commands = state.commands();
+    let (mut start, mut interrupted) = (0, false);
+    while !interrupted && let Some((_, end)) = commands.first(&file.text, start) {
+        let before = start + blanks(&file.text[start..]);
+        let line = file.text[..before].matches('\n').count() + 1;
+        let title = format!("{}:{line}", file.name);
+        // What is wrong with one says nothing of those below.
+        let outcome = shared.enter_titled(state, &title, &file.text[before..end]);
+        interrupted = outcome == Outcome::Interrupted;
+        start = end;
+    }
+    if !interrupted && !file.text[start..].trim().is_empty() {
+        // So the lines are those of the file.
+        let above = file.text[..start].chars().map(|c| if c == '\n' { '\n' } else { ' ' });
+        let forms = above.collect::<String>() + &file.text[start..];
+        shared.enter(state, &file.name, &forms);
+    }
     shared.reporter.borrow_mut().set_quiet(false);
+}
+
+/// Returns the number of bytes of the blanks that a text begins with.
+fn blanks(text: &str) -> usize {
+    text.len() - text.trim_start().len()
 }
 
 /// Runs one entry. A bug of ours must not cost a person the session.
@@ -182,7 +203,7 @@ fn enter(shared: &Shared, state: &mut State, text: &str, number: usize) -> Done 
     // Of several results it would not be clear which has the name.
     let is_named = expressions == 1 && !text.trim_start().starts_with(':');
     if let Some(screen) = &mut shared.reporter.borrow_mut().screen {
-        let shown = is_named && shared.colors.0;
+        let shown = is_named && shared.colors.0 && !state.session.is_taken(&result);
         screen.result = if shown { format!("  {DIM}{result}{PLAIN}") } else { String::new() };
     }
     let mut has_failed = true;

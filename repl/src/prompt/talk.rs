@@ -155,6 +155,8 @@ fn editor(known: &Known, helper: Helper) -> Result<Editor<Helper, Past>> {
         .history_ignore_dups(true)?
         .max_history_size(10_000)?
         .completion_type(CompletionType::List)
+        // No list is longer than the screen, so nothing is asked: the answer would be taken from the line.
+        .completion_prompt_limit(usize::MAX)
         .bracketed_paste(true)
         .behavior(Behavior::Stdio)
         // The marks of further lines are shown without colours, too.

@@ -78,3 +78,12 @@ def test_lists_break_no_words(start, columns):
     session.send(":set \t\t")
     session.sees("editing")
     assert all(len(line) < columns for line in session.lines()), session.text()
+
+
+def test_keys_behind_a_long_list_are_not_eaten(start):
+    session = start(rows=12).ready()
+    session.send(":\t\t")
+    session.sees("more, by their first letters")
+    session.send("type 1 + 1\r")
+    session.sees("nesl> :type 1 + 1")
+    assert "--More--" not in session.text(), session.text()

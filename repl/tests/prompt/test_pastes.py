@@ -177,3 +177,23 @@ def test_a_transcript_that_comes_line_by_line(terminal):
     text = terminal.text()
     # On a busy machine the pause between two lines may be long enough for the notice to be told again.
     assert NOTICE in text and "error" not in text, text
+
+
+@BOTH
+@pytest.mark.parametrize(
+    "keys, result",
+    [
+        ("function h(x) =\r  let\r    y = x;\r\r  in y\rh(3)\r", "it = 3 : int"),
+        ("[1,\r\r2]\r", "it = [1, 2] : [int]"),
+        ("1\rdatatype pt(float, float)\rpt(1.0, 2.0)\r", "it = pt(1.0, 2.0) : pt"),
+    ],
+    ids=["let", "bracket", "datatype"],
+)
+def test_blank_lines_and_definitions_end_no_entry_too_soon(terminal, keys, result, bracketed):
+    terminal.send(paste(keys.rstrip("\r") if bracketed else keys, bracketed))
+    if bracketed:
+        terminal.settle()
+        terminal.send("\r")
+    terminal.sees(result)
+    terminal.ready()
+    assert "error" not in terminal.text(), terminal.text()

@@ -176,3 +176,28 @@ def test_no_empty_line_stands_below_an_answer(terminal):
     lines = terminal.lines()
     at = lines.index("name? Bob")
     assert lines[at + 1].startswith('it = "Bob" : [char]'), lines
+
+
+def test_what_the_terminal_would_obey_is_shown(terminal):
+    title = '"a" ++ [code_char(27)] ++ "]0;title" ++ [code_char(7)]'
+    assert terminal.say(title) == ['it = "a␛]0;title␇" : [char]']
+    assert terminal.say(":full") == ['it = "a␛]0;title␇" : [char]']
+    assert b"\x1b]0;" not in terminal.output
+
+
+def test_a_nested_value_on_a_narrow_screen(start):
+    session = start(columns=30).ready()
+    session.say("xs = {[0:i*7] : i in [0:60]};")
+    lines = session.say("xs")
+    assert 8 <= len(lines) <= 11, lines
+    assert any(line.startswith("0 ") for line in lines) and lines[-1].startswith("59 "), lines
+
+
+def test_a_name_of_the_users_is_no_name_of_a_result(terminal):
+    terminal.say("it3 = 77")
+    terminal.say("1")
+    terminal.send("2\r")
+    terminal.sees("it = 2 : int")
+    terminal.ready()
+    assert "it3" not in terminal.above()[-1], terminal.text()
+    assert terminal.say("it3") == ["it = 77 : int"]

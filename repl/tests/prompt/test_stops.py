@@ -74,6 +74,13 @@ def test_a_sort(terminal):
     stops(terminal, SAY + "#sort({rand(1.0) : i in [0:20000000]})")
 
 
+@pytest.mark.parametrize("seconds", [0.4, 1.5], ids=["read", "formatted"])
+def test_a_large_value_in_one_line(terminal, seconds):
+    terminal.say(":set rows all")
+    terminal.say("set print_length 1000000000;")
+    stops(terminal, SAY + "{i : i in [0:20000000]}", beside=lambda: time.sleep(seconds))
+
+
 def test_a_read_of_the_terminal(terminal):
     stops(terminal, 'prompt("beg" ++ "un")')
 
@@ -104,6 +111,21 @@ def test_a_read_of_a_pipe_with_a_name(terminal, tmp_path, read, is_open):
     stops(terminal, SAY + read, beside=write)
     for writer in writers:
         os.close(writer)
+
+
+@pytest.mark.parametrize("command", [":load", ":watch"])
+def test_a_program_that_nobody_writes(terminal, tmp_path, command):
+    os.mkfifo(tmp_path / "pipe")
+
+    def stop():
+        terminal.ready()
+        terminal.send(f"{command} pipe\r")
+        terminal.sees(f"{command} pipe")
+        time.sleep(0.2)
+        return until_prompt(terminal)
+
+    best(stop)
+    assert terminal.say("40 + 2")[-1] == "it = 42 : int"
 
 
 def test_a_pipe_with_a_name_is_read_to_its_end(terminal, tmp_path):

@@ -11,6 +11,15 @@ def test_enter_runs_what_is_complete(terminal):
     terminal.sees("nesl> function f2(a) =\n  ...\n  ...\n  ...")
     terminal.send("a + 1\r")
     terminal.sees("f2 = fn : int -> int")
+    # So must the `in` of a `let`, and lines are indented by what is open.
+    terminal.ready()
+    for line in ["function g2(a) =", "let", "b = a;", "", ""]:
+        rows = len(terminal.above())
+        terminal.send(line + "\r")
+        terminal.wait("a further line", lambda: len(terminal.above()) > rows and terminal.line() == "  ...")
+    terminal.sees("nesl> function g2(a) =\n  ...   let\n  ...     b = a;\n  ...\n  ...")
+    terminal.send("in b\r")
+    terminal.sees("g2 = fn")
     # Elsewhere a blank line ends what cannot be completed.
     terminal.ready().send("(1 +\r")
     terminal.sees("nesl> (1 +\n  ...")
@@ -157,6 +166,8 @@ def test_a_question_is_answered(terminal):
         assert terminal.say(question)[0].startswith("plus_scan : [a] -> [a]")
     assert any(":type EXPR" in line for line in terminal.say("?"))
     assert terminal.say("?:time")[0] == ":time [N] FORM"
+    for question in ["?let", "?function", "?(", '?"']:
+        assert terminal.say(question), question
 
 
 def test_the_users_own_definitions_are_known(start, tmp_path):
@@ -171,6 +182,15 @@ def test_what_is_wrong_in_them_is_told_and_stops_nothing(start, tmp_path):
     session = start()
     session.sees("rc.nesl:2:8")
     session.ready()
+    assert session.say("fine") == ["it = 1 : int"]
+
+
+def test_a_wrong_command_in_them_stops_nothing(start, tmp_path):
+    (tmp_path / "rc.nesl").write_text(":set rows abc\n\n:set rows 5\nfine = 1;\n")
+    session = start()
+    session.sees("rc.nesl:1: ")
+    session.ready()
+    assert session.say(":set rows") == ["rows 5"]
     assert session.say("fine") == ["it = 1 : int"]
 
 

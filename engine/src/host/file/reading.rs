@@ -13,7 +13,7 @@ const LOOK_MS: u16 = 20;
 
 /// Opens a file for reading; never waits for whoever writes it. What is not a regular file must be read through
 /// [`Waiting`].
-pub(in crate::host) fn open(path: &Path) -> io::Result<(File, Metadata)> {
+pub(crate) fn open(path: &Path) -> io::Result<(File, Metadata)> {
     let mut options = File::options();
     options.read(true);
     #[cfg(unix)]
@@ -27,19 +27,19 @@ pub(in crate::host) fn open(path: &Path) -> io::Result<(File, Metadata)> {
 }
 
 /// Reads a file when there is something to read, until `stop` returns true; then reading fails.
-pub(in crate::host) struct Waiting<S> {
+pub(crate) struct Waiting<S> {
     file: File,
     stop: S,
 }
 
 impl<S: Fn() -> bool> Waiting<S> {
     /// Makes a reader of a file that [`open`] has opened.
-    pub(in crate::host) fn new(file: File, stop: S) -> Waiting<S> {
+    pub(crate) fn new(file: File, stop: S) -> Waiting<S> {
         Waiting { file, stop }
     }
 
     /// Returns the file itself.
-    pub(in crate::host) fn file(&self) -> &File {
+    pub(crate) fn file(&self) -> &File {
         &self.file
     }
 

@@ -17,6 +17,8 @@ pub(super) struct Chart {
     pub is_geometry: bool,
     /// Notes on what is not shown, each without a full stop.
     pub notes: Vec<String>,
+    /// The width of the screen that it is shown on as text, in characters, if there is one.
+    pub screen: Option<usize>,
 }
 
 /// The points of one colour.

@@ -26,9 +26,11 @@ const KEY_COLOURS: usize = 32;
 const KEY_TICKS: usize = 5;
 /// The numbers at an axis, about.
 const WANTED_TICKS: usize = 6;
+/// The characters of the lines on both sides.
+const FRAME_CHARS: usize = 2;
 
 /// Returns the heat map of a matrix.
-pub(super) fn bundle(shown: &Shown) -> Result<Bundle, String> {
+pub(super) fn bundle(shown: &Shown, screen: Option<usize>) -> Result<Bundle, String> {
     let kind = Kind::HeatMap.described();
     let element = shown.ty().element().and_then(|row| row.element());
     if !element.is_some_and(|element| element.is_number()) {
@@ -62,14 +64,16 @@ pub(super) fn bundle(shown: &Shown) -> Result<Bundle, String> {
         notes.push(format!("one of {} rows and columns", image.step));
     }
     notes.extend(image.left_out());
-    let plain = noted(text(&matrix, low, high), &notes);
+    let plain = noted(text(&matrix, low, high, screen), &notes);
     let svg = Some(svg(&matrix, &image.data_uri(), low, high, &notes));
     Ok(Bundle { svg, plot: Some(specification(&matrix, &notes)), ..Bundle::text(plain) })
 }
 
-fn text(matrix: &Matrix<'_>, low: f64, high: f64) -> String {
+fn text(matrix: &Matrix<'_>, low: f64, high: f64, screen: Option<usize>) -> String {
     const SHADES: [char; 5] = [' ', '░', '▒', '▓', '█'];
-    let (height, width) = (matrix.rows.min(HEIGHT_CHARS), matrix.columns.min(WIDTH_CHARS));
+    let room = screen.map_or(WIDTH_CHARS, |screen| screen.saturating_sub(FRAME_CHARS));
+    let room = room.clamp(1, WIDTH_CHARS);
+    let (height, width) = (matrix.rows.min(HEIGHT_CHARS), matrix.columns.min(room));
     let shade = |x: f64| {
         let part = (x / 2.0 - low / 2.0) / (high / 2.0 - low / 2.0);
         match part {

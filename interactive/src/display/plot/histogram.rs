@@ -5,7 +5,7 @@ use super::axis::{Scale, short_text};
 use super::chart::{Axis, noted};
 use super::data::{note_not_finite, numbers};
 use super::svg::{AREA_HEIGHT_PIXELS, AREA_WIDTH_PIXELS, Around, COLOURS, Paper};
-use super::text::{HEIGHT_CHARS, WIDTH_CHARS, framed};
+use super::text::{HEIGHT_CHARS, WIDTH_CHARS, columns_beside, framed};
 use super::{Kind, spec};
 use crate::bundle::Bundle;
 use crate::table::grouped;
@@ -29,7 +29,11 @@ struct Bars {
 }
 
 /// Returns the histogram of a sequence of numbers.
-pub(super) fn bundle(shown: &Shown, stop: &AtomicBool) -> Result<Bundle, String> {
+pub(super) fn bundle(
+    shown: &Shown,
+    screen: Option<usize>,
+    stop: &AtomicBool,
+) -> Result<Bundle, String> {
     let (numbers, not_finite) = numbers(shown, Kind::Histogram, stop)?;
     if numbers.is_empty() {
         return Err("there is no number to count".to_owned());
@@ -41,7 +45,7 @@ pub(super) fn bundle(shown: &Shown, stop: &AtomicBool) -> Result<Bundle, String>
     let bars = bars(&numbers, *element == ValueType::Int, stop);
     let mut notes = Vec::new();
     note_not_finite(not_finite, &mut notes);
-    let plain = noted(text(&bars), &notes);
+    let plain = noted(text(&bars, screen), &notes);
     let (svg, plot) = (Some(svg(&bars, &notes)), Some(specification(&bars, &notes)));
     Ok(Bundle { svg, plot, ..Bundle::text(plain) })
 }
@@ -115,12 +119,18 @@ fn bars(numbers: &[f64], whole: bool, stop: &AtomicBool) -> Bars {
     Bars { low: low - margin, width, counts, margin }
 }
 
-fn text(bars: &Bars) -> String {
+fn text(bars: &Bars, screen: Option<usize>) -> String {
     const EIGHTHS: [char; 9] = [' ', '▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
     let tallest = bars.tallest().max(1);
-    let heights: Vec<usize> = (0..WIDTH_CHARS)
+    let scale = Scale::exact(0.0, tallest as f64);
+    let columns = columns_beside(scale, screen);
+    let all = bars.counts.len();
+    let heights: Vec<usize> = (0..columns)
         .map(|column| {
-            let count = bars.counts[column * bars.counts.len() / WIDTH_CHARS];
+            // Where there are more bars than columns, the tallest of some stands for them.
+            let from = column * all / columns;
+            let to = ((column + 1) * all / columns).clamp(from + 1, all);
+            let count = bars.counts[from..to].iter().max().copied().unwrap_or(0);
             // What is there is seen.
             (count * HEIGHT_CHARS * 8).div_ceil(tallest)
         })
@@ -130,12 +140,7 @@ fn text(bars: &Bars) -> String {
         heights.iter().map(|height| EIGHTHS[height.saturating_sub(below).min(8)]).collect()
     };
     let rows = (0..HEIGHT_CHARS).map(row).collect();
-    framed(
-        rows,
-        WIDTH_CHARS,
-        Scale::exact(0.0, tallest as f64),
-        (bars.low + bars.margin, bars.high() - bars.margin),
-    )
+    framed(rows, columns, scale, (bars.low + bars.margin, bars.high() - bars.margin))
 }
 
 fn svg(bars: &Bars, notes: &[String]) -> String {

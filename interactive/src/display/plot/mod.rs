@@ -31,6 +31,7 @@ pub(crate) use axis::short_text;
 pub use growth::{Curve, Fit, growth};
 
 use crate::bundle::Bundle;
+use chart::Chart;
 use nesl_engine::data::{DataLimits, Shown};
 use std::sync::atomic::AtomicBool;
 
@@ -68,11 +69,19 @@ pub fn limits() -> DataLimits {
 }
 
 /// Plots a value. Fails with a message for values of other types, and for those that were not read
-/// whole. Soon after `stop` is set, the plot is one of a part of the numbers, or fails.
-pub fn plot(kind: Kind, shown: &Shown, stop: &AtomicBool) -> Result<Bundle, String> {
+/// whole. As text it fits into a screen of `screen` characters, if there is one. Soon after `stop` is set, the plot
+/// is one of a part of the numbers, or fails.
+pub fn plot(
+    kind: Kind,
+    shown: &Shown,
+    screen: Option<usize>,
+    stop: &AtomicBool,
+) -> Result<Bundle, String> {
     match kind {
-        Kind::Line | Kind::Scatter => Ok(forms::bundle(&data::points(kind, shown, stop)?)),
-        Kind::Histogram => histogram::bundle(shown, stop),
-        Kind::HeatMap => heat_map::bundle(shown),
+        Kind::Line | Kind::Scatter => {
+            Ok(forms::bundle(&Chart { screen, ..data::points(kind, shown, stop)? }))
+        }
+        Kind::Histogram => histogram::bundle(shown, screen, stop),
+        Kind::HeatMap => heat_map::bundle(shown, screen),
     }
 }

@@ -9,7 +9,7 @@ fn plotted(kind: Kind, text: &str) -> Bundle {
 }
 
 fn tried(kind: Kind, text: &str) -> Result<Bundle, String> {
-    plot(kind, &shown(&format!("{text};")), &AtomicBool::new(false))
+    plot(kind, &shown(&format!("{text};")), None, &AtomicBool::new(false))
 }
 
 fn check_text(kind: Kind, text: &str, expect: Expect) {
@@ -230,4 +230,24 @@ fn growth_is_drawn_on_logarithmic_axes() {
     // What has no logarithm is left out.
     let none = growth(&[Curve { name: "depth", points: &[(0.0, 1.0), (1.0, 0.0)], fit: None }]);
     assert!(none.svg.is_some_and(|svg| !svg.contains("NaN") && !svg.contains("inf")));
+}
+
+#[test]
+fn text_fits_into_the_screen() {
+    for (kind, text) in [
+        (Kind::Line, "{sin(float(i) / 10.0) * 12345.0 : i in [0:63]}"),
+        (Kind::Line, "{(float(i), float(i)) : i in [0:63]}"),
+        (Kind::Scatter, "[(1, 1), (1000, 1000)]"),
+        (Kind::Histogram, "{i * i : i in [0:1000]}"),
+        (Kind::HeatMap, "{{i * j : j in [0:80]} : i in [0:10]}"),
+    ] {
+        for screen in [30, 40, 57, 80, 200] {
+            let value = shown(&format!("{text};"));
+            let bundle = plot(kind, &value, Some(screen), &AtomicBool::new(false)).expect("a plot");
+            // Notes are sentences.
+            let rows = bundle.plain.lines().filter(|line| !line.starts_with('('));
+            let widest = rows.map(|row| row.chars().count()).max().unwrap_or(0);
+            assert!(widest <= screen && widest > 24, "{text} {screen}\n{}", bundle.plain);
+        }
+    }
 }

@@ -12,12 +12,33 @@ pub(super) const HEIGHT_CHARS: usize = 15;
 const CHAR_DOTS_ACROSS: usize = 2;
 /// The dots of a character up.
 const CHAR_DOTS_UP: usize = 4;
-/// The sizes of the areas of charts, in dots, which are about as wide as high.
-const SIZES: Sizes = Sizes {
-    usual: [(WIDTH_CHARS * CHAR_DOTS_ACROSS) as f64, (HEIGHT_CHARS * CHAR_DOTS_UP) as f64],
-    most: [(WIDTH_CHARS * CHAR_DOTS_ACROSS) as f64, (HEIGHT_CHARS * CHAR_DOTS_UP) as f64],
-    least: [40.0, 24.0],
-};
+/// The least width of a plot, without its labels, however narrow the screen is.
+const MIN_WIDTH_CHARS: usize = 8;
+/// The characters between the labels of the vertical axis and the plot.
+const AXIS_CHARS: usize = 2;
+/// The least sizes of the areas of charts that are made to a scale, in dots, which are about as wide as high.
+const LEAST_DOTS: [f64; 2] = [40.0, 24.0];
+
+/// Returns the width of a plot between numbers on its vertical axis, without its labels, so that the screen holds
+/// it.
+pub(super) fn columns_beside(y: Scale, screen: Option<usize>) -> usize {
+    let taken = labels(y).iter().map(|label| label.chars().count()).max().unwrap_or(0) + AXIS_CHARS;
+    let left = screen.map_or(WIDTH_CHARS, |screen| screen.saturating_sub(taken));
+    left.clamp(MIN_WIDTH_CHARS, WIDTH_CHARS)
+}
+
+/// Returns the numbers at the ends of a vertical axis, that at the top first.
+fn labels(y: Scale) -> [String; 2] {
+    let (bottom, top) = y.ends();
+    let [low, high] = end_texts(bottom, top);
+    [high, low]
+}
+
+/// Returns the sizes of charts of so many columns.
+fn sizes(columns: usize) -> Sizes {
+    let most = [(columns * CHAR_DOTS_ACROSS) as f64, (HEIGHT_CHARS * CHAR_DOTS_UP) as f64];
+    Sizes { usual: most, most, least: [LEAST_DOTS[0].min(most[0]), LEAST_DOTS[1]] }
+}
 
 /// A field of dots, each set or not.
 struct Dots {
@@ -87,7 +108,8 @@ impl Dots {
 
 /// Returns a chart as text.
 pub(super) fn chart(chart: &Chart) -> String {
-    let Area { x, y, width, height } = Area::of(chart, SIZES, false);
+    let columns = columns_beside(Area::of(chart, sizes(WIDTH_CHARS), false).y, chart.screen);
+    let Area { x, y, width, height } = Area::of(chart, sizes(columns), false);
     let chars = |dots: f64, of_char: usize| (dots.round() as usize).div_ceil(of_char);
     let mut dots = Dots::new(chars(width, CHAR_DOTS_ACROSS), chars(height, CHAR_DOTS_UP));
     let (right, bottom) = (dots.width() - 1, dots.height() - 1);
@@ -124,9 +146,7 @@ pub(super) fn framed(
     y: Scale,
     (left, right): (f64, f64),
 ) -> String {
-    let (bottom, top) = y.ends();
-    let [low, high] = end_texts(bottom, top);
-    let labels = [high, low];
+    let labels = labels(y);
     let width = labels.iter().map(|label| label.chars().count()).max().unwrap_or(0);
     let last = rows.len().saturating_sub(1);
     let mut out = String::new();

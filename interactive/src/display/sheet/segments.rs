@@ -13,7 +13,9 @@ const MIN_GROUP_ROWS: usize = 4;
 const MIN_NESTED_ROWS: usize = 16;
 /// The characters of an element, at most.
 const MAX_ELEMENT_CHARS: usize = 28;
-/// The characters of the elements of a row.
+/// The characters of the elements of a row, at least.
+const MIN_ELEMENTS_CHARS: usize = 8;
+/// The characters of the elements of a row, at most.
 const MAX_ELEMENTS_CHARS: usize = 84;
 /// The characters that a level is indented by.
 const INDENT_CHARS: usize = 2;
@@ -27,7 +29,8 @@ pub(super) fn segments(
     digits: Digits,
     room: Room,
 ) -> Vec<Segment> {
-    let width = room.width.saturating_sub(LABEL_CHARS).clamp(MAX_ELEMENT_CHARS, MAX_ELEMENTS_CHARS);
+    let width =
+        room.width.saturating_sub(LABEL_CHARS).clamp(MIN_ELEMENTS_CHARS, MAX_ELEMENTS_CHARS);
     let mut out = Vec::new();
     level(rows, longest, 0, Room { width, ..room }, digits, &mut out);
     out
@@ -111,7 +114,7 @@ fn is_texts(ty: &ValueType) -> bool {
 /// Returns the elements of a row that fit, and true if others are left out before the last.
 fn cells(row: &Elements<'_>, room: Room, digits: Digits) -> (Vec<Cell>, bool) {
     let cell = |index| {
-        let cell = row.get(index).map(|e| written(&e, digits, MAX_ELEMENT_CHARS));
+        let cell = row.get(index).map(|e| written(&e, digits, MAX_ELEMENT_CHARS.min(room.width)));
         cell.unwrap_or_else(|| "…".to_owned().into())
     };
     let room_of = |cell: &Cell| cell.text.chars().count() + room.frame;

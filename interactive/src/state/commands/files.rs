@@ -5,8 +5,8 @@ use crate::bundle::Bundle;
 use crate::output::{Outcome, Output, Problem};
 use crate::state::State;
 use nesl_core::syntax::{RawKind, split};
-use nesl_engine::decode;
 use nesl_engine::session::RESULTS;
+use nesl_engine::{decode, read_program};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
 use std::time::{Duration, SystemTime};
@@ -21,7 +21,7 @@ pub(super) static LOAD: Command = Command {
     about: "run a file in this session",
     doc: "The name may lack its `.nesl`. Relative names are looked for in the current folder.",
     run: |state, call| {
-        let name = file_name(call.operand);
+        let name = &file_path(call.operand);
         load(state, name, &program(name))
     },
 };
@@ -33,12 +33,12 @@ pub(super) static WATCH: Command = Command {
     about: "run a file now, and again whenever it is saved, until Ctrl-C",
     doc: "What the file defines is there afterwards. An interrupt ends the watch, in a notebook that of the cell.",
     run: |state, call| {
-        let name = file_name(call.operand);
+        let name = &file_path(call.operand);
         let path = program(name);
         let interrupt = state.session.interrupt_handle();
         let mut seen = saved(&path);
         let mut outcome = load(state, name, &path);
-        if seen.is_none() {
+        if seen.is_none() || outcome == Outcome::Interrupted {
             return outcome;
         }
         let text = format!("Watching {path}; an interrupt ends it.");
@@ -75,10 +75,15 @@ fn program(name: &str) -> String {
 
 /// Runs a file.
 fn load(state: &mut State, name: &str, path: &str) -> Outcome {
-    match std::fs::read(path) {
+    let interrupt = state.session.interrupt_handle();
+    match read_program(Path::new(path), &|| interrupt.load(Ordering::Relaxed)) {
         Ok(bytes) => {
             let text = decode(bytes);
             state.enter_text(path, &text, &text)
+        }
+        Err(_) if state.is_interrupted() => {
+            state.show(Output::Error(Problem::interrupted()));
+            Outcome::Interrupted
         }
         Err(error) => {
             let folder = std::env::current_dir().unwrap_or_default();
@@ -97,7 +102,7 @@ pub(super) static SAVE: Command = Command {
           session those may be missing whose results are no longer used. A file that `:save` did not \
           write is not replaced. The name gets the ending `.nesl` if it has none.",
     run: |state, call| {
-        let mut path = PathBuf::from(file_name(call.operand));
+        let mut path = PathBuf::from(file_path(call.operand));
         if path.extension().is_none() {
             path.set_extension("nesl");
         }
@@ -121,13 +126,8 @@ pub(super) static CD: Command = Command {
     doc: "Programs and commands look for files in the current folder. `~` is the home folder.",
     run: |state, call| {
         let name = file_name(call.operand);
-        let home = std::env::var_os("HOME").map(PathBuf::from);
-        let folder = match (name.strip_prefix('~'), home) {
-            (Some(rest), Some(home)) => home.join(rest.trim_start_matches('/')),
-            _ => PathBuf::from(name),
-        };
         if !name.is_empty()
-            && let Err(error) = std::env::set_current_dir(&folder)
+            && let Err(error) = std::env::set_current_dir(file_path(name))
         {
             let message = format!("cannot go to `{name}`: {error}");
             return state.fail(Problem::of_command(message));
@@ -147,6 +147,19 @@ pub(super) static CD: Command = Command {
 /// Returns a name without what people put around it.
 fn file_name(operand: &str) -> &str {
     operand.trim_end_matches(';').trim().trim_matches('"')
+}
+
+/// Returns the path that an operand names: `~` at its beginning is the home folder, as in shells.
+pub fn file_path(operand: &str) -> String {
+    in_home(file_name(operand), std::env::var("HOME").ok().as_deref())
+}
+
+fn in_home(name: &str, home: Option<&str>) -> String {
+    let rest = name.strip_prefix('~').filter(|rest| rest.is_empty() || rest.starts_with('/'));
+    match (rest, home) {
+        (Some(rest), Some(home)) => format!("{}{rest}", home.trim_end_matches('/')),
+        _ => name.to_owned(),
+    }
 }
 
 /// Writes the forms that succeeded; returns their number.
@@ -176,4 +189,23 @@ fn save(state: &State, path: &Path) -> Result<usize, String> {
     }
     nesl_engine::write_whole(path, text.as_bytes()).map_err(cannot)?;
     Ok(count)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_tilde_is_the_home_folder() {
+        let home = Some("/folders/ada/");
+        for (name, path) in [
+            ("~", "/folders/ada"),
+            ("~/a b.nesl", "/folders/ada/a b.nesl"),
+            ("~x", "~x"),
+            ("a~/b", "a~/b"),
+        ] {
+            assert_eq!(in_home(name, home), path);
+        }
+        assert_eq!(in_home("~/x", None), "~/x");
+    }
 }

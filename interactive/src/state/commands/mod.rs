@@ -31,6 +31,7 @@ mod measure;
 mod plots;
 mod settings;
 
+pub use files::file_path;
 pub use settings::{bytes, idle, threads};
 
 use crate::completion::{Completion, Completions};
@@ -207,6 +208,7 @@ impl Commands {
         let line_end = entry[begin..].find('\n').map_or(entry.len(), |at| begin + at);
         let line = &entry[begin..line_end];
         let name = &line[..line.find(char::is_whitespace).unwrap_or(line.len())];
+        let name = name.trim_end_matches(';');
         let Some(command) = self.expand(name) else {
             let message = format!("there is no command `{name}`; `:help` lists them");
             return Some((Err(message), line_end));
@@ -227,7 +229,9 @@ impl Commands {
                 command.operand,
                 Operand::Word | Operand::File | Operand::Forms | Operand::CountedForms
             );
-        let surplus = command.operand == Operand::None && !range.is_empty();
+        // People end forms so, and what takes nothing is no form.
+        let is_ended = entry[range.clone()].trim_end_matches(';').is_empty();
+        let surplus = command.operand == Operand::None && !is_ended;
         if missing || surplus {
             return Some((Err(format!("write `{}`", usage(command))), after));
         }

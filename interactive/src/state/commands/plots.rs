@@ -56,18 +56,20 @@ fn run(state: &mut State, call: &Call<'_>, kind: Kind) -> Outcome {
     let (outcome, value) = state.evaluate(call.entry, call.operand, call.whole, plot::limits());
     match value {
         _ if outcome != Outcome::Done => outcome,
-        Some(shown) => match plot::plot(kind, &shown, &state.session.interrupt_handle()) {
-            // It is one of a part of the value.
-            _ if state.is_interrupted() => {
-                state.show(Output::Error(Problem::interrupted()));
-                Outcome::Interrupted
+        Some(shown) => {
+            match plot::plot(kind, &shown, state.width(), &state.session.interrupt_handle()) {
+                // It is one of a part of the value.
+                _ if state.is_interrupted() => {
+                    state.show(Output::Error(Problem::interrupted()));
+                    Outcome::Interrupted
+                }
+                Ok(bundle) => {
+                    state.show(Output::Answer(bundle));
+                    Outcome::Done
+                }
+                Err(message) => state.fail(Problem::of_command(message)),
             }
-            Ok(bundle) => {
-                state.show(Output::Answer(bundle));
-                Outcome::Done
-            }
-            Err(message) => state.fail(Problem::of_command(message)),
-        },
+        }
         None => {
             let message = format!("`{}` needs an expression", call.command.name);
             state.fail(Problem::of_command(message))
