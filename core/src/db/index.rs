@@ -5,8 +5,8 @@ use super::Db;
 use super::input::{File, Form, Item, Library};
 use crate::base::Name;
 use crate::syntax::ast::Item as Ast;
-use crate::syntax::{self, Parsed};
-use rustc_hash::FxHashMap;
+use crate::syntax::{self, Kind, Parsed};
+use rustc_hash::{FxHashMap, FxHashSet};
 use std::sync::Arc;
 
 /// The parse of an item's text: tokens, tree, syntax and syntax errors.
@@ -19,6 +19,55 @@ pub(crate) fn parse(db: &dyn Db, item: Item) -> Parsed {
 #[salsa::tracked]
 pub(crate) fn ast(db: &dyn Db, item: Item) -> Arc<Ast> {
     parse(db, item).ast.clone()
+}
+
+/// Firewall: the names that an item with errors was to define.
+#[salsa::tracked]
+fn attempted(db: &dyn Db, item: Item) -> Arc<[Name]> {
+    parse(db, item).attempted.clone()
+}
+
+/// The names that the forms of a file with errors were to define.
+#[salsa::tracked]
+pub(crate) fn attempts(db: &dyn Db, file: File) -> FxHashSet<Name> {
+    let forms = &file.outline(db).forms;
+    forms.iter().flat_map(|form| attempted(db, form.item).iter().cloned()).collect()
+}
+
+/// Returns true if an item goes on with what a form before it began: that form has syntax errors, and this one
+/// begins behind it in its line, on an indented line, or with a word that no form begins with.
+#[salsa::tracked(returns(copy))]
+pub(crate) fn goes_on(db: &dyn Db, item: Item) -> bool {
+    /// The number of forms that one mistake may tear off from the form with it.
+    const MAX_TORN_FORMS: usize = 100;
+    let file = item.file(db);
+    let forms = &file.outline(db).forms;
+    let Some(own) = positions(db, file).get(&item).map(|position| *position as usize) else {
+        return false;
+    };
+    for at in (own.saturating_sub(MAX_TORN_FORMS)..own).rev() {
+        if !torn(db, forms[at + 1].item) {
+            return false;
+        }
+        if super::query::syntax_errors(db, forms[at].item) && !torn(db, forms[at].item) {
+            return true;
+        }
+    }
+    false
+}
+
+/// Firewall: returns true if an item begins where people begin no form.
+#[salsa::tracked(returns(copy))]
+fn torn(db: &dyn Db, item: Item) -> bool {
+    let Some(first) = parse(db, item).tokens.first() else { return false };
+    let before = &item.text(db)[..usize::from(first.range.start())];
+    // The last word of what other languages begin with a word.
+    let word = item.text(db)[first.range].to_ascii_lowercase();
+    let ends = matches!(&word[..], "end" | "endfunction" | "endif" | "done" | "fi" | "od");
+    ends || matches!(
+        first.kind,
+        Kind::RParen | Kind::RBracket | Kind::RBrace | Kind::InKw | Kind::ThenKw | Kind::ElseKw
+    ) || before.contains('\n') && !before.ends_with('\n')
 }
 
 /// The positions in a file's outline of the forms that define each name, those that failed included.

@@ -49,7 +49,8 @@ impl Session {
         for form in self.db.outline(file).forms.clone() {
             let diagnostics = self.db.diagnostics(form.id());
             let fine = !diagnostics.iter().any(is_error);
-            report.diagnostics.extend(diagnostics.into_iter().map(located));
+            let own = diagnostics.into_iter().filter(|diagnostic| !diagnostic.follows);
+            report.diagnostics.extend(own.map(located));
             if fine {
                 for name in form.names.iter() {
                     let ty = self.type_of_name(form.id(), name);
