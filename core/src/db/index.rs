@@ -2,11 +2,11 @@
 //! position and by name.
 
 use super::Db;
-use super::input::{File, Form, Item, Library};
+use super::input::{File, Form, Item, Library, NameKey};
 use crate::base::Name;
 use crate::syntax::ast::Item as Ast;
 use crate::syntax::{self, Kind, Parsed};
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashMap;
 use std::sync::Arc;
 
 /// The parse of an item's text: tokens, tree, syntax and syntax errors.
@@ -21,17 +21,21 @@ pub(crate) fn ast(db: &dyn Db, item: Item) -> Arc<Ast> {
     parse(db, item).ast.clone()
 }
 
-/// Firewall: the names that an item with errors was to define.
-#[salsa::tracked]
-fn attempted(db: &dyn Db, item: Item) -> Arc<[Name]> {
-    parse(db, item).attempted.clone()
-}
-
-/// The names that the forms of a file with errors were to define.
-#[salsa::tracked]
-pub(crate) fn attempts(db: &dyn Db, file: File) -> FxHashSet<Name> {
-    let forms = &file.outline(db).forms;
-    forms.iter().flat_map(|form| attempted(db, form.item).iter().cloned()).collect()
+/// Returns true if a form with errors of a file was to define a name. Only forms whose texts mention it are parsed.
+#[salsa::tracked(returns(copy))]
+pub(crate) fn is_attempted(db: &dyn Db, file: File, key: NameKey) -> bool {
+    let name = key.name(db);
+    let wanted = name.folded().as_bytes();
+    let in_name = |byte: &u8| byte.is_ascii_alphanumeric() || *byte == b'_';
+    let mentions = |text: &str| {
+        let words = text.as_bytes().split(|byte| !in_name(byte));
+        words.into_iter().any(|word| word.eq_ignore_ascii_case(wanted))
+    };
+    let mut forms = file.outline(db).forms.iter();
+    !wanted.is_empty()
+        && forms.any(|form| {
+            mentions(form.item.text(db)) && parse(db, form.item).attempted.contains(name)
+        })
 }
 
 /// Returns true if an item goes on with what a form before it began: that form has syntax errors, and this one

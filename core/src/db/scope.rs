@@ -59,6 +59,7 @@ impl Scope for ItemScope<'_> {
         let file = self.item.file(self.db);
         let forms = &file.outline(self.db).forms;
         let own = forms.iter().position(|form| form.item == self.item)?;
+        let attempted = || index::is_attempted(self.db, file, NameKey::new(self.db, name.clone()));
         let torn = || {
             let why = format!("`{name}` was not defined: its form failed");
             Absent { why, place: None, failed: true }
@@ -66,8 +67,7 @@ impl Scope for ItemScope<'_> {
         let Some(form) = forms.iter().find(|form| form.names.contains(name)) else {
             let not_loaded =
                 |form: &Form| form.kind == RawKind::Command && form.item.disabled(self.db);
-            let failed = index::attempts(self.db, file).contains(name)
-                || forms[..own].iter().any(not_loaded);
+            let failed = attempted() || forms[..own].iter().any(not_loaded);
             return failed.then(torn);
         };
         let at = forms.iter().position(|f| f.item == form.item)?;
@@ -75,7 +75,7 @@ impl Scope for ItemScope<'_> {
         if form.item.disabled(self.db) {
             let why = format!("`{name}` was not defined: its form failed");
             Some(Absent { why, place: Some(place), failed: true })
-        } else if index::attempts(self.db, file).contains(name) {
+        } else if attempted() {
             Some(torn())
         } else if at > own && form.kind != RawKind::Expr {
             let why = format!("`{name}` is used before it is defined");

@@ -312,7 +312,7 @@ mod tests {
         assert_eq!(ask("uper").as_deref(), Some("upper"));
         assert_eq!(ask("usr").as_deref(), Some("user"));
         assert_eq!(ask("smu").as_deref(), Some("sum"));
-        for other in ["new", "modul", "charm", "module"] {
+        for other in ["new", "modul", "charm"] {
             assert_eq!(ask(other), None, "{other}");
         }
     }
