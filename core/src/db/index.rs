@@ -38,6 +38,12 @@ pub(crate) fn is_attempted(db: &dyn Db, file: File, key: NameKey) -> bool {
         })
 }
 
+/// Firewall: returns true if an item has syntax errors.
+#[salsa::tracked(returns(copy))]
+pub(crate) fn syntax_errors(db: &dyn Db, item: Item) -> bool {
+    parse(db, item).diagnostics.iter().any(|d| d.severity == crate::base::Severity::Error)
+}
+
 /// Returns true if an item goes on with what a form before it began: that form has syntax errors, and this one
 /// begins behind it in its line, on an indented line, or with a word that no form begins with.
 #[salsa::tracked(returns(copy))]
@@ -53,7 +59,7 @@ pub(crate) fn goes_on(db: &dyn Db, item: Item) -> bool {
         if !torn(db, forms[at + 1].item) {
             return false;
         }
-        if super::query::syntax_errors(db, forms[at].item) && !torn(db, forms[at].item) {
+        if syntax_errors(db, forms[at].item) && !torn(db, forms[at].item) {
             return true;
         }
     }
