@@ -2,10 +2,10 @@
 //! position and by name.
 
 use super::Db;
-use super::input::{File, Form, Item, Library};
+use super::input::{File, Form, Item, Library, NameKey};
 use crate::base::Name;
 use crate::syntax::ast::Item as Ast;
-use crate::syntax::{self, Parsed};
+use crate::syntax::{self, Kind, Parsed};
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
 
@@ -19,6 +19,65 @@ pub(crate) fn parse(db: &dyn Db, item: Item) -> Parsed {
 #[salsa::tracked]
 pub(crate) fn ast(db: &dyn Db, item: Item) -> Arc<Ast> {
     parse(db, item).ast.clone()
+}
+
+/// Returns true if a form with errors of a file was to define a name. Only forms whose texts mention it are parsed.
+#[salsa::tracked(returns(copy))]
+pub(crate) fn is_attempted(db: &dyn Db, file: File, key: NameKey) -> bool {
+    let name = key.name(db);
+    let wanted = name.folded().as_bytes();
+    let in_name = |byte: &u8| byte.is_ascii_alphanumeric() || *byte == b'_';
+    let mentions = |text: &str| {
+        let words = text.as_bytes().split(|byte| !in_name(byte));
+        words.into_iter().any(|word| word.eq_ignore_ascii_case(wanted))
+    };
+    let mut forms = file.outline(db).forms.iter();
+    !wanted.is_empty()
+        && forms.any(|form| {
+            mentions(form.item.text(db)) && parse(db, form.item).attempted.contains(name)
+        })
+}
+
+/// Firewall: returns true if an item has syntax errors.
+#[salsa::tracked(returns(copy))]
+pub(crate) fn syntax_errors(db: &dyn Db, item: Item) -> bool {
+    parse(db, item).diagnostics.iter().any(|d| d.severity == crate::base::Severity::Error)
+}
+
+/// Returns true if an item goes on with what a form before it began: that form has syntax errors, and this one
+/// begins behind it in its line, on an indented line, or with a word that no form begins with.
+#[salsa::tracked(returns(copy))]
+pub(crate) fn goes_on(db: &dyn Db, item: Item) -> bool {
+    /// The number of forms that one mistake may tear off from the form with it.
+    const MAX_TORN_FORMS: usize = 100;
+    let file = item.file(db);
+    let forms = &file.outline(db).forms;
+    let Some(own) = positions(db, file).get(&item).map(|position| *position as usize) else {
+        return false;
+    };
+    for at in (own.saturating_sub(MAX_TORN_FORMS)..own).rev() {
+        if !torn(db, forms[at + 1].item) {
+            return false;
+        }
+        if syntax_errors(db, forms[at].item) && !torn(db, forms[at].item) {
+            return true;
+        }
+    }
+    false
+}
+
+/// Firewall: returns true if an item begins where people begin no form.
+#[salsa::tracked(returns(copy))]
+fn torn(db: &dyn Db, item: Item) -> bool {
+    let Some(first) = parse(db, item).tokens.first() else { return false };
+    let before = &item.text(db)[..usize::from(first.range.start())];
+    // The last word of what other languages begin with a word.
+    let word = item.text(db)[first.range].to_ascii_lowercase();
+    let ends = matches!(&word[..], "end" | "endfunction" | "endif" | "done" | "fi" | "od");
+    ends || matches!(
+        first.kind,
+        Kind::RParen | Kind::RBracket | Kind::RBrace | Kind::InKw | Kind::ThenKw | Kind::ElseKw
+    ) || before.contains('\n') && !before.ends_with('\n')
 }
 
 /// The positions in a file's outline of the forms that define each name, those that failed included.

@@ -342,7 +342,8 @@ impl Database {
         query::signature(self, input::item(item))
     }
 
-    /// The errors and warnings about an item: syntax, names, types.
+    /// The errors and warnings about an item: syntax, names, types. An item whose errors only follow from a mistake
+    /// in another one has them, too: they are not to be shown.
     pub fn diagnostics(&self, item: ItemId) -> Vec<Diagnostic<FileRange>> {
         let mut all: Vec<_> = self
             .parsed(item)
@@ -361,6 +362,11 @@ impl Database {
             all.extend(lines.iter().map(|d| d.clone().map(|range| self.in_file(item, range))));
         } else {
             all.extend(below.iter().map(|d| d.clone().map(|loc| self.place(loc))));
+        }
+        if all.iter().any(|d| d.severity == Severity::Error)
+            && index::goes_on(self, input::item(item))
+        {
+            all.iter_mut().for_each(|d| d.follows |= d.severity == Severity::Error);
         }
         all.sort_by_key(|d| d.primary.at.range.start());
         all

@@ -1,6 +1,6 @@
 //! The queries that check a program: names, recursion groups, types, signatures and diagnostics.
 
-use super::index::{ast, form, parse, positions};
+use super::index::{ast, form, positions, syntax_errors};
 use super::input::{self, File, Item};
 use super::scope::{self, ItemScope};
 use super::{Database, Db, is_hoisted};
@@ -146,12 +146,6 @@ pub(crate) fn signature(db: &dyn Db, item: Item) -> Arc<Signature> {
         return Arc::new(Signature::Broken);
     }
     types(db, item).signature.clone()
-}
-
-/// Firewall: returns true if an item has syntax errors.
-#[salsa::tracked(returns(copy))]
-pub(crate) fn syntax_errors(db: &dyn Db, item: Item) -> bool {
-    parse(db, item).diagnostics.iter().any(|d| d.severity == crate::base::Severity::Error)
 }
 
 /// Returns true if using an item performs operations that may not run in parallel.

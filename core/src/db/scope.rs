@@ -4,7 +4,7 @@
 //! definition before it in the same text; a function or datatype further down in the same text
 //! (so mutual recursion just works); the latest definition in the texts before; the library.
 
-use super::input::{self, File, Item, NameKey, item};
+use super::input::{self, File, Form, Item, NameKey, item};
 use super::{Db, FileId, index, is_hoisted};
 use crate::base::{Diagnostic, DiagnosticKind, ItemId, Loc, Name, Span};
 use crate::names::{Absent, Resolution, Scope};
@@ -59,12 +59,24 @@ impl Scope for ItemScope<'_> {
         let file = self.item.file(self.db);
         let forms = &file.outline(self.db).forms;
         let own = forms.iter().position(|form| form.item == self.item)?;
-        let form = forms.iter().find(|form| form.names.contains(name))?;
+        let attempted = || index::is_attempted(self.db, file, NameKey::new(self.db, name.clone()));
+        let torn = || {
+            let why = format!("`{name}` was not defined: its form failed");
+            Absent { why, place: None, failed: true }
+        };
+        let Some(form) = forms.iter().find(|form| form.names.contains(name)) else {
+            let not_loaded =
+                |form: &Form| form.kind == RawKind::Command && form.item.disabled(self.db);
+            let failed = attempted() || forms[..own].iter().any(not_loaded);
+            return failed.then(torn);
+        };
         let at = forms.iter().position(|f| f.item == form.item)?;
         let place = Loc { item: form.id(), span: index::ast(self.db, form.item).span };
         if form.item.disabled(self.db) {
             let why = format!("`{name}` was not defined: its form failed");
             Some(Absent { why, place: Some(place), failed: true })
+        } else if attempted() {
+            Some(torn())
         } else if at > own && form.kind != RawKind::Expr {
             let why = format!("`{name}` is used before it is defined");
             Some(Absent { why, place: Some(place), failed: false })
@@ -229,7 +241,9 @@ pub(crate) fn known(db: &dyn Db, file: File) -> Vec<Name> {
     let mut all: Vec<Name> = Vec::new();
     let mut here = Some((file, u32::MAX));
     while let Some((file, _)) = here {
-        all.extend(index::index(db, file).keys().cloned());
+        let forms = file.outline(db).forms.iter();
+        let stand = forms.filter(|form| !form.item.disabled(db));
+        all.extend(stand.flat_map(|form| form.names.iter().cloned()));
         here = file.before(db);
     }
     all.extend(index::library_index(db).keys().cloned());

@@ -106,7 +106,7 @@ impl Problems {
                 };
             }
             self.pending.remove(&item);
-            all.extend(problems);
+            all.extend(problems.into_iter().filter(|problem| !problem.follows));
         }
         all
     }

@@ -14,7 +14,7 @@ use crate::syntax::ast::{
 use rustc_hash::{FxHashMap, FxHashSet};
 
 pub use suggest::closest;
-use suggest::{foreign, foreign_names, instead, is_syntax};
+use suggest::{foreign, foreign_slip, instead, instead_of_call, is_syntax};
 
 /// The definition that a use of a name refers to.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -87,6 +87,7 @@ pub fn resolve(id: ItemId, item: &Item, scope: &dyn Scope) -> Names {
         referred: FxHashSet::default(),
         asked: FxHashSet::default(),
         unknown: FxHashSet::default(),
+        called: None,
         foreign: false,
     };
     resolver.form();
@@ -111,6 +112,8 @@ struct Resolver<'a> {
     asked: FxHashSet<Name>,
     /// The names already reported as undefined.
     unknown: FxHashSet<Name>,
+    /// The function of the innermost call with several arguments.
+    called: Option<ExprId>,
     /// True once a word was met that is syntax in other languages.
     foreign: bool,
 }
@@ -216,7 +219,9 @@ impl Resolver<'_> {
             // It was taken for a function, see `meant_function`.
             return;
         }
-        if self.scope.value(&name.name).is_some() {
+        if self.scope.absent(&name.name).is_some_and(|absent| absent.failed) {
+            report = report.following();
+        } else if self.scope.value(&name.name).is_some() {
             report = report.note("only a datatype can be taken apart by a pattern").hint(format!(
                 "to apply `{name}` to each element: `{{{name}(x) : x in xs}}`",
                 name = name.name
@@ -237,8 +242,12 @@ impl Resolver<'_> {
     fn suggest(&self, report: Diagnostic<Loc>, name: &Name, span: Span) -> Diagnostic<Loc> {
         let locals = self.locals.iter().map(|(name, _)| name.clone());
         let known = self.scope.known();
-        match closest(name, locals.chain(known).chain(foreign_names())) {
-            Some(other) if let Some(here) = self.only_elsewhere(&other) => {
+        let foreign = foreign_slip(name);
+        match closest(name, locals.chain(known).chain(foreign.clone())) {
+            Some(other)
+                if Some(&other) == foreign.as_ref()
+                    && let Some(here) = self.only_elsewhere(&other) =>
+            {
                 report.fix(format!("in NESL `{other}` is `{here}`"), self.loc(span), here)
             }
             Some(other) => {
@@ -374,12 +383,13 @@ impl Resolver<'_> {
         let resolution = match local {
             Some((_, Bound::Pattern(pat))) => Resolution::Local(*pat),
             Some((_, Bound::Optional(index))) => Resolution::Optional(*index),
-            None => self.top_level(name, span),
+            None => self.top_level(name, span, self.called == Some(id)),
         };
         self.names.values.insert(id, resolution);
     }
 
-    fn top_level(&mut self, name: &Name, span: Span) -> Resolution {
+    /// Resolves a name that is no local variable; `several` says that it is called with more than one argument.
+    fn top_level(&mut self, name: &Name, span: Span, several: bool) -> Resolution {
         self.ask(name);
         if let Some(found) = self.scope.value(name) {
             if let Resolution::Item(item, _) = found {
@@ -404,7 +414,9 @@ impl Resolver<'_> {
             None => {
                 let report =
                     Diagnostic::error(DiagnosticKind::Name, at, format!("`{name}` is undefined"));
+                let call = if several { instead_of_call(name) } else { None };
                 match foreign(name) {
+                    _ if let Some(hint) = call => report.hint(hint),
                     Some(here) => report.fix(format!("in NESL it is `{here}`"), at, here),
                     None => match instead(name) {
                         Some(hint) => report.hint(hint),
@@ -487,6 +499,15 @@ impl Resolver<'_> {
                 self.locals.truncate(start);
             }
             Expr::Empty(ty) => self.types(ty, &[]),
+            Expr::Call { fun, arg, optional } => {
+                let several = matches!(item.exprs[*arg], Expr::Pair(..));
+                self.called = several.then_some(*fun);
+                self.expr(*fun);
+                self.expr(*arg);
+                for (_, value) in optional {
+                    self.expr(*value);
+                }
+            }
             other => {
                 let mut children = Vec::new();
                 other.children(|child| children.push(child));
@@ -508,7 +529,7 @@ impl Resolver<'_> {
 
     /// Resolves an operator: always the primitive or library function of its name.
     fn operator(&mut self, id: ExprId, name: &str, span: Span) {
-        let resolution = self.top_level(&Name::new(name), span);
+        let resolution = self.top_level(&Name::new(name), span, false);
         self.names.values.insert(id, resolution);
     }
 

@@ -66,7 +66,9 @@ const FOREIGN: &[(&str, &[&str])] = &[
     ("min_index", &["argmin"]),
     ("remove_duplicates", &["unique", "distinct", "nub", "set"]),
     ("char_code", &["ord"]),
-    ("code_char", &["chr"]),
+    ("code_char", &["chr", "char"]),
+    ("print", &["disp", "display"]),
+    ("digitp", &["isdigit", "is_digit"]),
     (
         "string",
         &["str", "to_string", "tostring", "string_of_int", "string_of_float", "show", "repr"],
@@ -116,10 +118,30 @@ pub(super) fn foreign(name: &Name) -> Option<&'static str> {
     FOREIGN.iter().find(|(_, others)| others.contains(&wanted)).map(|(here, _)| *here)
 }
 
-/// Returns the names that functions and constants of the library have in other languages: a slip may be
-/// one in such a name.
-pub(super) fn foreign_names() -> impl Iterator<Item = Name> {
-    FOREIGN.iter().flat_map(|(_, others)| others.iter()).map(|name| Name::new(name))
+/// Returns the name of a function of other languages in which the given one is a slip: another word is none, and
+/// neither is a name that is only shorter or too short.
+pub(super) fn foreign_slip(name: &Name) -> Option<Name> {
+    let wanted = name.folded();
+    let all = FOREIGN.iter().flat_map(|(_, others)| others.iter());
+    let near = all.filter(|other| {
+        wanted.len() > 3
+            && !other.starts_with(wanted)
+            && !wanted.starts_with(**other)
+            && distance(wanted.as_bytes(), other.as_bytes(), 1) == Some(1)
+    });
+    closest(name, near.map(|other| Name::new(other)))
+}
+
+/// Returns advice for a function of other languages that is called with several arguments, and whose name here
+/// takes one.
+pub(super) fn instead_of_call(name: &Name) -> Option<&'static str> {
+    Some(match name.folded() {
+        "range" => {
+            "`[s:e]` has the ints from s up to, not including, e; `[s:e:d]` every d-th of them"
+        }
+        "concat" => "`xs ++ ys` joins two sequences",
+        _ => return None,
+    })
 }
 
 /// Returns advice for a word of other languages that has no single equivalent in NESL.
@@ -138,7 +160,9 @@ pub(super) fn instead(name: &Name) -> Option<&'static str> {
             "`trunc`, `round`, `floor` and `ceil` make an int of a float; `parse_int` reads one from a string"
         }
         "double" | "tofloat" | "to_float" | "real" => "`float` makes a float of an int",
-        "import" | "include" | "require" | "using" => "`load \"file\"` reads another file",
+        "module" | "package" | "namespace" | "import" | "include" | "require" | "using" => {
+            "`load \"file\"` reads another file"
+        }
         "div" | "quot" | "quotient" | "floordiv" => {
             "`/` on ints truncates; `rem` and `mod` are the remainders"
         }
@@ -196,6 +220,10 @@ pub(super) fn instead(name: &Name) -> Option<&'static str> {
         "then" | "begin" | "end" | "do" | "done" => "an expression needs no such word",
         "switch" | "case" | "match" => "write `if … then … else if … then … else …`",
         "print_int" | "print_float" => "`print(x)` prints a value of any type",
+        "new" => "a record is made by its name, as in `point(1.0, 2.0)`",
+        "class" | "struct" | "record" | "enum" => {
+            "a record type is defined with `datatype point(float, float);`"
+        }
         "assert" => "write `if … then … else error(\"…\")`, which stops the program",
         "exit" | "quit" => "the command is `exit;`",
         "null" | "nil" | "none" => {
@@ -213,7 +241,23 @@ pub(super) fn instead(name: &Name) -> Option<&'static str> {
 pub(super) fn is_syntax(name: &Name) -> bool {
     matches!(
         name.folded(),
-        "fun" | "fn" | "lambda" | "case" | "match" | "switch" | "from" | "import" | "begin" | "do"
+        "fun"
+            | "fn"
+            | "lambda"
+            | "case"
+            | "match"
+            | "switch"
+            | "from"
+            | "import"
+            | "begin"
+            | "do"
+            | "while"
+            | "for"
+            | "loop"
+            | "until"
+            | "module"
+            | "class"
+            | "new"
     )
 }
 
@@ -261,11 +305,16 @@ mod tests {
     #[test]
     fn a_slip_may_be_one_in_a_name_of_another_language() {
         let known = || ["user", "uppercase", "sum"].into_iter().map(Name::new);
-        let ask =
-            |n: &str| closest(&Name::new(n), known().chain(foreign_names())).map(|n| n.to_string());
+        let ask = |n: &str| {
+            let name = Name::new(n);
+            closest(&name, known().chain(foreign_slip(&name))).map(|n| n.to_string())
+        };
         assert_eq!(ask("uper").as_deref(), Some("upper"));
         assert_eq!(ask("usr").as_deref(), Some("user"));
         assert_eq!(ask("smu").as_deref(), Some("sum"));
+        for other in ["new", "modul", "charm"] {
+            assert_eq!(ask(other), None, "{other}");
+        }
     }
 
     #[test]

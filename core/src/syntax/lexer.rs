@@ -214,6 +214,7 @@ pub fn lex(text: &str) -> Vec<Token> {
         let slice = &text[start..end];
         let kind = match kind {
             Ok(Kind::Name) => keyword(slice),
+            Ok(Kind::Text) if swallows_a_string(slice, &text[end..]) => Kind::OpenText,
             Ok(kind) => kind,
             Err(()) => Kind::Unknown,
         };
@@ -232,6 +233,14 @@ pub fn lex(text: &str) -> Vec<Token> {
         }
     }
     tokens
+}
+
+/// Returns true if a string is one that was never closed, up to where another begins: its first line ends with a
+/// terminator, and where it ends there is the beginning of another.
+fn swallows_a_string(string: &str, rest: &str) -> bool {
+    let Some((line, _)) = string.split_once('\n') else { return false };
+    let adjoins = |c: char| c.is_ascii_alphanumeric() || c == '"';
+    line.trim_end().ends_with([';', '$']) && rest.starts_with(adjoins)
 }
 
 /// Returns the length of the line that tells the system what runs the program; zero if there is none.
@@ -330,5 +339,7 @@ mod tests {
         use Kind::*;
         assert_eq!(kinds("\"abc\n1 + 2"), [OpenText, Int, Plus, Int]);
         assert_eq!(kinds("\"a\nb\" 1"), [Text, Int]);
+        assert_eq!(kinds("\"a;\nb\" ++ 1"), [Text, PlusPlus, Int]);
+        assert_eq!(kinds("\"a;\nb = \"c\""), [OpenText, Name, Equals, Text]);
     }
 }

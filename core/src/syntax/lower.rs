@@ -69,6 +69,8 @@ struct Lower<'a> {
     unclosed: Vec<u32>,
     /// True in the value of a `let` binding, where `x = 1 y = 2` lacks a `;`.
     in_let: bool,
+    /// A report that explains all others: another form began before this one was ended.
+    decisive: Option<Report>,
 }
 
 impl<'a> Lower<'a> {
@@ -88,6 +90,7 @@ impl<'a> Lower<'a> {
             type_parts: 0,
             unclosed: Vec::new(),
             in_let: false,
+            decisive: None,
         }
     }
 
@@ -95,8 +98,19 @@ impl<'a> Lower<'a> {
         let unclosed: Vec<TextSize> =
             self.unclosed.iter().map(|index| self.insert_at(*index).start()).collect();
         let Lower {
-            exprs, expr_spans, pats, pat_spans, mut diagnostics, warnings, mut lines, ..
+            exprs,
+            expr_spans,
+            pats,
+            pat_spans,
+            mut diagnostics,
+            warnings,
+            mut lines,
+            decisive,
+            ..
         } = self;
+        if let Some(decisive) = decisive {
+            diagnostics = vec![decisive];
+        }
         lines.sort_by_key(|d| d.primary.at.start());
         // Only the first report about a location is kept, and none where a bracket is missing.
         diagnostics.sort_by_key(|d| d.primary.at.start());
@@ -178,7 +192,7 @@ impl<'a> Lower<'a> {
     /// Describes a token for messages: `` `;` ``, `the end of the form`.
     fn found(&self, index: u32) -> String {
         match self.tokens.get(index as usize) {
-            None => "the end".to_owned(),
+            None => "the end of the form".to_owned(),
             Some(token) => {
                 let text = &self.text[token.range];
                 let short: String = text.chars().take(24).collect();
@@ -402,22 +416,9 @@ impl<'a> Lower<'a> {
                 )
             }
             (Some(Kind::LParen | Kind::CallParen), Some(Kind::Colon))
-                if let Some(word) =
-                    (open..index).find(|i| self.token_text(*i).eq_ignore_ascii_case("lambda")) =>
+                if let Some(word) = self.lambda_word(open, index) =>
             {
-                let at = self.range(Span::new(word, index + 1));
-                let parameter = self.text[self.range(Span::new(word + 1, index))].to_owned();
-                let report = self.error(at, "there is no `lambda`");
-                match self.lambda(word, Kind::Colon) {
-                    Some((at, written)) => report.fix(
-                        format!("a function value is written `{written} …`"),
-                        at,
-                        written,
-                    ),
-                    None => {
-                        report.hint(format!("a function value is written `({parameter}) => …`"))
-                    }
-                }
+                self.foreign_lambda(word, index)
             }
             (Some(Kind::LParen | Kind::CallParen), Some(Kind::Colon))
                 if self.token_kind(0) == Some(Kind::DatatypeKw) =>
@@ -430,6 +431,24 @@ impl<'a> Lower<'a> {
             _ => report,
         };
         self.report(report);
+    }
+
+    /// Finds the word of `lambda x:` before its colon.
+    fn lambda_word(&self, from: u32, colon: u32) -> Option<u32> {
+        (from..colon).find(|i| self.token_text(*i).eq_ignore_ascii_case("lambda"))
+    }
+
+    /// Makes the report of `lambda x:`.
+    fn foreign_lambda(&mut self, word: u32, colon: u32) -> Report {
+        let at = self.range(Span::new(word, colon + 1));
+        let parameter = self.text[self.range(Span::new(word + 1, colon))].to_owned();
+        let report = self.error(at, "there is no `lambda`");
+        match self.lambda(word, Kind::Colon) {
+            Some((at, written)) => {
+                report.fix(format!("a function value is written `{written} …`"), at, written)
+            }
+            None => report.hint(format!("a function value is written `({parameter}) => …`")),
+        }
     }
 
     /// Finds the text in the parentheses of `sum(x * x : x in xs)`, which lacks braces; the parentheses

@@ -14,12 +14,14 @@
 //! | `ast` | the abstract syntax as data |
 //! | `lower` | nodes → abstract syntax, with all syntax errors |
 //! | `comments` | reports of comments that are not NESL's, or never closed |
+//! | `attempt` | the names that a broken form was to define |
 //! | `operand` | the operands beside a sign that is no operator |
 //! | `format` | the formatter |
 //! | `entry` | entries of a prompt or a notebook: are they complete, and what program they are |
 //! | `dump` | tokens, tree and abstract syntax as text |
 
 pub mod ast;
+mod attempt;
 mod comments;
 mod dump;
 pub mod entry;
@@ -97,6 +99,8 @@ pub struct Parsed {
     /// The reports of arguments that begin a line, in the first column. They hold if the form has an
     /// error of names or types: then a `;` is missing before the line, which explains that error.
     pub lines: Vec<Diagnostic<TextRange>>,
+    /// The names that the form was visibly to define, if it has an error.
+    pub attempted: Arc<[Name]>,
 }
 
 impl Parsed {
@@ -260,7 +264,20 @@ fn parse_tokens(text: &str, all: &[Token]) -> Parsed {
     }
     diagnostics.extend(foreign_comments.into_iter().map(|at| comments::foreign(text, at, &tokens)));
     diagnostics.sort_by_key(|d| d.primary.at.start());
-    Parsed { ast: Arc::new(item), tokens: tokens.into(), diagnostics, lines }
+    let wrong = diagnostics.iter().any(|d| d.severity == Severity::Error) || calls_a_pattern(&item);
+    let attempted = if wrong { attempt::attempted(text, &tokens) } else { Vec::new() };
+    let attempted = attempted.into();
+    Parsed { ast: Arc::new(item), tokens: tokens.into(), diagnostics, lines, attempted }
+}
+
+/// Returns true for `g(x) = e`, which defines nothing of that name, whether or not `g` is a datatype.
+fn calls_a_pattern(item: &ast::Item) -> bool {
+    match &item.kind {
+        ast::ItemKind::Binding { pattern, .. } => {
+            matches!(item.pats[*pattern], ast::Pat::Record { .. })
+        }
+        _ => false,
+    }
 }
 
 fn follows_a_callee(before: &[Token], paren: Token) -> bool {

@@ -170,8 +170,12 @@ fn is_value(tokens: &[Token], i: usize) -> bool {
     let before = tokens[..i].iter().rev().find(|token| !token.kind.is_trivia());
     let unnamed = significant(tokens, i + 1).is_some_and(|next| next.kind == Kind::LParen);
     unnamed
-        && before
-            .is_some_and(|token| matches!(token.kind, Kind::Equals | Kind::LParen | Kind::Comma))
+        && before.is_some_and(|token| {
+            matches!(
+                token.kind,
+                Kind::Equals | Kind::Assign | Kind::LeftArrow | Kind::LParen | Kind::Comma
+            )
+        })
 }
 
 /// Closes the innermost bracket of a kind and the brackets left open inside it.

@@ -180,6 +180,9 @@ impl Session {
                 let at = place(self.db.whole(form.id()));
                 summary.errors += 1;
                 sink(Event::Diagnostic(Diagnostic::error(DiagnosticKind::Runtime, at, message)));
+                // Names that are undefined further down were to come from there.
+                self.fail(form.id());
+                self.check_again();
                 return;
             }
         };

@@ -81,7 +81,8 @@ impl Session {
     /// Adds the problems of a file and of those that it loads, in the order in which they would run.
     fn check_file(&mut self, file: FileId, report: &mut CheckReport) {
         for form in self.db.outline(file).forms.clone() {
-            report.diagnostics.extend(self.db.diagnostics(form.id()).into_iter().map(located));
+            let own = self.db.diagnostics(form.id()).into_iter().filter(|problem| !problem.follows);
+            report.diagnostics.extend(own.map(located));
             report.diagnostics.extend(self.load_problem(file, &form));
             if let Some(loaded) = self.db.loaded(form.id()) {
                 let path = self.db.file_name(loaded);

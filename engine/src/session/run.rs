@@ -161,7 +161,7 @@ impl Session {
     }
 
     /// A failed form defines nothing, and neither does one that is only to be looked at.
-    fn fail(&mut self, item: ItemId) {
+    pub(super) fn fail(&mut self, item: ItemId) {
         if self.again {
             // It has the value of the last time, as if this were another entry.
             return;

@@ -82,7 +82,7 @@ pub fn actions(db: &Database, file: FileId, range: TextRange) -> Vec<Action> {
     while let Some(cursor) = Cursor::new(db, file, at) {
         let end = cursor.start + TextSize::of(&*db.item_text(cursor.item));
         for diagnostic in db.diagnostics(cursor.item) {
-            if touches(&diagnostic, file, range) {
+            if !diagnostic.follows && touches(&diagnostic, file, range) {
                 quick_fixes(&cursor, &diagnostic, &mut all);
             }
         }

@@ -244,7 +244,8 @@ impl Lower<'_> {
         let Kind::Juxtaposed = node.kind else { return false };
         let pattern = &node.kids[1];
         let bindable = matches!(pattern.kind, Kind::NameRef | Kind::Paren | Kind::Call);
-        if !bindable || !(self.in_let || self.breaks_before(pattern.start)) {
+        let next = || self.is_binding() && self.open_before(pattern.start).is_empty();
+        if !bindable || !(self.in_let || self.breaks_before(pattern.start) || next()) {
             return false;
         }
         let report =
@@ -313,8 +314,13 @@ impl Lower<'_> {
         matches!(open.last(), Some(Kind::LBracket | Kind::CallParen))
     }
 
+    /// Returns true if the form begins with `name =`.
+    pub(super) fn is_binding(&self) -> bool {
+        self.token_kind(0) == Some(Kind::Name) && self.token_kind(1) == Some(Kind::Equals)
+    }
+
     /// Returns the brackets and `let`s without their `in` that are open before a token.
-    fn open_before(&self, index: u32) -> Vec<Kind> {
+    pub(super) fn open_before(&self, index: u32) -> Vec<Kind> {
         let mut open: Vec<Kind> = Vec::new();
         for token in self.tokens.iter().take(index as usize) {
             match token.kind {

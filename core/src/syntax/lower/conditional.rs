@@ -154,8 +154,8 @@ impl Lower<'_> {
             .fix(format!("write `{word}`"), at, word)
     }
 
-    /// Makes the report of an operator at the end of a line with nothing behind it, where the next line begins a
-    /// binding: `x >` above `y = 3`, whose left side is the node.
+    /// Makes the report of an operator or a word at the end of a line with nothing behind it, where the next line
+    /// begins a binding: `x >` above `y = 3`, whose left side is the node.
     pub(super) fn stopped_before_binding(&mut self, left: &Node) -> Option<Report> {
         let mut node = left;
         while let (Kind::Binary, [_, right]) = (node.kind, &node.kids[..]) {
@@ -164,14 +164,83 @@ impl Lower<'_> {
         let bindable = matches!(node.kind, Kind::NameRef | Kind::Paren | Kind::Call);
         let before =
             node.start.checked_sub(1).filter(|_| bindable && self.begins_line(node.start))?;
-        let operator =
-            |kind: Kind| kind == Kind::FatArrow || super::expr::binary_op(kind).is_some();
-        self.token_kind(before).filter(|kind| operator(*kind))?;
+        let goes_on = |kind: Kind| {
+            let sign = matches!(
+                kind,
+                Kind::FatArrow
+                    | Kind::Equals
+                    | Kind::Assign
+                    | Kind::Comma
+                    | Kind::Bar
+                    | Kind::LParen
+                    | Kind::CallParen
+                    | Kind::LBracket
+                    | Kind::LBrace
+            );
+            let word = matches!(kind, Kind::IfKw | Kind::ThenKw | Kind::ElseKw | Kind::InKw);
+            sign || word || super::expr::binary_op(kind).is_some()
+        };
+        self.token_kind(before).filter(|kind| goes_on(*kind))?;
         let at = self.range(Span::new(before, before + 1));
         let message = format!("expected an expression after {}", self.found(before));
         let binding = self.range(Span::new(node.start, node.start + 1));
         let found = self.found(node.start);
         Some(self.error(at, message).label(binding, format!("{found} begins a binding")))
+    }
+}
+
+impl Lower<'_> {
+    /// Makes the report of a bracket that is open where a line begins a binding: `x = [1, 2` above `y = 4`, which
+    /// was read as an argument on the left of its sign.
+    pub(super) fn unclosed_before_binding(&mut self, left: &Node) -> Option<Report> {
+        let mut node = left;
+        while let (Kind::Binary | Kind::Unary, Some(last)) = (node.kind, node.kids.last()) {
+            node = last;
+        }
+        let Kind::Juxtaposed = node.kind else { return None };
+        let binding = &node.kids[1];
+        let bindable = matches!(binding.kind, Kind::NameRef | Kind::Paren | Kind::Call);
+        if !bindable || !self.begins_line(binding.start) {
+            return None;
+        }
+        let open = self.innermost_open(binding.start)?;
+        let closer = match self.token_kind(open)? {
+            Kind::LBracket => "]",
+            Kind::LBrace => "}",
+            _ => ")",
+        };
+        let (what, found) = (self.token_text(open).to_owned(), self.found(binding.start));
+        let end = self.insert_after(binding.start - 1);
+        let opener = self.range(Span::new(open, open + 1));
+        let next = self.range(Span::new(binding.start, binding.start + 1));
+        let report = self
+            .error(end, format!("this `{what}` is never closed"))
+            .here(format!("expected `{closer};` here"))
+            .label(opener, "opened here")
+            .label(next, format!("{found} begins a binding"));
+        Some(report.fix(format!("add `{closer};`"), end, format!("{closer};")))
+    }
+
+    /// Returns the innermost bracket that is open before a token; none if a `let` is open in it.
+    fn innermost_open(&self, index: u32) -> Option<u32> {
+        let mut open: Vec<u32> = Vec::new();
+        for at in 0..index {
+            match self.token_kind(at)? {
+                Kind::LParen | Kind::CallParen | Kind::LBracket | Kind::LBrace | Kind::LetKw => {
+                    open.push(at);
+                }
+                Kind::RParen | Kind::RBracket | Kind::RBrace => {
+                    while open.pop().is_some_and(|at| self.token_kind(at) == Some(Kind::LetKw)) {}
+                }
+                Kind::InKw
+                    if open.last().is_some_and(|at| self.token_kind(*at) == Some(Kind::LetKw)) =>
+                {
+                    open.pop();
+                }
+                _ => {}
+            }
+        }
+        open.last().copied().filter(|at| self.token_kind(*at) != Some(Kind::LetKw))
     }
 }
 

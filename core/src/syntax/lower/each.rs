@@ -43,6 +43,12 @@ impl Lower<'_> {
         let before = self.diagnostics.len();
         let mut bindings = Vec::new();
         let body = if colon.present() {
+            if first.kids.len() > 1
+                && let Some(report) = self.range_without_brackets(colon.start)
+            {
+                self.report(report);
+                return Expr::Missing;
+            }
             let condition = |part: &Node| part.kids.len() == 1 && self.is_condition(&part.kids[0]);
             if first.kids.len() > 1 && rest.len() == 1 && condition(&rest[0]) {
                 let at = self.node_range(colon);
@@ -138,7 +144,17 @@ impl Lower<'_> {
             let report = self.error(at, format!("expected `:` before {found}, after the body"));
             return Some(report.fix("add `:`", end, " :"));
         }
-        let body = alone && matches!(first.kids[0].kind, Kind::Let | Kind::If);
+        // `= { return a; }`, a block of statements.
+        let statement = |part: &Node| part.kids.len() == 1 || !part.present();
+        let block = alone
+            && !rest.is_empty()
+            && !matches!(first.kids[0].kind, Kind::NameRef | Kind::Missing)
+            && rest.iter().all(statement)
+            && matches!(
+                self.token_kind(first.start.wrapping_sub(2)),
+                Some(Kind::ThenKw | Kind::ElseKw | Kind::Equals)
+            );
+        let body = block || alone && matches!(first.kids[0].kind, Kind::Let | Kind::If);
         body.then(|| {
             let at = self.range(Span::new(first.start - 1, first.start));
             self.error(at, "braces enclose an apply-to-each, not a body")
@@ -179,7 +195,7 @@ impl Lower<'_> {
         if let [pat, sequence] = &node.kids[..] {
             let foreign = |i: &u32| self.token_text(*i).eq_ignore_ascii_case("for");
             if pat.kind == Kind::Juxtaposed
-                && let Some(index) = (pat.start + 1..pat.end).find(foreign)
+                && let Some(index) = (pat.start..pat.end).find(foreign)
             {
                 let report = self.foreign_for(index);
                 self.report(report);
@@ -341,10 +357,38 @@ impl Lower<'_> {
             )
     }
 
+    /// Makes the report of `i in 0:n`, at its colon.
+    fn range_without_brackets(&mut self, colon: u32) -> Option<Report> {
+        let first = colon.checked_sub(1)?;
+        let within = colon.checked_sub(2).and_then(|before| self.token_kind(before));
+        if within != Some(Kind::InKw) || self.token_kind(first) != Some(Kind::Int) {
+            return None;
+        }
+        let end = self.bare_range(colon).map(|(start, end)| format!("[{start}:{end}]"));
+        // The end may be more than a token.
+        let single = matches!(
+            self.token_kind(colon + 2),
+            None | Some(Kind::RBrace | Kind::Bar | Kind::Semi)
+        );
+        let edit = end
+            .filter(|_| single)
+            .map(|written| (self.range(Span::new(first, colon + 2)), written));
+        let at = self.range(Span::new(first, colon + 1));
+        let report = self.error(at, "a range is written in brackets");
+        let hint = "write `[s:e]`, which stops before its end";
+        Some(Self::fix_or_hint(report, hint, edit))
+    }
+
     /// Makes the report of `{x for x in xs}`.
     fn foreign_for(&mut self, index: u32) -> Report {
         let at = self.range(Span::new(index, index + 1));
-        self.error(at, "an apply-to-each has no `for`").fix("write `:`", at, ":")
+        let report = self.error(at, "an apply-to-each has no `for`");
+        if index.checked_sub(1).is_some_and(|open| self.token_kind(open) == Some(Kind::LBrace)) {
+            // `{for x in xs | x > 1}`.
+            let next = self.insert_at(index + 1);
+            return report.fix("leave out `for`", at.cover(next), "");
+        }
+        report.fix("write `:`", at, ":")
     }
 
     /// Returns true if a string and a colon are before a token: `{"a": 1}`.
@@ -388,6 +432,7 @@ impl Lower<'_> {
                     ";",
                 )
             }
+            Kind::Colon if let Some(report) = self.range_without_brackets(index) => report,
             Kind::Colon => self
                 .error(at, "the condition of an apply-to-each is written after `|`")
                 .fix("write `|`", at, "|"),

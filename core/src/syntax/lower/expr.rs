@@ -72,6 +72,13 @@ impl Lower<'_> {
             Kind::Tuple => return self.tuple(node),
             Kind::List => {
                 self.need_close(node.start, &node.kids[1], "]");
+                let close = node.kids[1].start;
+                if self.token_kind(close) == Some(Kind::Semi)
+                    && self.closes_later(node.start, close)
+                {
+                    // Rows as MATLAB writes them, which have been reported.
+                    return self.add(Expr::Missing, here);
+                }
                 Expr::Sequence(self.elements(&node.kids[0]))
             }
             Kind::Empty => {
@@ -95,6 +102,10 @@ impl Lower<'_> {
             Kind::Range => self.range_expr(node),
             Kind::Index => {
                 self.next_form(node, node.kids[1].start - 1);
+                if let Some(report) = self.index_by_condition(node) {
+                    self.report(report);
+                    return self.add(Expr::Missing, here);
+                }
                 let sequence = self.expr(&node.kids[0]);
                 let index = self.expr(&node.kids[1]);
                 Expr::Index { sequence, index }
@@ -346,6 +357,7 @@ impl Lower<'_> {
             kid.kind == Kind::Binary
                 && kid.kids[0].kind == Kind::NameRef
                 && self.token_kind(kid.kids[0].end) == Some(Kind::Equals)
+                && !self.begins_line(kid.start)
         })?;
         let sign = named.kids[0].end;
         let at = self.range(Span::new(sign, sign + 1));
@@ -427,6 +439,10 @@ impl Lower<'_> {
                     self.report(report);
                     return Err(Expr::Missing);
                 }
+                if let Some(report) = self.unclosed_before_binding(&node.kids[0]) {
+                    self.decisive.get_or_insert(report);
+                    return Err(Expr::Missing);
+                }
                 if self.missing_semicolon(&node.kids[0], op_span) {
                     // Both sides may have further mistakes.
                     self.expr(&node.kids[0]);
@@ -434,7 +450,7 @@ impl Lower<'_> {
                     return Err(Expr::Missing);
                 }
                 if let Some(report) = self.stopped_before_binding(&node.kids[0]) {
-                    self.report(report);
+                    self.decisive.get_or_insert(report);
                     return Err(Expr::Missing);
                 }
                 let range = self.range(op_span);

@@ -231,6 +231,14 @@ impl Lower<'_> {
             return None;
         }
         let before = node.start.checked_sub(1).and_then(|before| self.token_kind(before));
+        // `x = 3 y = 4` lacks a `;`.
+        let begins_binding = self.token_kind(arg.end) == Some(Kind::Equals)
+            && matches!(arg.kind, Kind::NameRef | Kind::Call)
+            && self.is_binding()
+            && self.open_before(arg.start).is_empty();
+        if begins_binding {
+            return None;
+        }
         let listed = matches!(before, Some(Kind::CallParen | Kind::LBracket | Kind::Comma))
             || self.token_kind(node.end) == Some(Kind::Comma);
         let between = TextRange::empty(left.end());
@@ -321,7 +329,27 @@ impl Lower<'_> {
             && let (Some(start), Some(end)) = (a.strip_suffix('.'), b.strip_prefix('.'))
             && let Ok(last) = end.parse::<i64>()
         {
-            let range = format!("{start}:{}", last.saturating_add(1));
+            let end = last.saturating_add(1);
+            // `[1, 3..10]` is a range with a stride.
+            let number = |at: u32| self.token_text(at).parse::<i64>().ok();
+            let stride = arg.start.checked_sub(3).and_then(|first| {
+                let listed = self.token_kind(first + 1) == Some(Kind::Comma)
+                    && first.checked_sub(1).and_then(|open| self.token_kind(open))
+                        == Some(Kind::LBracket);
+                let (from, next) = (number(first)?, start.parse::<i64>().ok()?);
+                (listed && next > from).then_some((first, from, next - from))
+            });
+            if let Some((first, from, step)) = stride {
+                let range = format!("{from}:{end}:{step}");
+                let whole = self.range(Span::new(first, arg.end));
+                let report = self.error(whole, "a range is not written with dots");
+                return Some(report.fix(
+                    format!("write `[{range}]`, which stops before its end"),
+                    whole,
+                    range,
+                ));
+            }
+            let range = format!("{start}:{end}");
             let report = self.error(whole, "a range is not written with dots");
             return Some(report.fix(
                 format!("write `[{range}]`, which stops before its end"),
@@ -363,6 +391,44 @@ impl Lower<'_> {
         Some(report.fix(format!("write `{written}`"), at, written))
     }
 
+    /// Makes the report of `xs[xs > 2]`, the elements that satisfy a condition as NumPy and R write them.
+    pub(super) fn index_by_condition(&mut self, node: &Node) -> Option<Report> {
+        let [sequence, condition] = &node.kids[..] else { return None };
+        let name = self.node_text(sequence);
+        let [left, right] = &condition.kids[..] else { return None };
+        let comparison = condition.kind == Kind::Binary
+            && matches!(
+                self.token_kind(left.end),
+                Some(
+                    Kind::EqEq
+                        | Kind::NotEq
+                        | Kind::Less
+                        | Kind::LessEq
+                        | Kind::Greater
+                        | Kind::GreaterEq
+                )
+            );
+        let sign = self.token_text(left.end);
+        let is_it = |part: &Node| part.kind == Kind::NameRef && self.node_text(part) == name;
+        if !comparison || sequence.kind != Kind::NameRef || is_it(left) == is_it(right) {
+            return None;
+        }
+        let other = self.node_text(if is_it(left) { right } else { left });
+        let each = if other == "x" { "y" } else { "x" };
+        let condition = match is_it(left) {
+            true => format!("{each} {sign} {other}"),
+            false => format!("{other} {sign} {each}"),
+        };
+        let written = format!("{{{each} in {name} | {condition}}}");
+        let at = self.node_range(node);
+        let report = self.error(at, "an index is an int, not a condition");
+        Some(report.fix(
+            format!("the elements that satisfy a condition are `{written}`"),
+            at,
+            written,
+        ))
+    }
+
     /// Makes the report of `x'`.
     pub(super) fn primed_name(&mut self, node: &Node) -> Option<Report> {
         let before = node.start.checked_sub(1)?;
@@ -392,6 +458,7 @@ impl Lower<'_> {
         let (first, last, written) = match (before, after) {
             (Some(before), _) => (before, sign, "=="),
             (None, Some(Kind::Less)) => (sign, sign + 1, "<="),
+            (None, Some(Kind::NotEq)) => (sign, sign + 1, "/="),
             _ => return None,
         };
         let at = self.range(Span::new(first, last + 1));

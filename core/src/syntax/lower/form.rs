@@ -87,6 +87,12 @@ impl<'a> Lower<'a> {
                         _ if text.chars().any(char::is_alphabetic) => self
                             .error(token.range, format!("`{text}` cannot be in a name"))
                             .hint("names consist of the letters a to z, digits and `_`"),
+                        "!!" if let Some(at) = self.position(token.range) => {
+                            let at = at as u32;
+                            let edit = self.of_operands(at..at + 1, |xs, i| format!("{xs}[{i}]"));
+                            let hint = "the element of `xs` at index `i` is `xs[i]`";
+                            Self::fix_or_hint(report, hint, edit)
+                        }
                         ".." => report.hint("write `[1:5]`, which ends before 5"),
                         "!" => match self.negation(token.range) {
                             Some((at, written)) => {
@@ -240,6 +246,9 @@ impl<'a> Lower<'a> {
             Some(Kind::Colon) if self.defines_with_colon() => report.hint(
                 "a function is defined with `function g(x) = …;`, and its value is its body",
             ),
+            Some(Kind::Colon) if let Some(word) = self.lambda_word(0, first) => {
+                self.foreign_lambda(word, first)
+            }
             Some(Kind::Colon) if let Some((start, end)) = self.bare_range(first) => {
                 let range = self.range(Span::new(first - 1, first + 2));
                 let written = format!("[{start}:{end}]");
@@ -280,7 +289,7 @@ impl<'a> Lower<'a> {
     }
 
     /// Returns both ends of `1:n`, a range without its brackets, if they are single tokens.
-    fn bare_range(&self, colon: u32) -> Option<(&'a str, &'a str)> {
+    pub(super) fn bare_range(&self, colon: u32) -> Option<(&'a str, &'a str)> {
         let plain = |i: u32| matches!(self.token_kind(i), Some(Kind::Int | Kind::Name));
         let before = colon.checked_sub(1)?;
         if matches!(
@@ -561,6 +570,16 @@ impl<'a> Lower<'a> {
             let at = self.range(Span::new(0, 1));
             let report = self.error(at, "this NESL is not written in Lisp");
             self.report(report);
+        }
+        if verb.name.folded() == "load"
+            && let Some(next) = (1..end).find(|i| {
+                let named = self.token_kind(*i) == Some(Kind::Name);
+                named && self.begins_line(*i) && self.token_kind(i + 1) == Some(Kind::Equals)
+            })
+        {
+            let report = self.missing_end(next);
+            self.report(report);
+            return ItemKind::Missing;
         }
         let mut args = Vec::new();
         let mut i = 1;

@@ -220,9 +220,21 @@ impl<'a> Lower<'a> {
         let rows: Vec<String> = rows
             .into_iter()
             .filter(|row| !row.is_empty())
-            .map(|row| format!("[{}]", self.written(row)))
+            .map(|row| format!("[{}]", self.row(row)))
             .collect();
         Some((self.covered(open..close + 1), format!("[{}]", rows.join(", "))))
+    }
+
+    /// Returns the elements of a row of a matrix, with commas between them.
+    fn row(&self, row: Range<usize>) -> String {
+        let plain = |at: usize| {
+            matches!(self.kind_at(at), Some(Kind::Int | Kind::Float | Kind::Name | Kind::Text))
+        };
+        if row.clone().all(plain) {
+            let words: Vec<&str> = row.map(|at| self.token_text(at as u32)).collect();
+            return words.join(", ");
+        }
+        self.written(row).to_owned()
     }
 
     /// Returns the parts of some tokens between separators that are in no brackets.
