@@ -132,7 +132,7 @@ fn texts_are_completed_inspected_and_judged() {
         ("1 + 1", "complete", ""),
         ("sum?", "complete", ""),
         (":time\n1 + 1", "complete", ""),
-        ("function g1(x) =\n  let y = {", "incomplete", "    "),
+        ("function g1(x) =\n  let y = {", "incomplete", "      "),
         ("1 + * 2", "invalid", ""),
     ] {
         let judged = client.ask("is_complete_request", json!({ "code": code }));

@@ -76,6 +76,8 @@ def test_ctrl_c_stops_what_runs_and_never_the_session(terminal):
 
 def test_a_signal_at_the_prompt_does_not_end_it(terminal):
     os.kill(terminal.process.pid, signal.SIGINT)
+    # It takes back what is being typed when it arrives.
+    terminal.settle()
     terminal.send("40 + 2\r")
     terminal.sees("it = 42 : int")
     terminal.ready()
