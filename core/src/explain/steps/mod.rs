@@ -115,7 +115,8 @@ pub fn segments(
         match record::steps(&cursor, &example, precision) {
             // With other values there may be something to show.
             Ok(steps) if steps.is_empty() => {
-                why = why.or_else(|| Some("nothing here is done in parallel".to_owned()));
+                why = why
+                    .or_else(|| Some("no apply-to-each runs here, which pictures show".to_owned()));
             }
             Ok(steps) => return Ok(Segments { subject: example.subject, steps }),
             Err(reason) => why = why.or(Some(reason)),

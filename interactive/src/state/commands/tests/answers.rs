@@ -382,7 +382,7 @@ fn flattening_is_drawn() {
         &mut state,
         ":flatten 1 + 2",
         expect![[r#"
-        Command error: there is no picture: nothing here is done in parallel
+        Command error: there is no picture: no apply-to-each runs here, which pictures show
     "#]],
     );
     check(
