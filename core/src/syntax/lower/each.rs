@@ -341,6 +341,15 @@ impl Lower<'_> {
 
     /// Returns true for a comparison, or several that are joined.
     fn is_condition(&self, node: &Node) -> bool {
+        let joins = || {
+            let sign = self.token_kind(node.kids[0].end);
+            matches!(sign, Some(Kind::AndKw | Kind::OrKw))
+        };
+        self.is_comparison(node) || node.kind == Kind::Binary && joins()
+    }
+
+    /// Returns true for a comparison.
+    pub(super) fn is_comparison(&self, node: &Node) -> bool {
         node.kind == Kind::Binary
             && matches!(
                 self.token_kind(node.kids[0].end),
@@ -351,8 +360,6 @@ impl Lower<'_> {
                         | Kind::LessEq
                         | Kind::Greater
                         | Kind::GreaterEq
-                        | Kind::AndKw
-                        | Kind::OrKw
                 )
             )
     }

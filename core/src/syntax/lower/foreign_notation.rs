@@ -396,21 +396,12 @@ impl Lower<'_> {
         let [sequence, condition] = &node.kids[..] else { return None };
         let name = self.node_text(sequence);
         let [left, right] = &condition.kids[..] else { return None };
-        let comparison = condition.kind == Kind::Binary
-            && matches!(
-                self.token_kind(left.end),
-                Some(
-                    Kind::EqEq
-                        | Kind::NotEq
-                        | Kind::Less
-                        | Kind::LessEq
-                        | Kind::Greater
-                        | Kind::GreaterEq
-                )
-            );
         let sign = self.token_text(left.end);
         let is_it = |part: &Node| part.kind == Kind::NameRef && self.node_text(part) == name;
-        if !comparison || sequence.kind != Kind::NameRef || is_it(left) == is_it(right) {
+        if !self.is_comparison(condition)
+            || sequence.kind != Kind::NameRef
+            || is_it(left) == is_it(right)
+        {
             return None;
         }
         let other = self.node_text(if is_it(left) { right } else { left });
