@@ -161,7 +161,7 @@ export const scenes = [
       await preview.locator('.line').first().waitFor();
       const pale = [];
       for (const theme of ['Default Dark Modern', 'Default Light Modern', 'Default High Contrast', 'Default High Contrast Light']) {
-        bench.set({ 'workbench.colorTheme': theme });
+        await bench.theme(theme);
         await bench.page.waitForTimeout(2000);
         for (const tab of ['Fused', 'PTX', 'Segments']) {
           await preview.locator('[role=tab]', { hasText: tab }).click();
@@ -197,12 +197,11 @@ export const scenes = [
       await bench.page.waitForTimeout(2500);
       const own = { 'editor.bracketPairColorization.enabled': false, 'editor.inlayHints.enabled': 'off', 'editor.codeLens': false, 'editor.occurrencesHighlight': 'off' };
       for (const theme of ['Default Dark Modern', 'Default Light Modern']) {
-        const common = { ...own, 'workbench.colorTheme': theme };
-        bench.set({ ...common, 'editor.semanticHighlighting.enabled': true, '[nesl]': { 'editor.semanticHighlighting.enabled': true } });
+        await bench.theme(theme, { ...own, 'editor.semanticHighlighting.enabled': true, '[nesl]': { 'editor.semanticHighlighting.enabled': true } });
         await bench.page.waitForTimeout(2500);
         const meaning = await colors(bench);
         await bench.shot(`colors-${theme.includes('Light') ? 'light' : 'dark'}`);
-        bench.set({ ...common, 'editor.semanticHighlighting.enabled': false, '[nesl]': { 'editor.semanticHighlighting.enabled': false } });
+        await bench.theme(theme, { ...own, 'editor.semanticHighlighting.enabled': false, '[nesl]': { 'editor.semanticHighlighting.enabled': false } });
         await bench.page.waitForTimeout(2500);
         const grammar = await colors(bench);
         await bench.shot(`colors-${theme.includes('Light') ? 'light' : 'dark'}-grammar`);
@@ -222,7 +221,7 @@ export const scenes = [
     file: 'lesson-hints.nesl',
     real: true,
     async see(bench) {
-      bench.set({ 'workbench.colorTheme': 'Default Light Modern' });
+      await bench.theme('Default Light Modern');
       const hint = bench.page.locator('.view-line span span', { hasText: '[float] -> float' }).last();
       await hint.waitFor();
       await bench.page.waitForTimeout(2500);

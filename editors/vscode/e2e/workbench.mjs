@@ -113,6 +113,22 @@ export class Workbench {
     for (const file of this.settings.files) writeFileSync(file, JSON.stringify({ ...this.settings.all, ...changes }));
   }
 
+  /** Changes to a theme, and waits until the workbench shows it. */
+  async theme(name, changes = {}) {
+    const light = name.includes('Light');
+    const contrast = name.includes('High Contrast');
+    const shown = contrast ? (light ? 'hc-light' : 'hc-black') : light ? 'vs' : 'vs-dark';
+    const workbench = this.page.locator(`.monaco-workbench.${shown}`);
+    // A change of the file that follows another one at once may go unseen: it is written again.
+    for (let attempt = 0; attempt < 5; attempt++) {
+      this.set({ ...changes, 'workbench.colorTheme': name });
+      // What was set before may still be about to be shown.
+      await this.page.waitForTimeout(1500);
+      if (await workbench.waitFor({ timeout: 2500 }).then(() => true, () => false)) return;
+    }
+    throw new Error(`the workbench does not change to ${name}`);
+  }
+
   /** Ends the language server that this workbench started, as a crash would. */
   killServer() {
     const parents = new Map();
