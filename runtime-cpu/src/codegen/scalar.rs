@@ -136,8 +136,11 @@ impl FunctionEmitter<'_, '_> {
         if is_safe_divisor(known) {
             return self.b.ins().srem(a, b);
         }
+        // Where the quotient is wanted, too, the division is found to be the same.
         let (safe, _) = self.divisor(b);
-        self.b.ins().srem(a, safe)
+        let quotient = self.b.ins().sdiv(a, safe);
+        let whole = self.b.ins().imul(quotient, safe);
+        self.b.ins().isub(a, whole)
     }
 
     /// Emits a conversion to another scalar type.

@@ -29,6 +29,7 @@
 //! | [`parse`](parse()), [`print`](print()), [`verify`](verify()) | [`facts`]: recursion, allocation, work |
 //! | [`inline`]: small functions become part of their callers | [`liveness`]: what a pass over the elements needs |
 //! | [`simplify`]: dead marks go | [`alias`]: independent iterations |
+//! | [`ranges`], [`division`]: checks that cannot fail and divisions go | |
 //! | [`early_exit`]: tests of all elements end early | |
 //! | | [`written`]: the arrays that code may read and write |
 //! | | [`uniformity`], [`access`], [`pressure`], [`vectorize`]: neighbouring elements together |
@@ -37,6 +38,7 @@ pub mod access;
 pub mod alias;
 mod build;
 mod data;
+pub mod division;
 pub mod early_exit;
 pub mod facts;
 pub mod inline;
@@ -48,6 +50,7 @@ mod operator;
 mod parse;
 pub mod pressure;
 mod print;
+pub mod ranges;
 pub mod simplify;
 mod sink;
 pub mod uniformity;
