@@ -7,7 +7,7 @@ use crate::output::{Outcome, Output, Problem};
 use crate::state::{FormRun, State};
 use crate::table::{Table, grouped, size};
 use nesl_core::syntax::entry::count_of;
-use nesl_engine::{Extent, Usage, Variable};
+use nesl_engine::{Extent, Round, Usage, Variable};
 
 /// The number of times that `:time` runs a form, at most.
 const MAX_REPETITIONS: usize = 10_000;
@@ -83,7 +83,9 @@ fn repeated(state: &mut State, call: &Call<'_>, count: usize, forms: &str) -> Ou
     }
     let lazy = std::mem::replace(&mut state.session.settings_mut().lazy, false);
     let (mut outcome, mut seconds) = (Outcome::Done, Vec::with_capacity(count));
+    let rounds = state.session.progress().rounds();
     for round in 1..=count {
+        rounds.begin(Round { of: "run", now: round as u64, all: count as u64 });
         let before = state.forms_so_far();
         let is_last = round == count;
         outcome = match is_last {
@@ -96,6 +98,7 @@ fn repeated(state: &mut State, call: &Call<'_>, count: usize, forms: &str) -> Ou
             break;
         }
     }
+    drop(rounds);
     state.session.settings_mut().lazy = lazy;
     if outcome != Outcome::Done {
         return outcome;

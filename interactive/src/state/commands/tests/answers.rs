@@ -5,7 +5,7 @@ use crate::output::{Outcome, Output};
 use crate::runtimes::RuntimeRow;
 use crate::state::{Setup, State};
 use expect_test::{Expect, expect};
-use nesl_engine::{Settings, ShownValues, Stages};
+use nesl_engine::{Round, Settings, ShownValues, Stages};
 use nesl_runtime::kir::reference::Reference;
 use nesl_runtime::runtime::Options;
 use std::sync::mpsc::channel;
@@ -201,11 +201,11 @@ fn costs_leave_no_trace() {
         ":cost 1 + true for n = 1, 2",
         expect![[r#"
             Name error: `true` is undefined
-               ╭─[ In [1]:2:8 ]
+               ╭─[ In [1]:1:11 ]
                │
-             2 │ in 1 + true
-               │        ┬───
-               │        ╰───── here
+             1 │ :cost 1 + true for n = 1, 2
+               │           ┬───
+               │           ╰───── here
                │
                │ Help: in NESL it is `t`
             ───╯
@@ -435,6 +435,50 @@ fn errors_in_the_forms_of_commands_have_their_places_in_the_entry() {
         let answer = place(&mut state, &format!("\n{command}\n\n  nothing"));
         assert!(answer.ends_with(":4:3"), "{command}: {answer}");
     }
+}
+
+#[test]
+fn errors_in_what_is_put_together_are_shown_as_it_was_typed() {
+    let mut state = state();
+    for (entry, place, line) in [
+        (":cost {1/0 : i in [0:n]} for n = 10, 20", ":1:8", ""),
+        ("\n:cost\n  nothing(n) for n = 10", ":3:3", "  nothing(n) for n = 10"),
+        (":cost nothing for n = 10, 20", ":1:7", ""),
+        (":cost #\"é\" + k given k = 3; xs = [0:n/0] for n = 10", ":1:37", ""),
+        (":cost sum(xs) given xs = [0:q]", ":1:29", ""),
+        (":cost sum(xs) given xs = [0: ; k = 3", ":1:26", ""),
+        (":cost 1 + given xs = [0:9]", ":1:10", ""),
+        (":cost function g(x) = x given xs = [0:9]", ":1:7", ""),
+    ] {
+        let answer = said(&mut state, entry);
+        assert!(answer.contains(&format!("In [1]{place} ")), "{entry}: {answer}");
+        let line = if line.is_empty() { entry } else { line };
+        assert!(answer.contains(&format!("│ {line}\n")), "{entry}: {answer}");
+        assert!(!answer.contains('$') && !answer.contains("let"), "{entry}: {answer}");
+    }
+    assert!(said(&mut state, ":full").starts_with("Command error: there is no value yet"));
+}
+
+#[test]
+fn a_command_that_repeats_has_one_account() {
+    let mut state = state();
+    let progress = state.session.progress();
+    let seen = std::sync::Arc::new(std::sync::Mutex::new(Vec::new()));
+    let watched = |state: &mut State, entry: &str| {
+        seen.lock().expect("unharmed").clear();
+        let (progress, seen) = (progress.clone(), seen.clone());
+        let note = move |output| {
+            if matches!(output, Output::Printed(..)) {
+                let report = progress.report().expect("an entry runs");
+                seen.lock().expect("unharmed").push((report.round, report.forms_done));
+            }
+        };
+        state.enter("In [1]", entry, Box::new(note));
+    };
+    watched(&mut state, ":time 3 print_string(\"a\")");
+    let run = |now| Some(Round { of: "run", now, all: 3 });
+    assert_eq!(*seen.lock().expect("unharmed"), [(run(1), 0), (run(2), 1), (run(3), 2)]);
+    assert_eq!(progress.report(), None);
 }
 
 #[test]
