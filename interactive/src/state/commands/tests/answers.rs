@@ -511,6 +511,19 @@ fn forms_are_timed_several_times() {
     assert!(said(&mut state, ":time 3").starts_with("3 : int\ntime of it: "));
     let (wrong, printed) = (said(&mut state, ":time 0 xs"), "n = print_string(\"a\");");
     assert_eq!(wrong, "Command error: a form is timed 1 to 10,000 times\n");
+    for number in ["-1", "2.5", "99999999999999999999"] {
+        let wrong = said(&mut state, &format!(":time {number} xs"));
+        assert_eq!(
+            wrong,
+            format!("Command error: a form is timed 1 to 10,000 times, not {number}\n")
+        );
+    }
+    assert!(said(&mut state, ":time -1 + 1").starts_with("0 : int\n"));
+    let text = said(&mut state, ":time 2 {x * 2 :\n  x in xs}\n#xs");
+    assert!(
+        text.starts_with("[2, 4, 6] : [int]\ntime of 2 runs") && text.ends_with("\n3 : int\n"),
+        "{text}"
+    );
     assert!(said(&mut state, &format!(":time 3 {printed}")).starts_with("aaan : bool\n"));
     // It ends with the first run that fails.
     let (outputs, outcome) = outputs(&mut state, ":time 5 1 / 0");
@@ -663,6 +676,13 @@ fn definitions_are_explained() {
 #[test]
 fn settings_keep_values() {
     let mut state = state();
+    for wrong in [":set nothing 3", ":set rows"] {
+        let answer = said(&mut state, wrong);
+        let (first, others) = answer.split_once("; ").expect("it is refused");
+        assert!(first.starts_with("Command error: there is no setting `"), "{answer}");
+        assert!(others.contains("idle") && !others.contains("rows"), "{answer}");
+    }
+    assert!(said(&mut state, ":set rows 3").contains("`rows` is a setting of the prompt"));
     said(&mut state, "y = {x * 2 : x in [0:1000]}; z = {x + 1 : x in y}; sum(y); sum(y);");
     for change in
         [":set threads 2", ":set memory 500M", ":set runtime reference", ":set runtime kir"]
