@@ -18,7 +18,7 @@ use jupyter_protocol::{
 };
 use nesl_engine::{Report, Round};
 use nesl_interactive::bundle::Bundle;
-use nesl_interactive::output::{Outcome, Output, Problem, Stream};
+use nesl_interactive::output::{INTERRUPTED, Outcome, Output, Problem, Stream};
 use serde_json::{Map, Value, json};
 use std::collections::HashSet;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -394,8 +394,10 @@ impl Cell {
             Outcome::Aborted => Value::Null,
             Outcome::Failed(_) | Outcome::Interrupted => {
                 let problem = match (&self.first_problem, outcome) {
-                    (_, Outcome::Failed(problem)) | (Some(problem), _) => problem.clone(),
-                    (None, _) => Problem::of_command("interrupted"),
+                    (_, Outcome::Failed(problem)) => problem.clone(),
+                    (Some(problem), _) if problem.kind == INTERRUPTED => problem.clone(),
+                    // Whatever else was wrong before.
+                    _ => Problem::interrupted(),
                 };
                 json!({
                     "status": "error", "execution_count": count, "ename": problem.kind,
