@@ -159,7 +159,8 @@ mod tests {
 
         install(data, &spec("nesl-2")).expect("it is written");
         // To Jupyter, case makes no difference.
-        assert_eq!(uninstall(data, "NESL").expect("it is removed"), [kernel.clone()]);
+        let removed = uninstall(data, "NESL").expect("it is removed");
+        assert_eq!(removed, std::slice::from_ref(&kernel));
         assert_eq!(install(data, &spec("Nesl")).expect("it is written")[0], kernel);
         assert_eq!(uninstall(data, "nesl").expect("it is removed"), [kernel]);
         let removed = uninstall(data, "nesl-2").expect("it is removed");

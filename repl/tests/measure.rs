@@ -213,15 +213,15 @@ fn n9_inputs_are_left_out_of_a_cost() {
         &["-e", "sum(xs)", "--given", "xs = [0:m]"],
         1,
         expect![[r#"
-        Name error: `m` is undefined
-           ╭─[ <expression>:1:13 ]
-           │
-         1 │ let xs = [0:m]
-           │             ┬
-           │             ╰── here
-        ───╯
+            Name error: `m` is undefined
+               ╭─[ <expression>:2:9 ]
+               │
+             2 │ xs = [0:m]
+               │         ┬
+               │         ╰── here
+            ───╯
 
-    "#]],
+        "#]],
     );
     let ran = nesl(&["cost", "a.nesl", "--given", "xs = [1]"], "");
     assert_eq!(ran.status.code(), Some(2));
