@@ -608,19 +608,6 @@ fn forms_come_through_a_pipe() {
 }
 
 #[test]
-fn forms_of_commands_come_through_a_pipe() {
-    let folder = Folder::new(&[]);
-    let ran = folder.with_input(&[], ":type {x :\n  x in\n  [1, 2]}\n:type 3\nx = 4;");
-    ran.code(0).out(expect![[r#"
-        {x :
-          x in
-          [1, 2]} : [int]
-        3 : int
-        x = 4 : int
-    "#]]);
-}
-
-#[test]
 fn forms_see_what_the_files_of_a_session_define() {
     let folder =
         Folder::new(&[("lib.nesl", "n = 6; n + 1;\nfunction times(x) = n * x;\ntimes(\"\");\n")]);

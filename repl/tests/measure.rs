@@ -254,3 +254,10 @@ fn n9_costs_are_drawn() {
     assert!(text(&ran.stderr).starts_with("nesl: cannot write "), "{}", text(&ran.stderr));
     assert_eq!(nesl(&["cost", "-e", "sum([0:9])", "--plot"], "").status.code(), Some(2));
 }
+
+#[test]
+fn a_form_of_a_command_goes_on_in_a_pipe() {
+    let ran = nesl(&[], ":type {x :\n  x in\n  [1, 2]}\n:type 3\nx = 4;");
+    let answers = String::from_utf8_lossy(&ran.stdout);
+    assert_eq!(answers, "{x :\n  x in\n  [1, 2]} : [int]\n3 : int\nx = 4 : int\n");
+}

@@ -24,10 +24,10 @@ impl Piece {
     }
 }
 
-/// A text that was put together.
+/// Holds a text that is put together, and says where its bytes come from.
 #[derive(Debug, Default)]
 pub(super) struct Assembled<'a> {
-    /// The text.
+    /// The text as it is read.
     pub text: String,
     /// The pieces in it, each with the byte at which it begins.
     pieces: Vec<(usize, &'a Piece)>,

@@ -1,6 +1,7 @@
 //! Tests of the table of commands, and of what they answer.
 
 mod answers;
+mod places;
 
 use super::*;
 use nesl_core::syntax::entry::{COUNTED_COMMANDS, FORM_COMMANDS};
