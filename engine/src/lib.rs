@@ -33,10 +33,10 @@ pub use host::picture::Picture;
 pub use host::text::decode;
 pub use nesl_core::pipeline::{Stage, Stages};
 pub use outlook::{Entry, Outlook, View};
-pub use progress::{Progress, Report};
+pub use progress::{Progress, Report, Round, Rounds};
 pub use session::{
     Binding, CheckReport, Completion, Cost, Definition, Earlier, Event, FileId, FileRange, Known,
-    Precision, Session, Settings, ShownValues, StageText, Stats, Summary, Usage, Variable,
+    Piece, Precision, Session, Settings, ShownValues, StageText, Stats, Summary, Usage, Variable,
 };
 pub use shape::Extent;
 pub use sources::{Sources, read_program};

@@ -1,7 +1,7 @@
 //! Reports how far an entry is, to any thread, while it runs.
 
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 /// A handle to the progress of a session. Clones share what they say.
@@ -10,10 +10,31 @@ pub struct Progress(Arc<Counts>);
 
 #[derive(Debug, Default)]
 struct Counts {
-    began: Mutex<Option<Instant>>,
+    account: Mutex<Account>,
     forms: AtomicU64,
     forms_done: AtomicU64,
     launches: AtomicU64,
+}
+
+/// The part of the progress that is the same for all that a command runs.
+#[derive(Clone, Copy, Debug, Default)]
+struct Account {
+    /// The time at which the entry or the command began; none if nothing runs.
+    began: Option<Instant>,
+    /// The number of entries and commands that have begun and not ended: a command enters its forms.
+    depth: u32,
+    round: Option<Round>,
+}
+
+/// The round of a command that runs forms several times.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Round {
+    /// The word for a round: `run`, `size`.
+    pub of: &'static str,
+    /// The number of the round, from 1.
+    pub now: u64,
+    /// The number of all rounds.
+    pub all: u64,
 }
 
 /// The progress of the entry that runs.
@@ -26,34 +47,74 @@ pub struct Report {
     pub forms_done: u64,
     /// The number of launches on the runtime.
     pub launches: u64,
-    /// The time since the entry began.
+    /// The time since the entry began, or the command that repeats it.
     pub elapsed: Duration,
+    /// The round, if a command runs forms several times.
+    pub round: Option<Round>,
+}
+
+/// The account of a command that runs forms several times; it ends when this is dropped.
+#[derive(Debug)]
+pub struct Rounds(Progress);
+
+impl Rounds {
+    /// Notes that a round begins.
+    pub fn begin(&self, round: Round) {
+        self.0.account().round = Some(round);
+    }
+}
+
+impl Drop for Rounds {
+    fn drop(&mut self) {
+        self.0.account().round = None;
+        self.0.end();
+    }
 }
 
 impl Progress {
     /// Returns the progress of the entry that runs, if one does.
     pub fn report(&self) -> Option<Report> {
-        let began = *self.0.began.lock().unwrap_or_else(PoisonError::into_inner);
+        let Account { began, round, .. } = *self.account();
         let read = |count: &AtomicU64| count.load(Ordering::Relaxed);
         began.map(|began| Report {
             forms: read(&self.0.forms),
             forms_done: read(&self.0.forms_done),
             launches: read(&self.0.launches),
             elapsed: began.elapsed(),
+            round,
         })
+    }
+
+    /// Begins the account of a command that runs forms several times: what it enters is a part of it.
+    pub fn rounds(&self) -> Rounds {
+        self.begin();
+        Rounds(self.clone())
+    }
+
+    fn account(&self) -> MutexGuard<'_, Account> {
+        self.0.account.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Notes that an entry begins.
     pub(crate) fn begin(&self) {
+        let mut account = self.account();
+        account.depth += 1;
+        if account.depth > 1 {
+            return;
+        }
         for count in [&self.0.forms, &self.0.forms_done, &self.0.launches] {
             count.store(0, Ordering::Relaxed);
         }
-        *self.0.began.lock().unwrap_or_else(PoisonError::into_inner) = Some(Instant::now());
+        account.began = Some(Instant::now());
     }
 
     /// Notes that the entry has ended.
     pub(crate) fn end(&self) {
-        *self.0.began.lock().unwrap_or_else(PoisonError::into_inner) = None;
+        let mut account = self.account();
+        account.depth = account.depth.saturating_sub(1);
+        if account.depth == 0 {
+            account.began = None;
+        }
     }
 
     /// Adds forms that are to be run.

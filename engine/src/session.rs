@@ -10,6 +10,7 @@ mod last_calls;
 mod lazy;
 mod measure;
 mod names;
+mod pieces;
 mod publish;
 
 mod refused;
@@ -50,6 +51,7 @@ pub use nesl_core::strategy::{Strategy, Version};
 use nesl_runtime::profile::Profile;
 use nesl_runtime::runtime::{DEFAULT_STACK_BYTES, Runtime, default_memory_limit};
 pub use nesl_runtime::scalar::Precision;
+pub use pieces::Piece;
 pub use results::RESULTS;
 
 /// The settings of a session.

@@ -9,7 +9,7 @@ use nesl_core::db::Database;
 use nesl_core::prelude::{DocString, parse_doc};
 use nesl_core::prim::Prim;
 use nesl_core::syntax::ast::{Item, ItemKind, Pat, PatId};
-use nesl_engine::{Session, Settings};
+use nesl_engine::{Piece, Session, Settings};
 use std::ops::RangeInclusive;
 use std::path::Path;
 
@@ -28,7 +28,9 @@ fn measure_seed(
     expr: &str,
     seed: u64,
 ) -> Result<(u64, u64), String> {
-    let cost = session.cost_given("cost", inputs, expr, seed);
+    let piece = |text: &str| Piece { text: text.to_owned(), at: 0..0 };
+    let inputs: Vec<Piece> = inputs.iter().map(|input| piece(input)).collect();
+    let cost = session.cost_given("cost", "", &inputs, &piece(expr), seed);
     let cost = cost.map_err(|diagnostics| format!("{expr}: {diagnostics:?}"))?;
     Ok((cost.work, cost.depth))
 }

@@ -13,7 +13,7 @@ use nesl_core::base::Diagnostic;
 use nesl_engine::cost::{
     Growth, Law, MAX_ERROR, MIN_SIZES, MIN_SIZES_FOR_TWO_TERMS, Sample, Term, fit,
 };
-use nesl_engine::{FileRange, Session};
+use nesl_engine::{FileRange, Round, Session};
 use serde_json::{Value, json};
 
 /// The number of runs at a size, each with a seed of its own, where random numbers are drawn and no other
@@ -59,11 +59,12 @@ pub fn measure(
     let first_seed = session.settings().seed;
     let mut points: Vec<Point> = Vec::new();
     let mut used = Vec::new();
-    for n in sizes {
-        let (inputs, expr) = asked.at(Some(*n));
+    let rounds = session.progress().rounds();
+    for (at, n) in sizes.iter().enumerate() {
+        rounds.begin(Round { of: "size", now: at as u64 + 1, all: sizes.len() as u64 });
         let (mut works, mut depths) = (Vec::new(), Vec::new());
         for seed in (0..seeds.max(1)).map(|more| first_seed.wrapping_add(more)) {
-            let cost = session.cost_given(name, &inputs, &expr, seed)?;
+            let cost = asked.cost(session, name, Some(*n), seed)?;
             works.push(cost.work as f64);
             depths.push(cost.depth as f64);
             if !cost.draws {

@@ -1,6 +1,7 @@
 //! The outputs of an entry, as they happen.
 
 use crate::bundle::Bundle;
+use nesl_runtime::fault::FaultCode;
 
 /// Something that an entry has to show.
 #[derive(Clone, Debug, PartialEq)]
@@ -30,10 +31,13 @@ pub enum Stream {
     Errors,
 }
 
+/// The kind of the error of an entry that was interrupted.
+pub const INTERRUPTED: &str = "Interrupted";
+
 /// An error, as front ends need it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Problem {
-    /// The kind of error: `Type error`.
+    /// The kind of error: `Type error`; [`INTERRUPTED`] if it is that the entry was.
     pub kind: String,
     /// The message, in one line.
     pub message: String,
@@ -44,9 +48,9 @@ pub struct Problem {
 impl Problem {
     /// Makes the error of an entry that was interrupted where no form can be named.
     pub fn interrupted() -> Problem {
-        let (kind, message) = ("Runtime error".to_owned(), "Interrupted.".to_owned());
-        let shown = Bundle::colored(format!("\x1b[1;31m{kind}:\x1b[0m {message}"));
-        Problem { kind, message, shown }
+        let message = FaultCode::Interrupted.message().to_owned();
+        let shown = Bundle::colored(format!("\x1b[1;31mRuntime error:\x1b[0m {message}"));
+        Problem { kind: INTERRUPTED.to_owned(), message, shown }
     }
 
     /// Makes an error that has no place, such as that of a command.

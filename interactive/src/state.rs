@@ -5,7 +5,7 @@ pub mod commands;
 use crate::bundle::Bundle;
 use crate::display;
 use crate::message::Renderer;
-use crate::output::{Outcome, Output, Problem, Stream};
+use crate::output::{INTERRUPTED, Outcome, Output, Problem, Stream};
 use crate::runtimes::{RuntimeRow, Runtimes};
 use crate::text::shown_safely;
 use commands::{Call, Command, Commands};
@@ -14,6 +14,7 @@ use nesl_engine::data::{DataLimits, Shown};
 use nesl_engine::{
     Binding, Event, FileRange, Session, Settings, ShownValues, Sources, Summary, Usage,
 };
+use nesl_runtime::fault::FaultCode;
 use nesl_runtime::profile::Profile;
 use nesl_runtime::runtime::Options;
 use std::borrow::Cow;
@@ -582,7 +583,10 @@ fn problem(shown: Bundle, diagnostic: &Diagnostic<FileRange>) -> Output {
     match diagnostic.severity {
         Severity::Warning => Output::Warning(shown),
         Severity::Error => Output::Error(Problem {
-            kind: crate::message::heading(diagnostic),
+            kind: match diagnostic.message == FaultCode::Interrupted.message() {
+                true => INTERRUPTED.to_owned(),
+                false => crate::message::heading(diagnostic),
+            },
             message: diagnostic.message.clone(),
             shown,
         }),

@@ -251,7 +251,8 @@ struct NoInput;
 
 impl LineInput for NoInput {
     fn line(&mut self, _question: &str) -> std::io::Result<Option<String>> {
-        Ok(None)
+        // The end of the input would be taken for an empty answer.
+        Err(std::io::Error::other("nobody can be asked for input here"))
     }
 }
 

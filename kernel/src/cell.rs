@@ -16,9 +16,9 @@ use jupyter_protocol::{
     ClearOutput, DisplayData, ErrorOutput, ExecuteResult, ExecutionCount, Header,
     JupyterMessageContent, Media, Transient, UpdateDisplayData,
 };
-use nesl_engine::Report;
+use nesl_engine::{Report, Round};
 use nesl_interactive::bundle::Bundle;
-use nesl_interactive::output::{Outcome, Output, Problem, Stream};
+use nesl_interactive::output::{INTERRUPTED, Outcome, Output, Problem, Stream};
 use serde_json::{Map, Value, json};
 use std::collections::HashSet;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -394,8 +394,10 @@ impl Cell {
             Outcome::Aborted => Value::Null,
             Outcome::Failed(_) | Outcome::Interrupted => {
                 let problem = match (&self.first_problem, outcome) {
-                    (_, Outcome::Failed(problem)) | (Some(problem), _) => problem.clone(),
-                    (None, _) => Problem::of_command("interrupted"),
+                    (_, Outcome::Failed(problem)) => problem.clone(),
+                    (Some(problem), _) if problem.kind == INTERRUPTED => problem.clone(),
+                    // Whatever else was wrong before.
+                    _ => Problem::interrupted(),
                 };
                 json!({
                     "status": "error", "execution_count": count, "ename": problem.kind,
@@ -436,13 +438,21 @@ fn traceback(problem: &Problem) -> Vec<String> {
 
 /// Returns how far a cell is, in a line.
 fn describe(report: Report) -> String {
-    let Report { forms, forms_done, launches, elapsed } = report;
-    let launches = match launches {
-        0 => String::new(),
-        1 => " · 1 launch".to_owned(),
-        more => format!(" · {more} launches"),
-    };
-    format!("forms {forms_done}/{forms}{launches} · {:.1} s", elapsed.as_secs_f64())
+    let Report { forms, forms_done, launches, elapsed, round } = report;
+    let mut parts = Vec::new();
+    match round {
+        // Each round has the same forms.
+        Some(Round { of, now, all }) => parts.push(format!("{of} {now}/{all}")),
+        None if forms > 0 => parts.push(format!("forms {forms_done}/{forms}")),
+        None => {}
+    }
+    match launches {
+        0 => {}
+        1 => parts.push("1 launch".to_owned()),
+        more => parts.push(format!("{more} launches")),
+    }
+    parts.push(format!("{:.1} s", elapsed.as_secs_f64()));
+    parts.join(" · ")
 }
 
 /// Returns a number of bytes as people write it.

@@ -39,9 +39,17 @@ pub struct Kernelspec {
     pub argv: Vec<String>,
 }
 
-/// Returns the folder of a kernel's kernelspec, below a folder of data.
+/// Returns the folder of a kernel's kernelspec, below a folder of data. To Jupyter, names that differ in case are the
+/// same, and are written small.
 pub fn kernel_folder(data: &Path, name: &str) -> PathBuf {
-    data.join("kernels").join(name)
+    data.join("kernels").join(name.to_ascii_lowercase())
+}
+
+/// Returns the folders below a folder of data that hold the kernelspec of a kernel, however they are written.
+fn kernel_folders(data: &Path, name: &str) -> Vec<PathBuf> {
+    let folders = fs::read_dir(data.join("kernels")).into_iter().flatten().flatten();
+    let named = folders.filter(|folder| folder.file_name().eq_ignore_ascii_case(name));
+    named.map(|folder| folder.path()).filter(|folder| folder.is_dir()).collect()
 }
 
 /// Returns the folder of the extension, below a folder of data.
@@ -88,9 +96,8 @@ fn write(path: &Path, bytes: &[u8]) -> io::Result<()> {
 /// Takes a kernel away from a folder of data, and the extension if no other kernel there speaks NESL.
 /// Returns the folders that were removed.
 pub fn uninstall(data: &Path, name: &str) -> io::Result<Vec<PathBuf>> {
-    let kernel = kernel_folder(data, name);
     let mut removed = Vec::new();
-    if kernel.is_dir() {
+    for kernel in kernel_folders(data, name) {
         fs::remove_dir_all(&kernel)?;
         removed.push(kernel);
     }
@@ -151,6 +158,10 @@ mod tests {
         assert_eq!(package["version"], env!("CARGO_PKG_VERSION"));
 
         install(data, &spec("nesl-2")).expect("it is written");
+        // To Jupyter, case makes no difference.
+        let removed = uninstall(data, "NESL").expect("it is removed");
+        assert_eq!(removed, std::slice::from_ref(&kernel));
+        assert_eq!(install(data, &spec("Nesl")).expect("it is written")[0], kernel);
         assert_eq!(uninstall(data, "nesl").expect("it is removed"), [kernel]);
         let removed = uninstall(data, "nesl-2").expect("it is removed");
         assert_eq!(removed, [kernel_folder(data, "nesl-2"), extension]);

@@ -213,15 +213,15 @@ fn n9_inputs_are_left_out_of_a_cost() {
         &["-e", "sum(xs)", "--given", "xs = [0:m]"],
         1,
         expect![[r#"
-        Name error: `m` is undefined
-           ╭─[ <expression>:1:13 ]
-           │
-         1 │ let xs = [0:m]
-           │             ┬
-           │             ╰── here
-        ───╯
+            Name error: `m` is undefined
+               ╭─[ <expression>:2:9 ]
+               │
+             2 │ xs = [0:m]
+               │         ┬
+               │         ╰── here
+            ───╯
 
-    "#]],
+        "#]],
     );
     let ran = nesl(&["cost", "a.nesl", "--given", "xs = [1]"], "");
     assert_eq!(ran.status.code(), Some(2));
@@ -253,4 +253,11 @@ fn n9_costs_are_drawn() {
     let ran = nesl(&[&ask[..], &[&missing.to_string_lossy()]].concat(), "");
     assert!(text(&ran.stderr).starts_with("nesl: cannot write "), "{}", text(&ran.stderr));
     assert_eq!(nesl(&["cost", "-e", "sum([0:9])", "--plot"], "").status.code(), Some(2));
+}
+
+#[test]
+fn a_form_of_a_command_goes_on_in_a_pipe() {
+    let ran = nesl(&[], ":type {x :\n  x in\n  [1, 2]}\n:type 3\nx = 4;");
+    let answers = String::from_utf8_lossy(&ran.stdout);
+    assert_eq!(answers, "{x :\n  x in\n  [1, 2]} : [int]\n3 : int\nx = 4 : int\n");
 }

@@ -13,6 +13,9 @@ pub const FORM_COMMANDS: [&str; 8] =
 /// The commands whose operand may begin with a number, the times that the forms behind it run.
 pub const COUNTED_COMMANDS: [&str; 1] = [":time"];
 
+/// The commands, besides these, whose operand begins with a form, but is not always NESL as a whole.
+const FORMS_BEGIN: [&str; 3] = [":cost", ":ir", ":kernels"];
+
 /// The action for Enter, by what was typed before it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Typed {
@@ -25,9 +28,26 @@ pub enum Typed {
 }
 
 /// Looks at what was typed. The last `;` may be left out where the form cannot go on, or is wrong
-/// already; a blank line at the end says that it is all there is, so that nobody is ever stuck.
+/// already; a blank line at the end says that it is all there is, so that nobody is ever stuck. A form on the
+/// line of a command ends there unless something in it is open, such as a bracket.
 pub fn typed(text: &str) -> Typed {
-    if text.trim_start().starts_with(':') || is_blank(text) || is_complete(text) {
+    if text.trim_start().starts_with(':') {
+        let start = behind_commands(text, &|line| {
+            let name = line.split(char::is_whitespace).next().unwrap_or("");
+            let begun = |commands: &[&str]| commands.iter().any(|one| one.starts_with(name));
+            form_start(line).or_else(|| {
+                let operand = line[name.len()..].trim_start();
+                let stage = word_before_form(operand).map_or(0, |(_, start)| start);
+                (begun(&FORMS_BEGIN) && name.len() > 1)
+                    .then_some(line.len() - operand.len() + stage)
+            })
+        });
+        let rest = &text[start..];
+        let is_on_its_line = !rest.starts_with('\n');
+        let is_part = if is_on_its_line { goes_on(rest) } else { typed(rest) == Typed::Part };
+        return if is_part { Typed::Part } else { Typed::Whole };
+    }
+    if is_blank(text) || is_complete(text) {
         return Typed::Whole;
     }
     let given_up = text.contains('\n') && text.trim_end_matches([' ', '\t']).ends_with('\n');
@@ -39,6 +59,21 @@ pub fn typed(text: &str) -> Typed {
     } else {
         Typed::Part
     }
+}
+
+/// Returns the end of the operand of a command that begins with a form in a line that ends at `line_end`: the form
+/// goes on below for as long as something in it is open.
+pub fn operand_end(text: &str, form_start: usize, line_end: usize) -> usize {
+    let mut end = line_end;
+    while end < text.len() && goes_on(&text[form_start..end]) {
+        end = text[end + 1..].find('\n').map_or(text.len(), |more| end + 1 + more);
+    }
+    end
+}
+
+/// Returns true if a form that begins on the line of a command goes on below: something in it is open.
+fn goes_on(form: &str) -> bool {
+    typed(form) == Typed::Part && !opened(form).0.is_empty()
 }
 
 /// Returns true if a text is wrong whatever is added behind it. Texts that begin with a command are
@@ -134,7 +169,32 @@ fn ends_its_line(text: &str, below: &[Token]) -> bool {
 pub fn count_of(operand: &str) -> Option<(usize, usize)> {
     let digits = operand.find(|c: char| !c.is_ascii_digit())?;
     let count = operand[..digits].parse().ok()?;
-    let rest = operand[digits..].trim_start();
+    let start = begin_of_form(operand, digits)?;
+    Some((count, start))
+}
+
+/// Returns the number that an operand begins with as [`count_of`] does, if it is one that counts nothing: one with a
+/// sign, a point or too many digits.
+pub fn wrong_count_of(operand: &str) -> Option<&str> {
+    let word = operand.split(char::is_whitespace).next()?;
+    begin_of_form(operand, word.len())?;
+    let is_number = word.parse::<f64>().is_ok() && word.ends_with(|c: char| c.is_ascii_digit());
+    (is_number && count_of(operand).is_none()).then_some(word)
+}
+
+/// Returns the word that the operand of a command begins with, and the byte at which its forms begin; `None` if the
+/// word is part of the first form: `flat sum(x)`, but not `flat(x)`, `flat (x)` or `flat + x`.
+pub fn word_before_form(operand: &str) -> Option<(&str, usize)> {
+    let end = operand.find(char::is_whitespace)?;
+    let is_name = matches!(&lex(&operand[..end])[..], [Token { kind: Kind::Name, .. }]);
+    let start = begin_of_form(operand, end).filter(|_| is_name)?;
+    // These are an argument, or an index.
+    (!operand[start..].starts_with(['(', '['])).then_some((&operand[..end], start))
+}
+
+/// Returns the byte at which a form begins behind a word that ends at `end`; `None` if the word is part of the form.
+fn begin_of_form(operand: &str, end: usize) -> Option<usize> {
+    let rest = operand[end..].trim_start();
     let start = operand.len() - rest.len();
     let first = lex(rest).into_iter().find(|token| !token.kind.is_trivia())?;
     let begins_form = matches!(
@@ -154,46 +214,36 @@ pub fn count_of(operand: &str) -> Option<(usize, usize)> {
             | Kind::LBrace
             | Kind::Hash
     );
-    (start > digits && begins_form).then_some((count, start))
+    (start > end && begins_form).then_some(start)
 }
 
 /// Returns an entry as a program in which everything stands where it stood: with blanks instead of its
 /// commands, though not of a form that the last command is given, and with the terminator that it may
 /// lack.
 pub fn as_program(text: &str) -> String {
-    program_of(text, &|line| {
-        let name = line.split(char::is_whitespace).next().unwrap_or("");
-        // A command may be shortened.
-        let begun = |commands: &[&str]| commands.iter().any(|command| command.starts_with(name));
-        let counted =
-            count_of(line[name.len()..].trim_start()).filter(|_| begun(&COUNTED_COMMANDS));
-        let start = match counted {
-            Some((_, start)) => line.len() - line[name.len()..].trim_start().len() + start,
-            None => name.len(),
-        };
-        (begun(&FORM_COMMANDS) && name.len() > 1).then_some(start)
-    })
+    program_of(text, &form_start)
+}
+
+/// Returns the byte of a command's line from which on it holds forms; `None` if it holds none.
+fn form_start(line: &str) -> Option<usize> {
+    let name = line.split(char::is_whitespace).next().unwrap_or("");
+    // A command may be shortened.
+    let begun = |commands: &[&str]| commands.iter().any(|command| command.starts_with(name));
+    let counted = count_of(line[name.len()..].trim_start()).filter(|_| begun(&COUNTED_COMMANDS));
+    let start = match counted {
+        Some((_, start)) => line.len() - line[name.len()..].trim_start().len() + start,
+        None => name.len(),
+    };
+    (begun(&FORM_COMMANDS) && name.len() > 1).then_some(start)
 }
 
 /// Returns an entry as [`as_program`] does. `form_start` gives the byte of a command's line from which on
 /// it holds forms; `None` if it holds none.
 pub fn program_of(text: &str, form_start: &dyn Fn(&str) -> Option<usize>) -> String {
+    let start = behind_commands(text, form_start);
     let mut out = String::with_capacity(text.len() + 1);
-    let mut rest = text;
-    loop {
-        let blanks = rest.len() - rest.trim_start().len();
-        if !rest[blanks..].starts_with(':') {
-            break;
-        }
-        let line = rest[blanks..].find('\n').map_or(rest.len(), |end| blanks + end);
-        let form = form_start(&rest[blanks..line]).filter(|_| is_blank(&rest[line..]));
-        let end = form.map_or(line, |start| blanks + start);
-        out.extend(rest[..end].bytes().map(|b| if b == b'\n' { '\n' } else { ' ' }));
-        rest = &rest[end..];
-        if form.is_some() {
-            break;
-        }
-    }
+    out.extend(text[..start].bytes().map(|b| if b == b'\n' { '\n' } else { ' ' }));
+    let rest = &text[start..];
     out.push_str(rest);
     if is_blank(rest) || is_complete(&out) {
         return out;
@@ -201,6 +251,23 @@ pub fn program_of(text: &str, form_start: &dyn Fn(&str) -> Option<usize>) -> Str
     // Behind it there are only blanks, which may move.
     out.insert(out.trim_end().len(), ';');
     out
+}
+
+/// Returns the byte behind the commands of an entry, or that at which the form begins that the last of them is given.
+fn behind_commands(text: &str, form_start: &dyn Fn(&str) -> Option<usize>) -> usize {
+    let mut start = 0;
+    loop {
+        let begin = text.len() - text[start..].trim_start().len();
+        if !text[begin..].starts_with(':') {
+            return start;
+        }
+        let line = text[begin..].find('\n').map_or(text.len(), |end| begin + end);
+        let form = form_start(&text[begin..line]).map(|form| begin + form);
+        start = form.map_or(line, |form| operand_end(text, form, line));
+        if let Some(form) = form.filter(|_| is_blank(&text[start..])) {
+            return form;
+        }
+    }
 }
 
 /// The text with the terminator it may lack.
@@ -238,6 +305,11 @@ mod tests {
         for text in ["1 + 2", "1 + 2;", "x = 3; x", "`;", ":type 1 +", "", "function f1(x) = x"] {
             assert_ne!(typed(text), Typed::Part, "{text}");
         }
+        for text in
+            [":type", ":doc {", ":time {x : x in y}", ":time\n1 + 2", ":ir nosuch x", ":vars"]
+        {
+            assert_eq!(typed(text), Typed::Whole, "{text}");
+        }
         // Wrong already; more would not help.
         for text in ["{a * a : a of [1]}", "1 + * 2", "x = 3 4 )"] {
             assert_ne!(typed(text), Typed::Part, "{text}");
@@ -265,6 +337,12 @@ mod tests {
             "let x = 1",
             "\"a",
             "% a",
+            ":time {x :",
+            ":ti 10 {x :",
+            ":time\n{x :",
+            ":ir flat {x :",
+            ":vars\n:full {x :\n x in",
+            ":vars\n(1",
         ];
         for text in begun {
             assert_eq!(typed(text), Typed::Part, "{text}");
@@ -327,6 +405,8 @@ mod tests {
             (":full sum(x)", "      sum(x);"),
             (":full", "     "),
             (":load f", "       "),
+            (":time {x :\n x in y}", "      {x :\n x in y};"),
+            (":time {x :\n x in y}\nz", "          \n        \nz;"),
             (":", " "),
         ] {
             assert_eq!(as_program(text), program, "{text:?}");

@@ -4,10 +4,11 @@
 //! own: nothing is printed, drawn or defined, and random numbers drawn later are not affected. What
 //! the expression writes to files is written.
 
+use super::pieces::{Assembled, Piece};
 use super::run::options;
 use super::{FileRange, Session, is_error, located};
 use crate::host::System;
-use nesl_core::base::{Diagnostic, DiagnosticKind, ItemId};
+use nesl_core::base::{Diagnostic, DiagnosticKind, ItemId, Severity};
 use nesl_core::db::FileId;
 use nesl_core::elaborate;
 use nesl_core::interp::{self, Host, Value};
@@ -45,7 +46,8 @@ impl Session {
             let item = form.id();
             let diagnostics = self.db.diagnostics(item);
             if diagnostics.iter().any(is_error) {
-                return Err(diagnostics.into_iter().map(located).collect());
+                let typed = |found| self.as_typed(located(found));
+                return Err(diagnostics.into_iter().map(typed).collect());
             }
             if matches!(form.kind, RawKind::Binding | RawKind::Expr) {
                 costs.push(self.cost_of(item, seed, false)?);
@@ -56,25 +58,61 @@ impl Session {
 
     /// Runs an expression as [`Session::cost`] does, after bindings that prepare its inputs, such as
     /// `n = 1000` and `xs = {rand(n) : i in [0:n]}`, and returns what it costs without them. A binding
-    /// sees those before it.
+    /// sees those before it. All of them stand for places of what was `typed`, and there messages find them.
     pub fn cost_given(
         &mut self,
         name: &str,
-        inputs: &[String],
-        expr: &str,
+        typed: &str,
+        inputs: &[Piece],
+        expr: &Piece,
         seed: u64,
     ) -> Result<Cost, Vec<Diagnostic<FileRange>>> {
+        let mut whole = Assembled::default();
+        for (at, input) in inputs.iter().enumerate() {
+            whole.word(if at == 0 { "let " } else { "\n; " });
+            whole.piece(input);
+        }
+        if !inputs.is_empty() {
+            whole.word("\nin ");
+        }
+        whole.piece(expr);
         // The `$` cannot be taken for a separator; the end of a line ends a comment's last line.
-        let text = match inputs {
-            [] => format!("{expr}\n$"),
-            _ => format!("let {}\nin {expr}\n$", inputs.join("\n; ")),
+        whole.word("\n$");
+        let file = self.look_at(name, &whole.text);
+        let measured = self.cost_assembled(file, expr, &whole, !inputs.is_empty(), seed);
+        measured.map_err(|diagnostics| {
+            if diagnostics.iter().any(|found| found.kind == DiagnosticKind::Syntax)
+                && let Some(own) = self.syntax_errors(name, typed, inputs.iter().chain([expr]))
+            {
+                return own;
+            }
+            self.set_source(file, name, typed);
+            let place = |at: FileRange| match at.file == file {
+                true => FileRange { range: whole.typed(typed, &at.range), ..at },
+                false => at,
+            };
+            diagnostics.into_iter().map(|diagnostic| diagnostic.map(place)).collect()
+        })
+    }
+
+    /// Returns what a text costs that was put together; its last piece is measured.
+    fn cost_assembled(
+        &mut self,
+        file: FileId,
+        expr: &Piece,
+        whole: &Assembled<'_>,
+        has_inputs: bool,
+        seed: u64,
+    ) -> Result<Cost, Vec<Diagnostic<FileRange>>> {
+        let refused = |message: &str| {
+            let start = whole.text.len() - "\n$".len() - expr.text.len();
+            let at = FileRange { file, range: start..start + expr.text.len() };
+            Err(vec![Diagnostic::error(DiagnosticKind::Syntax, at, message)])
         };
-        let file = self.look_at(name, &text);
         let forms = self.db.outline(file).forms.clone();
         let mut forms = forms.iter().filter(|form| form.kind != RawKind::Blank);
         let (Some(form), None) = (forms.next(), forms.next()) else {
-            let message = "one expression is measured, and this is not one";
-            return Err(vec![self.about_all(file, &text, message)]);
+            return refused("one expression is measured, and this is not one");
         };
         let item = form.id();
         let diagnostics = self.db.diagnostics(item);
@@ -82,15 +120,36 @@ impl Session {
             return Err(diagnostics.into_iter().map(located).collect());
         }
         if !matches!(form.kind, RawKind::Binding | RawKind::Expr) {
-            let message = "this gives no value to measure";
-            return Err(vec![self.about_all(file, &text, message)]);
+            return refused("this gives no value to measure");
         }
-        self.cost_of(item, seed, !inputs.is_empty())
+        self.cost_of(item, seed, has_inputs)
     }
 
-    fn about_all(&self, file: FileId, text: &str, message: &str) -> Diagnostic<FileRange> {
-        let at = FileRange { file, range: 0..text.trim_end_matches(['$', '\n']).len() };
-        Diagnostic::error(DiagnosticKind::Syntax, at, message)
+    /// Returns the errors in the syntax of the first piece, as it was typed, that has any by itself. What was put
+    /// together has others: of words that nobody typed.
+    fn syntax_errors<'a>(
+        &mut self,
+        name: &str,
+        typed: &str,
+        pieces: impl Iterator<Item = &'a Piece>,
+    ) -> Option<Vec<Diagnostic<FileRange>>> {
+        for piece in pieces.filter(|piece| typed.get(piece.at.clone()) == Some(&*piece.text)) {
+            let above = typed[..piece.at.start].bytes();
+            let blanks: String = above.map(|b| if b == b'\n' { '\n' } else { ' ' }).collect();
+            let text = self.closed(&(blanks + &piece.text));
+            let file = self.look_at(name, &text);
+            let mut errors: Vec<Diagnostic<FileRange>> = Vec::new();
+            for form in self.db.outline(file).forms.clone() {
+                let found = self.db.diagnostics(form.id()).into_iter();
+                let found = found.filter(|found| found.kind == DiagnosticKind::Syntax);
+                errors.extend(found.map(|found| self.as_typed(located(found))));
+            }
+            if errors.iter().any(|found| found.severity == Severity::Error) {
+                self.set_source(file, name, typed);
+                return Some(errors);
+            }
+        }
+        None
     }
 
     /// Returns the cost of a form; if it is a `let` of inputs, that of its body.

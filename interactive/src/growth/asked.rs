@@ -1,43 +1,65 @@
 //! The question of a measurement of costs: an expression, and bindings that prepare its inputs and are left out.
 
+use nesl_core::base::Diagnostic;
 use nesl_core::syntax::RawKind;
-use nesl_engine::Session;
+use nesl_engine::{Cost, FileRange, Piece, Session};
+use std::ops::Range;
 
 /// An expression to measure, at a size or without one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Asked {
+    /// The text that the question was typed in.
+    typed: String,
     /// The bindings of the inputs, in order, as texts such as `xs = [0:n]`.
-    inputs: Vec<String>,
+    inputs: Vec<Piece>,
     /// The expression, or the name of a function.
-    expr: String,
+    expr: Piece,
     /// The arguments of the function that `expr` names, if it names one; with none, it is called with
     /// the size.
     call: Option<Vec<String>>,
 }
 
 impl Asked {
-    /// Reads what is asked for: an expression in which `n` is the size, or the name of a function, which is
-    /// called with the inputs or, if none are given, with the size. Each text of inputs is one binding
-    /// or several, with `;` between them. Fails with a message.
+    /// Reads what is asked for by texts of their own, as [`Asked::typed`] does.
     pub fn new(session: &mut Session, expr: &str, given: &[String]) -> Result<Asked, String> {
-        let expr = expr.trim().trim_end_matches([';', '$']).trim_end().to_owned();
-        if expr.is_empty() {
+        let mut typed = expr.to_owned();
+        let mut places = Vec::new();
+        for text in given {
+            typed.push('\n');
+            places.push(typed.len()..typed.len() + text.len());
+            typed += text;
+        }
+        Asked::typed(session, &typed, 0..expr.len(), &places)
+    }
+
+    /// Reads what is asked for at some places of what was typed: an expression in which `n` is the size, or the
+    /// name of a function, which is called with the inputs or, if none are given, with the size. Each text of inputs
+    /// is one binding or several, with `;` between them. Fails with a message.
+    pub fn typed(
+        session: &mut Session,
+        typed: &str,
+        expr: Range<usize>,
+        given: &[Range<usize>],
+    ) -> Result<Asked, String> {
+        let expr = piece(typed, expr);
+        if expr.text.is_empty() {
             return Err("there is no expression to measure".to_owned());
         }
         let (mut inputs, mut arguments) = (Vec::new(), Vec::new());
-        for text in given {
-            for (input, pattern) in bindings(session, text)? {
+        for place in given {
+            for (input, pattern) in bindings(session, typed, place.clone())? {
                 inputs.push(input);
                 arguments.push(pattern);
             }
         }
-        let is_input = arguments.iter().any(|input| input.eq_ignore_ascii_case(&expr));
-        let call = is_name(&expr) && !is_input && !expr.eq_ignore_ascii_case("n");
+        let name = &*expr.text;
+        let is_input = arguments.iter().any(|input| input.eq_ignore_ascii_case(name));
+        let call = is_name(name) && !is_input && !name.eq_ignore_ascii_case("n");
         let is_value =
-            session.definition(&expr).is_some_and(|definition| !definition.ty.contains("->"));
+            session.definition(name).is_some_and(|definition| !definition.ty.contains("->"));
         // Nothing but a function can be called with inputs; of a name that is unknown the error tells.
         let call = (call && !is_value).then_some(arguments);
-        Ok(Asked { inputs, expr, call })
+        Ok(Asked { typed: typed.to_owned(), inputs, expr, call })
     }
 
     /// Returns true if inputs are left out of the cost.
@@ -45,18 +67,41 @@ impl Asked {
         !self.inputs.is_empty()
     }
 
+    /// Returns the cost of the expression for a size, or without one.
+    pub fn cost(
+        &self,
+        session: &mut Session,
+        name: &str,
+        n: Option<u64>,
+        seed: u64,
+    ) -> Result<Cost, Vec<Diagnostic<FileRange>>> {
+        let (inputs, expr) = self.at(n);
+        let _account = session.progress().rounds();
+        session.cost_given(name, &self.typed, &inputs, &expr, seed)
+    }
+
     /// Returns the bindings before the expression, and the expression, for a size.
-    pub fn at(&self, n: Option<u64>) -> (Vec<String>, String) {
-        let size = n.map(|n| format!("n = {n}"));
-        let expr = match (&self.call, n) {
-            (Some(arguments), Some(n)) if arguments.is_empty() => format!("{}({n})", self.expr),
+    fn at(&self, n: Option<u64>) -> (Vec<Piece>, Piece) {
+        let Piece { text, at } = &self.expr;
+        let size = n.map(|n| Piece { text: format!("n = {n}"), at: at.clone() });
+        let text = match (&self.call, n) {
+            (Some(arguments), Some(n)) if arguments.is_empty() => format!("{text}({n})"),
             (Some(arguments), _) if !arguments.is_empty() => {
-                format!("{}({})", self.expr, arguments.join(", "))
+                format!("{text}({})", arguments.join(", "))
             }
-            _ => self.expr.clone(),
+            _ => text.clone(),
         };
+        let expr = Piece { text, at: at.clone() };
         (size.into_iter().chain(self.inputs.iter().cloned()).collect(), expr)
     }
+}
+
+/// Returns a piece of what was typed, without blanks around it and the signs that end it.
+fn piece(typed: &str, at: Range<usize>) -> Piece {
+    let own = &typed[at.clone()];
+    let start = at.start + (own.len() - own.trim_start().len());
+    let text = own.trim().trim_end_matches([';', '$']).trim_end();
+    Piece { text: text.to_owned(), at: start..start + text.len() }
 }
 
 fn is_name(text: &str) -> bool {
@@ -64,36 +109,42 @@ fn is_name(text: &str) -> bool {
         && text.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
 }
 
-/// Takes bindings apart: the text of each, and what it binds as an argument.
-fn bindings(session: &mut Session, text: &str) -> Result<Vec<(String, String)>, String> {
+/// Takes bindings apart: each as it was typed, and what it binds as an argument.
+fn bindings(
+    session: &mut Session,
+    typed: &str,
+    at: Range<usize>,
+) -> Result<Vec<(Piece, String)>, String> {
     let wrong = |text: &str| {
         Err(format!(
             "`{}` gives no input: write NAME = EXPR, as in `xs = {{rand(n) : i in [0:n]}}`",
             text.trim()
         ))
     };
-    let whole = format!("{}\n;", text.trim().trim_end_matches([';', '$']));
+    let Piece { text, at } = piece(typed, at);
+    let whole = format!("{text}\n;");
     let (db, file) = session.look("<given>", &whole);
     let forms = db.outline(file).forms.clone();
     let starts: Vec<usize> = db.starts(file).iter().map(|start| usize::from(*start)).collect();
     let mut found = Vec::new();
-    for (at, form) in forms.iter().enumerate() {
-        let end = starts.get(at + 1).copied().unwrap_or(whole.len());
-        let binding = whole[starts[at]..end].trim().trim_end_matches([';', '$']).trim();
-        if form.kind == RawKind::Blank || binding.is_empty() {
+    for (number, form) in forms.iter().enumerate() {
+        let start = starts[number].min(text.len());
+        let end = starts.get(number + 1).copied().unwrap_or(whole.len()).min(text.len());
+        let binding = piece(typed, at.start + start..at.start + end);
+        if form.kind == RawKind::Blank || binding.text.is_empty() {
             continue;
         }
-        let Some((pattern, _)) = binding.split_once('=').filter(|_| form.kind == RawKind::Binding)
-        else {
-            return wrong(binding);
+        let pattern = binding.text.split_once('=').map(|(pattern, _)| pattern.trim().to_owned());
+        let Some(pattern) = pattern.filter(|_| form.kind == RawKind::Binding) else {
+            return wrong(&binding.text);
         };
         let argument = match &form.names[..] {
             [name] => name.to_string(),
-            _ => pattern.trim().to_owned(),
+            _ => pattern,
         };
-        found.push((binding.to_owned(), argument));
+        found.push((binding, argument));
     }
-    if found.is_empty() { wrong(text) } else { Ok(found) }
+    if found.is_empty() { wrong(&typed[at]) } else { Ok(found) }
 }
 
 #[cfg(test)]
@@ -108,7 +159,8 @@ mod tests {
     #[track_caller]
     fn at(expr: &str, given: &[&str], n: Option<u64>) -> String {
         let (inputs, expr) = asked(expr, given).expect("it can be measured").at(n);
-        format!("{} | {expr}", inputs.join("; "))
+        let inputs: Vec<String> = inputs.into_iter().map(|input| input.text).collect();
+        format!("{} | {}", inputs.join("; "), expr.text)
     }
 
     #[test]

@@ -187,3 +187,12 @@ fn a_client_that_ends_in_the_middle_ends_the_session() {
     drop(client.requests);
     client.server.join().expect("it ends");
 }
+
+#[test]
+fn a_program_that_asks_is_told_that_nobody_answers() {
+    let mut client = Client::new();
+    client.send(&json!({"id": 1, "enter": "prompt(\"name? \")", "value": true}), &[]);
+    let shown = client.answer()["output"]["text"].as_str().unwrap_or_default().to_owned();
+    assert!(shown.contains("nobody can be asked for input here"), "{shown}");
+    assert_eq!(client.answer()["done"], "failed");
+}

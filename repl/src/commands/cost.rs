@@ -112,10 +112,9 @@ fn given(
     what: &Asked,
     is_json: bool,
 ) -> Result<u8> {
-    let (inputs, expr) = what.at(None);
     let (seed, interrupt) = (session.settings().seed, session.interrupt_handle());
     let measured = interrupt::during(|| {
-        let measured = session.cost_given(ENTRY, &inputs, &expr, seed);
+        let measured = what.cost(session, ENTRY, None, seed);
         measured.map_err(|diagnostics| (diagnostics, interrupt.load(Ordering::SeqCst)))
     });
     let cost = match measured {

@@ -262,11 +262,14 @@ fn form(lines: &[&str], is_strict: bool, commands: Commands) -> usize {
     let first = lines[0];
     let mut least = 1;
     if first.trim_start().starts_with(':') {
-        if !takes_lines(first, commands) || lines.len() == 1 {
-            return 1;
+        match takes_lines(first, commands) {
+            _ if lines.len() == 1 => return 1,
+            // Its operand stands below.
+            true => least = 2,
+            // It may have begun.
+            false if is_part(first) => {}
+            false => return 1,
         }
-        // Its operand stands below.
-        least = 2;
     } else if question(first).is_some() {
         return 1;
     }
@@ -550,6 +553,7 @@ mod tests {
             "{a\n}",
             "(1 +\n  ",
             ":type 1 +",
+            ":time {x :\n x in xs}",
             "function f1(x) =\n  x",
             "1\ndatatype pt(float, float)\npt(1.0, 2.0)",
             "?let",
@@ -564,6 +568,7 @@ mod tests {
         }
         for text in [
             "(1 +",
+            ":time {x :",
             "function f1(x) =",
             "function f1(x) =\n",
             "let x = 1 in\n  \n",

@@ -20,8 +20,9 @@ pub fn run(shared: &Shared, mut state: State) -> Result<u8> {
             .read_until(b'\n', &mut pending)
             .context("cannot read standard input")?;
         // Only a line with a terminator in it can end a form, and only a line with a colon begins a
-        // command.
-        let ends = pending[before..].iter().any(|byte| matches!(byte, b';' | b'$' | b':'));
+        // command. Any line can end the form of one.
+        let ends = pending[before..].iter().any(|byte| matches!(byte, b';' | b'$' | b':'))
+            || pending.trim_ascii_start().starts_with(b":");
         if read > 0 && !ends {
             continue;
         }
@@ -92,6 +93,6 @@ fn is_whole(commands: Commands, text: &str) -> bool {
         {
             syntax::is_complete(operand)
         }
-        _ => true,
+        _ => typed(own) != Typed::Part,
     }
 }

@@ -21,7 +21,7 @@ use crate::interrupt;
 use crate::output::{Output, set_screen};
 use anyhow::{Result, anyhow};
 use nesl_core::syntax::split;
-use nesl_engine::Report;
+use nesl_engine::{Report, Round};
 use nesl_interactive::entry::close;
 use nesl_interactive::measure::duration;
 use nesl_interactive::table::grouped;
@@ -533,9 +533,12 @@ fn ticks() -> Option<u64> {
 
 /// Returns how far a computation is.
 fn progress(report: &Report) -> String {
-    let Report { forms, forms_done, launches, elapsed } = *report;
+    let Report { forms, forms_done, launches, elapsed, round } = *report;
     let mut parts = vec![format!("{:.1} s", elapsed.as_secs_f64())];
-    if forms > 1 {
+    if let Some(Round { of, now, all }) = round {
+        // Each round has the same forms.
+        parts.push(format!("{of} {} of {}", grouped(now), grouped(all)));
+    } else if forms > 1 {
         parts.push(format!("form {} of {}", grouped(forms_done + 1), grouped(forms)));
     }
     if launches > 0 {
@@ -566,10 +569,13 @@ mod tests {
     #[test]
     fn progress_has_what_there_is() {
         let elapsed = Duration::from_millis(1530);
-        let report = Report { forms: 1, forms_done: 0, launches: 0, elapsed };
+        let report = Report { forms: 1, forms_done: 0, launches: 0, elapsed, round: None };
         assert_eq!(progress(&report), "1.5 s · Ctrl-C stops");
-        let report = Report { forms: 12, forms_done: 3, launches: 1234, elapsed };
+        let report = Report { forms: 12, forms_done: 3, launches: 1234, elapsed, round: None };
         assert_eq!(progress(&report), "1.5 s · form 4 of 12 · 1,234 launches · Ctrl-C stops");
+        let round = Some(Round { of: "size", now: 3, all: 7 });
+        let report = Report { forms: 0, forms_done: 0, launches: 0, elapsed, round };
+        assert_eq!(progress(&report), "1.5 s · size 3 of 7 · Ctrl-C stops");
     }
 
     #[test]

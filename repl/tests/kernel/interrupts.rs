@@ -23,7 +23,11 @@ fn what_waits_is_refused_and_what_comes_later_runs() {
     let first = client.next_reply();
     assert!(begin.elapsed() < PROMPTLY, "{:?}", begin.elapsed());
     assert_eq!((&first.parent, &first.content["evalue"]), (&running, &json!("Interrupted.")));
-    assert_eq!(client.published(&running).iter().filter(|m| m.kind == "error").count(), 1);
+    assert_eq!(first.content["ename"], "Interrupted");
+    let published = client.published(&running);
+    let errors: Vec<_> = published.iter().filter(|m| m.kind == "error").collect();
+    assert_eq!(errors.len(), 1);
+    assert_eq!(errors[0].content["ename"], "Interrupted");
     for id in waiting {
         // In the order in which they were sent.
         let reply = client.next_reply();
@@ -44,7 +48,11 @@ fn the_signal_interrupts_too() {
         let process = client.kernel.child.id().to_string();
         let sent = std::process::Command::new("kill").args(["-INT", &process]).status();
         assert!(sent.expect("there is `kill`").success());
-        assert_eq!(client.done(&id).reply["evalue"], "Interrupted.");
+        let reply = client.done(&id).reply;
+        assert_eq!(
+            (&reply["ename"], &reply["evalue"]),
+            (&json!("Interrupted"), &json!("Interrupted."))
+        );
     }
 }
 

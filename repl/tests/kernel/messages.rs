@@ -132,6 +132,8 @@ fn texts_are_completed_inspected_and_judged() {
         ("1 + 1", "complete", ""),
         ("sum?", "complete", ""),
         (":time\n1 + 1", "complete", ""),
+        (":time {x :", "incomplete", "  "),
+        (":time {x :\n  x in [1:5]}", "complete", ""),
         ("function g1(x) =\n  let y = {", "incomplete", "      "),
         ("1 + * 2", "invalid", ""),
     ] {

@@ -26,8 +26,13 @@ pub(super) static COST: Command = Command {
     run: |state, call| match parts(call.operand) {
         Err(message) => state.fail(Problem::of_command(message)),
         Ok(parts) => {
-            let given: Vec<String> = parts.given.map(str::to_owned).into_iter().collect();
-            match (Asked::new(&mut state.session, parts.expr, &given), parts.sizes) {
+            let place = |part: &str| {
+                let start = part.as_ptr().addr() - call.whole.as_ptr().addr();
+                start..start + part.len()
+            };
+            let (expr, given) = (place(parts.expr), parts.given.map(place));
+            let asked = Asked::typed(&mut state.session, call.whole, expr, given.as_slice());
+            match (asked, parts.sizes) {
                 (Err(message), _) => state.fail(Problem::of_command(message)),
                 (Ok(asked), Some(sizes)) => over_sizes(state, call, &asked, &sizes),
                 (Ok(asked), None) if asked.has_inputs() => of_inputs(state, call, &asked),
@@ -120,7 +125,10 @@ fn once(state: &mut State, call: &Call<'_>, expr: &str) -> Outcome {
     }
     let seed = state.session.settings().seed;
     let text = call.program(&mut state.session, 0, expr);
-    match state.session.cost(call.entry, &text, seed) {
+    let account = state.session.progress().rounds();
+    let measured = state.session.cost(call.entry, &text, seed);
+    drop(account);
+    match measured {
         Ok(costs) if costs.is_empty() => {
             state.fail(Problem::of_command("there is no expression to measure"))
         }
@@ -132,8 +140,7 @@ fn once(state: &mut State, call: &Call<'_>, expr: &str) -> Outcome {
 /// Measures an expression without what its inputs cost.
 fn of_inputs(state: &mut State, call: &Call<'_>, asked: &Asked) -> Outcome {
     let seed = state.session.settings().seed;
-    let (inputs, expr) = asked.at(None);
-    match state.session.cost_given(call.entry, &inputs, &expr, seed) {
+    match asked.cost(&mut state.session, call.entry, None, seed) {
         Ok(cost) => costed(state, vec![cost]),
         Err(diagnostics) => state.fail_all(&diagnostics),
     }

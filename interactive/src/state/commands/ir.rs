@@ -8,6 +8,7 @@ use crate::state::State;
 use crate::table::Table;
 use crate::text::{Lines, visible};
 use nesl_core::base::{Diagnostic, shorten};
+use nesl_core::syntax::entry::word_before_form;
 use nesl_engine::{FileRange, Stage, StageText};
 use std::fmt::Write;
 
@@ -37,6 +38,13 @@ pub(super) static IR: Command = Command {
             call.operand.split_once(char::is_whitespace).unwrap_or((call.operand, ""));
         let (stage, form) = match state.setup.runtime.stages.find(word) {
             Some(stage) => (stage, rest.trim_start()),
+            // Two words that stand side by side are no form.
+            None if let Some((word, _)) = word_before_form(call.operand) => {
+                let names: Vec<&str> =
+                    state.setup.runtime.stages.iter().map(|s| s.name()).collect();
+                let message = format!("there is no stage `{word}`; there are {}", names.join(", "));
+                return state.fail(Problem::of_command(message));
+            }
             None => (Stage::of(state.setup.runtime.stages, DEFAULT_STAGE), call.operand),
         };
         if call.operand.is_empty() {

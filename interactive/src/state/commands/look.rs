@@ -162,6 +162,11 @@ pub(super) static FULL: Command = Command {
           `$NESL_PAGER`, `$PAGER` or less. A notebook shows the first 1 MB; \
           `write_string_to_file(@it, \"it.txt\")` writes all of it to a file.",
     run: |state, call| match call.operand {
+        "" if state.session.definition("it").is_none() => {
+            let message =
+                "there is no value yet: without an expression, `:full` shows the last one";
+            state.fail(Problem::of_command(message))
+        }
         "" => {
             let defines_it = std::mem::replace(&mut state.session.settings_mut().defines_it, false);
             let outcome = state.enter_whole(call.entry, "it;", "it;");

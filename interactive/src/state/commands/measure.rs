@@ -6,8 +6,8 @@ use crate::measure;
 use crate::output::{Outcome, Output, Problem};
 use crate::state::{FormRun, State};
 use crate::table::{Table, grouped, size};
-use nesl_core::syntax::entry::count_of;
-use nesl_engine::{Extent, Usage, Variable};
+use nesl_core::syntax::entry::{count_of, wrong_count_of};
+use nesl_engine::{Extent, Round, Usage, Variable};
 
 /// The number of times that `:time` runs a form, at most.
 const MAX_REPETITIONS: usize = 10_000;
@@ -25,6 +25,9 @@ pub(super) static TIME: Command = Command {
     run: |state, call| {
         if let Some((count, start)) = count_of(call.operand) {
             return repeated(state, call, count, &call.operand[start..]);
+        }
+        if let Some(number) = wrong_count_of(call.operand) {
+            return state.fail(Problem::of_command(format!("{}, not {number}", bounds())));
         }
         let before = state.forms_so_far();
         let lazy = std::mem::replace(&mut state.session.settings_mut().lazy, false);
@@ -78,12 +81,13 @@ pub(super) static VARS: Command = Command {
 /// Runs forms several times, shows what they give the last time, and tells how long they took.
 fn repeated(state: &mut State, call: &Call<'_>, count: usize, forms: &str) -> Outcome {
     if !(1..=MAX_REPETITIONS).contains(&count) {
-        let most = grouped(MAX_REPETITIONS as u64);
-        return state.fail(Problem::of_command(format!("a form is timed 1 to {most} times")));
+        return state.fail(Problem::of_command(bounds()));
     }
     let lazy = std::mem::replace(&mut state.session.settings_mut().lazy, false);
     let (mut outcome, mut seconds) = (Outcome::Done, Vec::with_capacity(count));
+    let rounds = state.session.progress().rounds();
     for round in 1..=count {
+        rounds.begin(Round { of: "run", now: round as u64, all: count as u64 });
         let before = state.forms_so_far();
         let is_last = round == count;
         outcome = match is_last {
@@ -96,6 +100,7 @@ fn repeated(state: &mut State, call: &Call<'_>, count: usize, forms: &str) -> Ou
             break;
         }
     }
+    drop(rounds);
     state.session.settings_mut().lazy = lazy;
     if outcome != Outcome::Done {
         return outcome;
@@ -110,6 +115,11 @@ fn repeated(state: &mut State, call: &Call<'_>, count: usize, forms: &str) -> Ou
     );
     state.show(Output::Answer(Bundle::colored(format!("\x1b[2m{text}\x1b[0m"))));
     outcome
+}
+
+/// Returns how often a form can be timed.
+fn bounds() -> String {
+    format!("a form is timed 1 to {} times", grouped(MAX_REPETITIONS as u64))
 }
 
 /// Returns what a form took, in a line.

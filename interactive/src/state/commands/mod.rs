@@ -4,6 +4,8 @@
 //! :time sort(xs)          a command and its operand, on a line of its own
 //! :time                   where the operand is a form, it may be the rest of the entry
 //! x = sort(xs);
+//! :time {sqrt(x) :        a form goes on while a bracket is open
+//!   x in xs}
 //! ```
 //!
 //! An entry may begin with any number of commands; the text after them is NESL. A command may be
@@ -40,7 +42,7 @@ use crate::runtimes::Runtimes;
 use crate::state::State;
 use nesl_core::base::{TextRange, TextSize};
 use nesl_core::ide::{self, FileKind, FileName};
-use nesl_core::syntax::entry::{count_of, program_of};
+use nesl_core::syntax::entry::{count_of, operand_end, program_of, word_before_form};
 use nesl_engine::Session;
 use nesl_engine::Stages;
 use std::fmt::Write;
@@ -88,6 +90,18 @@ pub enum Operand {
     Definition,
     /// A stage of the compiler, or none, and forms, or none.
     Stage,
+}
+
+impl Operand {
+    /// Returns the byte at which the forms begin in an operand on the line of its command.
+    fn form_start(self, operand: &str) -> Option<usize> {
+        match self {
+            Operand::Forms | Operand::OptionalForms => Some(0),
+            Operand::CountedForms => Some(count_of(operand).map_or(0, |(_, start)| start)),
+            Operand::Stage => Some(word_before_form(operand).map_or(0, |(_, start)| start)),
+            _ => None,
+        }
+    }
 }
 
 /// The commands that a program offers, and what some of them take.
@@ -222,7 +236,13 @@ impl Commands {
         let (range, after) = match takes_rest {
             true if own.is_empty() => (trimmed(entry, line_end..entry.len()), entry.len()),
             true => (trimmed(entry, own.start..entry.len()), entry.len()),
-            false => (own, line_end),
+            false => {
+                let end = match command.operand.form_start(&entry[own.clone()]) {
+                    Some(form) => operand_end(entry, own.start + form, line_end),
+                    None => line_end,
+                };
+                (trimmed(entry, own.start..end), end)
+            }
         };
         let missing = range.is_empty()
             && matches!(
@@ -257,7 +277,7 @@ impl Commands {
         match self.expand(name)?.operand {
             Operand::File => Some(files(text, cursor, true)),
             Operand::Folder => Some(files(text, cursor, false)),
-            Operand::Setting => Some(settings::complete(self.runtimes, text, start, cursor)),
+            Operand::Setting => Some(settings::complete(self, text, start, cursor)),
             Operand::Command if prefix.starts_with(':') => {
                 Some(Completions { range: word..cursor, all: self.named(prefix) })
             }

@@ -1,10 +1,10 @@
 //! Commands that change the session: `:set`, `:devices`, `:undo`, `:reset`.
 
-use super::{Command, Operand, word_start};
+use super::{Command, Commands, Operand, word_start};
 use crate::bundle::Bundle;
 use crate::completion::{Completion, Completions};
 use crate::output::{Outcome, Output, Problem};
-use crate::runtimes::{Runtimes, named};
+use crate::runtimes::named;
 use crate::state::State;
 use crate::table::Table;
 use nesl_engine::Precision;
@@ -106,6 +106,7 @@ static SETTINGS: &[Setting] = &[
             Ok(())
         },
         current: |state| match state.setup.idle {
+            _ if state.front.is_some() => NONE.to_owned(),
             Some(time) => time.as_secs().to_string(),
             None => "off".to_owned(),
         },
@@ -173,6 +174,10 @@ static SETTINGS: &[Setting] = &[
     },
 ];
 
+/// The settings that only the prompt has, and those that only notebooks have.
+const OF_PROMPT: [&str; 3] = ["rows", "plots", "editing"];
+const OF_NOTEBOOKS: [&str; 2] = ["idle", "digits"];
+
 /// The value of a setting that a front end does not have.
 const NONE: &str = "–";
 
@@ -182,7 +187,7 @@ pub(super) static SET: Command = Command {
     usage: "[NAME VALUE]",
     about: "the settings, or change one",
     doc: "`:set` lists the settings with their values, `:set seed` shows one, `:set precision 32` changes \
-          one. All values are kept: those computed keep their precision, and another runtime, number of \
+          one. All values are kept: those computed keep their precision (with `:set precision 32`, using one with an int of more bits is an error), and another runtime, number of \
           threads or limit of memory gets copies of the values when it first needs them.",
     run: |state, call| {
         let mut words = call.operand.trim_end_matches(';').split_whitespace();
@@ -199,8 +204,13 @@ pub(super) static SET: Command = Command {
             state.show(Output::Answer(table.bundle_in(state.width())));
             return Outcome::Done;
         };
-        let Some(setting) = SETTINGS.iter().find(|setting| setting.name == name) else {
-            let names: Vec<&str> = SETTINGS.iter().map(|setting| setting.name).collect();
+        let is_here = |setting: &Setting| (setting.current)(state) != NONE;
+        // One of another front end says itself whose it is when it is changed.
+        let is_meant =
+            |setting: &&Setting| setting.name == name && (value.is_some() || is_here(setting));
+        let Some(setting) = SETTINGS.iter().find(is_meant) else {
+            let here = SETTINGS.iter().filter(|setting| is_here(setting));
+            let names: Vec<&str> = here.map(|setting| setting.name).collect();
             let message = format!("there is no setting `{name}`; there are {}", names.join(", "));
             return state.fail(Problem::of_command(message));
         };
@@ -272,25 +282,27 @@ pub(super) static RESET: Command = Command {
 };
 
 /// Returns the completions of the operand of `:set`, which begins in a line at `start`.
-pub(super) fn complete(runtimes: Runtimes, text: &str, start: usize, cursor: usize) -> Completions {
+pub(super) fn complete(commands: Commands, text: &str, start: usize, cursor: usize) -> Completions {
+    // Only the prompt has commands of its own.
+    let others: &[&str] = if commands.extra.is_empty() { &OF_PROMPT } else { &OF_NOTEBOOKS };
+    let settings = || SETTINGS.iter().filter(|setting| !others.contains(&setting.name));
     let typed = &text[start..cursor];
     let mut words = typed.split_whitespace().skip(1);
     let word = start + word_start(typed);
     let prefix = &text[word..cursor];
     let name = words.next().filter(|name| !typed.ends_with(name));
     let all: Vec<(String, &str)> = match name {
-        Some("runtime") => runtimes
+        Some("runtime") => commands
+            .runtimes
             .iter()
             .filter(|row| row.name.starts_with(prefix))
             .map(|row| (row.name.to_owned(), row.about))
             .collect(),
-        None => SETTINGS
-            .iter()
+        None => settings()
             .filter(|setting| setting.name.starts_with(prefix))
             .map(|setting| (setting.name.to_owned(), setting.about))
             .collect(),
-        Some(name) => SETTINGS
-            .iter()
+        Some(name) => settings()
             .filter(|setting| setting.name == name)
             .flat_map(|setting| setting.values.split('|'))
             .filter(|value| {

@@ -1,6 +1,7 @@
 //! Tests of the table of commands, and of what they answer.
 
 mod answers;
+mod places;
 
 use super::*;
 use nesl_core::syntax::entry::{COUNTED_COMMANDS, FORM_COMMANDS};
@@ -30,6 +31,21 @@ fn an_entry_begins_with_commands() {
     assert_eq!((command.command.name, command.operand, after), (":time", "x = 3;\ny = 4;", 18));
     assert_eq!(command.whole, ":ti\nx = 3;\ny = 4;");
     assert!(first("x = 3; :type x", 0).is_none());
+}
+
+#[test]
+fn a_form_that_is_begun_on_the_line_of_a_command_goes_on() {
+    for (text, operand, after) in [
+        (":time {x :\n x in y}", "{x :\n x in y}", 19),
+        (":time 3 {x :\n x in y}\nz", "3 {x :\n x in y}", 21),
+        (":ir flat {x :\n x in y}\n:vars", "flat {x :\n x in y}", 22),
+        (":type 1 +\n2", "1 +", 9),
+        (":type {x :\n\n2", "{x :", 11),
+        (":doc {\n1}", "{", 6),
+    ] {
+        let (command, end) = first(text, 0).expect("a command");
+        assert_eq!((command.expect("known").operand, end), (operand, after), "{text}");
+    }
 }
 
 #[test]
@@ -90,6 +106,16 @@ fn commands_and_their_operands_are_completed() {
     assert_eq!(texts("x = 3;\n:st"), [":stats"]);
     assert_eq!(texts(":set pre"), ["precision"]);
     assert_eq!(texts(":set precision "), ["32", "64"]);
+    // Notebooks do not have those of the prompt.
+    assert_eq!(texts(":set p"), ["precision", "print_length"]);
+    assert_eq!(texts(":set r"), ["runtime"]);
+    assert!(texts(":set editing ").is_empty());
+    static QUIT: Command = Command::of_front(":quit", Operand::None, "", "leave", "");
+    static EXTRA: [&Command; 1] = [&QUIT];
+    let prompt = Commands { extra: &EXTRA, ..Commands::default() };
+    let of_prompt = prompt.complete(":set ", 5).expect("a command").all;
+    assert!(of_prompt.iter().any(|setting| setting.text == "rows"));
+    assert!(!of_prompt.iter().any(|setting| setting.text == "idle"));
     assert_eq!(texts(":help :fl"), [":flatten"]);
     assert!(texts(":ir ").contains(&"kir".to_owned()));
     assert_eq!(texts(":ir fus"), ["fused"]);
