@@ -137,6 +137,28 @@ def test_ctrl_r_searches(terminal):
     terminal.wait("two results", lambda: terminal.text().count("alpha = 1 : int") == 2)
 
 
+def test_escape_ends_a_search_and_leaves_what_was_found(terminal):
+    terminal.say("alpha = 1")
+    terminal.say("beta = 2")
+    terminal.send("be")
+    terminal.settle()
+    terminal.send("\x12alp")
+    terminal.sees("`alp': alpha = 1")
+    terminal.send("\x1b")
+    terminal.wait("what was found", lambda: terminal.line() == "nesl> alpha = 1")
+    terminal.send("\x054\r")
+    terminal.sees("alpha = 14 : int")
+    # Ctrl-G brings back what was typed.
+    terminal.ready().send("bet")
+    terminal.settle()
+    terminal.send("\x12alp")
+    terminal.sees("`alp': alpha = 14")
+    terminal.send("\x07")
+    terminal.wait("what was typed", lambda: terminal.line().startswith("nesl> bet") and terminal.screen.cursor.x == 9)
+    terminal.send("a\r")
+    terminal.sees("it = 2 : int")
+
+
 def test_tab_completes(terminal, tmp_path):
     (tmp_path / "values.npy").write_bytes(b"")
     terminal.say("remembered = 3")
