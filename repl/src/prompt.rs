@@ -7,6 +7,7 @@
 //! | `front` | what comes of entries, shown |
 //! | `keys`, `helper`, `highlight`, `history` | what the line editor asks: keys, completions, colours, entries before |
 //! | `window` | the rows of an entry that the screen shows, if it has more |
+//! | `reflow` | what a terminal does to an entry when its width changes |
 //! | `lines` | the text in the editor ↔ the text of an entry |
 //! | `relay`, `pieces` | the keys between the terminal and the line editor: what was pasted is known as such |
 //! | `paste` | a text of several lines → the entries in it; transcripts |
@@ -29,6 +30,7 @@ mod pager;
 mod paste;
 mod pieces;
 mod piped;
+mod reflow;
 mod relay;
 mod session;
 mod sixel;

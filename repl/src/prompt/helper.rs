@@ -1,6 +1,6 @@
 //! Answers to the line editor while a line is typed: its colours, its completions, and the hint in grey.
 
-use super::highlight::{DIM, Painter};
+use super::highlight::Painter;
 use super::keys::Known;
 use super::lines::{PAD, blanked, plain};
 use super::terminal;
@@ -61,6 +61,11 @@ impl Helper {
         let painter = Painter::new(colors, commands);
         let (matches, assist) = (Cell::new(true), OnceCell::new());
         Helper { sight, commands, painter, searches, matches, assist }
+    }
+
+    /// Forgets the entry that was edited before: another one begins below it.
+    pub fn begin(&self) {
+        self.painter.begin();
     }
 
     /// Returns a text of the editor as it is shown once it was submitted.
@@ -205,7 +210,7 @@ impl Highlighter for Helper {
     }
 
     fn highlight_hint<'h>(&self, hint: &'h str) -> Cow<'h, str> {
-        Cow::Owned(self.painter.colored(DIM, hint))
+        Cow::Owned(self.painter.paint_hint(hint))
     }
 
     fn highlight_char(&self, line: &str, pos: usize, kind: CmdKind) -> bool {

@@ -5,11 +5,13 @@
 //! rows than the screen, those are painted that it holds ([`super::window`]); once it is submitted, all are, once.
 
 use super::lines::{MARK, PAD, PROMPT, blanked, plain, question};
+use super::reflow::Seen;
 use super::terminal;
-use super::window::{Window, window};
+use super::window::{Layout, Window, window};
 use nesl_core::syntax::{Kind, Token, lex};
 use nesl_interactive::state::commands::{Commands, Operand};
 use std::cell::{Cell, RefCell};
+use std::io::Write;
 use std::ops::Range;
 
 /// The colour of keywords.
@@ -41,6 +43,10 @@ pub struct Painter {
     prompt: Cell<usize>,
     /// True once a text that was submitted has been painted whole.
     is_whole: Cell<bool>,
+    /// The entry as it is on the screen.
+    seen: RefCell<Seen>,
+    /// True for a terminal that breaks the lines on its screen anew when its width changes.
+    breaks_anew: bool,
 }
 
 /// A text as it is on the screen.
@@ -63,7 +69,55 @@ impl Painter {
             next: RefCell::default(),
             prompt: Cell::new(PROMPT.len()),
             is_whole: Cell::new(false),
+            seen: RefCell::default(),
+            breaks_anew: terminal::breaks_anew(&|name| std::env::var(name).ok()),
         }
+    }
+
+    /// Forgets the entry that was on the screen: another one begins below it.
+    pub fn begin(&self) {
+        self.seen.take();
+    }
+
+    /// Makes the screen ready for the editor to repaint the entry, if its width has changed; returns true if so.
+    fn follow_width(&self, columns_rows: Option<(usize, usize)>) -> bool {
+        let seen = self.seen.borrow_mut();
+        let Some((columns, rows)) = columns_rows else { return false };
+        if columns == seen.columns || columns == 0 {
+            return false;
+        }
+        if seen.columns > 0 && self.breaks_anew {
+            let mut stdout = std::io::stdout().lock();
+            let bytes = seen.prepare((columns, rows));
+            // Failing to write is found by the editor.
+            let _ = stdout.write_all(bytes.as_bytes()).and_then(|()| stdout.flush());
+        }
+        seen.columns > 0
+    }
+
+    /// Notes that a text is on the screen; `painted` is true if all of it was painted just now.
+    fn see(&self, text: &str, cursor: Option<usize>, window: Option<Window>, painted: bool) {
+        let mut seen = self.seen.borrow_mut();
+        if painted {
+            seen.prompt = self.prompt.get();
+            seen.columns = terminal::screen().map_or(0, |(columns, _)| columns);
+            seen.hint.clear();
+            let layout = Layout::of(text, text.len(), seen.prompt, seen.columns.max(1));
+            let is_full = layout.starts.len() > 1 && layout.starts.last() == Some(&text.len());
+            seen.full = (is_full && !text.ends_with('\n')).then_some(text.len());
+        }
+        seen.text.replace_range(.., text);
+        seen.cursor = cursor.unwrap_or(text.len());
+        seen.window = window;
+    }
+
+    /// Returns the hint behind the text that was painted.
+    pub fn paint_hint(&self, hint: &str) -> String {
+        let mut seen = self.seen.borrow_mut();
+        seen.hint.replace_range(.., hint);
+        // The line end behind a full row then stands behind the hint.
+        seen.full = None;
+        self.colored(DIM, hint)
     }
 
     /// Returns the prompt before the text that is painted next.
@@ -94,8 +148,9 @@ impl Painter {
         let window = self.window(text, cursor);
         let painted = self.painted(text, cursor, window.as_ref());
         self.is_whole.set(cursor.is_none());
-        let top = window.map_or(0, |window| window.top);
+        let top = window.as_ref().map_or(0, |window| window.top);
         *self.shown.borrow_mut() = Shown { text: text.to_owned(), painted: painted.clone(), top };
+        self.see(text, cursor, window, true);
         painted
     }
 
@@ -108,20 +163,22 @@ impl Painter {
     /// its end; false if writing or deleting the character does.
     pub fn must_repaint(&self, text: &str, cursor: Option<usize>) -> bool {
         *self.next.borrow_mut() = (text.to_owned(), cursor);
+        let is_resized = self.follow_width(terminal::screen());
         let window = self.window(text, cursor);
         let now = self.painted(text, cursor, window.as_ref());
-        let top = window.map_or(0, |window| window.top);
+        let top = window.as_ref().map_or(0, |window| window.top);
         let mut shown = self.shown.borrow_mut();
         let Shown { text: old_text, painted: old, top: old_top } = &*shown;
         let typed = text.strip_prefix(old_text.as_str());
         let deleted = old_text.strip_prefix(text);
         let same = match (typed, deleted) {
-            _ if *old_top != top => false,
+            _ if *old_top != top || is_resized => false,
             (Some(""), _) => now == *old,
             (Some(typed), _) => now.strip_prefix(old.as_str()) == Some(typed),
             (_, Some(deleted)) => old.strip_prefix(now.as_str()) == Some(deleted),
             (None, None) => false,
         };
+        self.see(text, cursor, window, false);
         if same {
             *shown = Shown { text: text.to_owned(), painted: now, top };
         }

@@ -221,6 +221,9 @@ impl Talk {
             }
             let (before, behind) = std::mem::take(&mut self.unfinished);
             let began = Instant::now();
+            if let Some(helper) = self.editor.helper() {
+                helper.begin();
+            }
             let mut edit = || self.editor.readline_with_initial(PROMPT, (&before, &behind));
             let read = match &self.relay {
                 Some(relay) => relay.read(edit),

@@ -58,15 +58,16 @@ pub fn window(
 }
 
 /// The rows of a text.
-struct Layout {
+pub struct Layout {
     /// The byte at which each row begins.
-    starts: Vec<usize>,
-    cursor_row: usize,
+    pub starts: Vec<usize>,
+    /// The row of the cursor.
+    pub cursor_row: usize,
 }
 
 impl Layout {
-    /// Lays a text out as the editor does.
-    fn of(text: &str, cursor: usize, prompt: usize, columns: usize) -> Layout {
+    /// Lays a text out as the editor does, behind a prompt of `prompt` columns.
+    pub fn of(text: &str, cursor: usize, prompt: usize, columns: usize) -> Layout {
         let mode = GraphemeClusterMode::from_env();
         let mut buffer = [0; 4];
         let (mut starts, mut column) = (vec![0], prompt);

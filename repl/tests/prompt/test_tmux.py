@@ -173,6 +173,31 @@ def test_resizing_while_a_line_is_typed(tmux):
     assert any(70 < len(line) <= 100 for line in tmux.screen()), tmux.all()
 
 
+@pytest.mark.parametrize("back", [0, 30], ids=["at the end", "within"])
+@pytest.mark.parametrize("count", [12, 27, 200], ids=["short", "long", "higher than the screen"])
+def test_resizing_leaves_no_row_behind_and_takes_none_above(tmux, back, count):
+    for number in range(4):
+        tmux.say(f"{number} * 1000")
+    entry = "[" + ", ".join(str(n) for n in range(100, 100 + count)) + "]"
+    tmux.paste(entry, True)
+    tmux.sees(entry[-8:])
+    for _ in range(back):
+        tmux.press("Left")
+    for columns in [50, 23, 24, 60, 35, 90, 20, 80]:
+        tmux.tmux("resize-window", "-x", str(columns), "-y", "24")
+        time.sleep(0.2)
+        # Lines that the terminal has broken are whole here.
+        lines = [line.rstrip() for line in tmux.tmux("capture-pane", "-p", "-J", "-S", "-").rstrip().split("\n")]
+        results = [line for line in lines if line.startswith("it = ")]
+        assert results == [f"it = {n * 1000} : int  it{n + 1}" for n in range(4)], (columns, lines)
+        if count < 200:
+            behind = lines[lines.index(results[-1]) + 1 :]
+            assert "".join(behind).strip() == f"nesl> {entry}", (columns, behind)
+    tmux.press("Enter")
+    tmux.sees("it = [100, 101," if count < 200 else "it = 200 elements")
+    tmux.ready()
+
+
 def test_resizing_during_a_computation(tmux):
     tmux.say(ENDLESS)
     tmux.keys("forever(0)")
