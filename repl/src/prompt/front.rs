@@ -78,6 +78,11 @@ impl Away {
         done
     }
 
+    /// Calls a function during which another program has the terminal, and counts the time that it takes.
+    fn in_program<T>(&self, program: impl FnOnce() -> T) -> T {
+        self.during(|| interrupt::elsewhere(program))
+    }
+
     /// Returns the time so far, and begins anew.
     pub fn take(&self) -> Duration {
         std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner))
@@ -259,7 +264,7 @@ impl PromptFront {
             return self.0.fail("an editor needs a terminal, and this is none");
         }
         let last = self.0.last.borrow().clone();
-        match self.0.away.during(|| edit::edited(state, call.operand, &last)) {
+        match self.0.away.in_program(|| edit::edited(state, call.operand, &last)) {
             Ok(None) => {
                 self.0.sink()(shown::Output::Answer(Bundle::text(
                     "Nothing was changed, and nothing run.",
@@ -358,9 +363,7 @@ impl Shared {
         Box::new(move |shown| match shown {
             shown::Output::Answer(bundle) if pager::is_long(&bundle.plain) => {
                 output.settle();
-                let is_shown = away.during(|| pager::page(&bundle.plain));
-                // It was pressed in the pager.
-                interrupt::forget();
+                let is_shown = away.in_program(|| pager::page(&bundle.plain));
                 if !is_shown {
                     sink(shown::Output::Answer(bundle));
                 }
