@@ -7,6 +7,7 @@
 //! | `front` | what comes of entries, shown |
 //! | `keys`, `helper`, `highlight`, `history` | what the line editor asks: keys, completions, colours, entries before |
 //! | `window` | the rows of an entry that the screen shows, if it has more |
+//! | `tokens` | the tokens of the entry that is typed, kept from key to key |
 //! | `reflow` | what a terminal does to an entry when its width changes |
 //! | `lines` | the text in the editor ↔ the text of an entry |
 //! | `relay`, `pieces` | the keys between the terminal and the line editor: what was pasted is known as such |
@@ -36,6 +37,7 @@ mod session;
 mod sixel;
 mod talk;
 mod terminal;
+mod tokens;
 mod window;
 
 use crate::cli::{Global, Measures};

@@ -7,8 +7,9 @@
 use super::lines::{MARK, PAD, PROMPT, blanked, plain, question};
 use super::reflow::Seen;
 use super::terminal;
-use super::window::{Layout, Window, window};
-use nesl_core::syntax::{Kind, Token, lex};
+use super::tokens::Tokens;
+use super::window::{Rows, Window};
+use nesl_core::syntax::{Kind, Token};
 use nesl_interactive::state::commands::{Commands, Operand};
 use std::cell::{Cell, RefCell};
 use std::io::Write;
@@ -43,6 +44,10 @@ pub struct Painter {
     prompt: Cell<usize>,
     /// True once a text that was submitted has been painted whole.
     is_whole: Cell<bool>,
+    /// The tokens of the text that was painted last.
+    tokens: RefCell<Tokens>,
+    /// The rows of that text.
+    rows: RefCell<Rows>,
     /// The entry as it is on the screen.
     seen: RefCell<Seen>,
     /// True for a terminal that breaks the lines on its screen anew when its width changes.
@@ -69,6 +74,8 @@ impl Painter {
             next: RefCell::default(),
             prompt: Cell::new(PROMPT.len()),
             is_whole: Cell::new(false),
+            tokens: RefCell::default(),
+            rows: RefCell::default(),
             seen: RefCell::default(),
             breaks_anew: terminal::breaks_anew(&|name| std::env::var(name).ok()),
         }
@@ -102,9 +109,9 @@ impl Painter {
             seen.prompt = self.prompt.get();
             seen.columns = terminal::screen().map_or(0, |(columns, _)| columns);
             seen.hint.clear();
-            let layout = Layout::of(text, text.len(), seen.prompt, seen.columns.max(1));
-            let is_full = layout.starts.len() > 1 && layout.starts.last() == Some(&text.len());
-            seen.full = (is_full && !text.ends_with('\n')).then_some(text.len());
+            let mut rows = self.rows.borrow_mut();
+            let is_full = rows.ends_full(text, seen.prompt, seen.columns.max(1));
+            seen.full = is_full.then_some(text.len());
         }
         seen.text.replace_range(.., text);
         seen.cursor = cursor.unwrap_or(text.len());
@@ -130,8 +137,10 @@ impl Painter {
 
     /// Returns true if a text has more rows than the screen.
     pub fn is_high(&self, text: &str) -> bool {
+        // Another text than the one that is typed: what is known of its rows is kept.
+        let mut rows = Rows::default();
         let screen = terminal::screen();
-        screen.is_some_and(|screen| window(text, text.len(), self.prompt.get(), screen).is_some())
+        screen.is_some_and(|at| rows.window(text, text.len(), self.prompt.get(), at).is_some())
     }
 
     /// Returns the part of a text that is shown; all of it if there is none. The first time that a submitted text is
@@ -140,7 +149,8 @@ impl Painter {
         if cursor.is_none() && !self.is_whole.get() {
             return None;
         }
-        window(text, cursor.unwrap_or(text.len()), self.prompt.get(), terminal::screen()?)
+        let (cursor, prompt) = (cursor.unwrap_or(text.len()), self.prompt.get());
+        self.rows.borrow_mut().window(text, cursor, prompt, terminal::screen()?)
     }
 
     /// Returns the text of the editor as it is shown while the cursor is at `cursor`; none if it was submitted.
@@ -221,10 +231,13 @@ impl Painter {
             return out + &text[shown].replace(&padding, &mark);
         }
         let blank = blanked(text);
-        let tokens = lex(&blank);
-        let matched = cursor.and_then(|cursor| brackets(&tokens, cursor));
+        let mut known = self.tokens.borrow_mut();
+        let tokens = known.of(&blank);
+        let matched = cursor.and_then(|cursor| brackets(tokens, cursor));
         let own = self.own(text, &blank);
-        for token in &tokens {
+        let first = tokens.partition_point(|token| usize::from(token.range.end()) <= shown.start);
+        let behind = tokens.partition_point(|token| usize::from(token.range.start()) < shown.end);
+        for token in &tokens[first..behind.max(first)] {
             let range = Range::<usize>::from(token.range);
             let part = range.start.max(shown.start)..range.end.min(shown.end);
             if part.is_empty() {
@@ -265,6 +278,9 @@ impl Painter {
             let line_end = end(word.end, |c| c == '\n');
             let operand = if is_program { 0..0 } else { word.end..line_end };
             return Some(Own { word, operand });
+        }
+        if !blank[start..].starts_with('?') && !blank.trim_end().ends_with('?') {
+            return None;
         }
         question(&plain(text))?;
         let at = if blank[start..].starts_with('?') { start } else { blank.trim_end().len() - 1 };
