@@ -19,6 +19,7 @@ use nesl_interactive::bundle::Bundle;
 use nesl_interactive::output::{self as shown, Outcome, Problem, Stream};
 use nesl_interactive::state::commands::Call;
 use nesl_interactive::state::{Entered, FormRun, Front, Sink, State};
+use nesl_interactive::text::fitted;
 use std::cell::{Cell, RefCell};
 use std::io::Write;
 use std::rc::Rc;
@@ -397,7 +398,11 @@ impl Shared {
             }
             shown::Output::Picture(_, _) => {}
             shown::Output::Warning(shown) | shown::Output::Error(Problem { shown, .. }) => {
-                output.message(&format!("{}\n", message(&shown, error_colors)));
+                let text = message(&shown, error_colors);
+                // What has a place is as wide as its lines.
+                let is_line = canvas.is_some() && !shown.plain.contains('\n');
+                let text = if is_line { fitted(&text, columns().saturating_sub(1)) } else { text };
+                output.message(&format!("{text}\n"));
             }
         })
     }
