@@ -225,9 +225,9 @@ mod tests {
         table.row(cells.map(str::to_owned));
         table.row(["", "b", "int", "8", ""].map(str::to_owned));
         assert_eq!(
-            table.bundle_in(Some(24)).plain,
-            "→ long_name\n  type: [(int, float)]\n  bytes: 1,920\n  about: all that\n    \
-             there is to be said\nb\n  type: int\n  bytes: 8"
+            table.bundle_in(Some(26)).plain,
+            "→ long_name\n  type: [(int, float)]\n  bytes: 1,920\n  about: all that there\n    \
+             is to be said\nb\n  type: int\n  bytes: 8"
         );
     }
 

@@ -6,6 +6,7 @@
 //! | `session` | the session on a thread of its own, from its beginning to its end |
 //! | `front` | what comes of entries, shown |
 //! | `keys`, `helper`, `highlight`, `history` | what the line editor asks: keys, completions, colours, entries before |
+//! | `mode` | the shape of the cursor, for the modes of vi |
 //! | `window` | the rows of an entry that the screen shows, if it has more |
 //! | `tokens` | the tokens of the entry that is typed, kept from key to key |
 //! | `reflow` | what a terminal does to an entry when its width changes |
@@ -27,6 +28,7 @@ mod history;
 mod keys;
 mod lines;
 mod meta;
+mod mode;
 mod pager;
 mod paste;
 mod pieces;

@@ -11,6 +11,7 @@
 
 use super::history::Walk;
 use super::lines::{PAD, next_line, padded, plain};
+use super::mode;
 use super::paste::is_submitted;
 use super::relay::Pasted;
 use nesl_interactive::state::commands::Commands;
@@ -61,6 +62,8 @@ pub fn bind<H: Helper, I: History>(editor: &mut Editor<H, I>, known: &Known) {
     bind(ctrl(10), Action::Leave);
     bind(ctrl(11), Action::HandOver);
     bind(ctrl(12), Action::Insert);
+    let handler = Box::new(Key { action: Action::Other, known: known.clone() });
+    editor.bind_sequence(Event::Any, EventHandler::Conditional(handler));
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -68,6 +71,7 @@ enum Action {
     Enter,
     Line,
     Escape,
+    Other,
     Walk,
     Delete,
     Left,
@@ -87,11 +91,16 @@ struct Key {
 impl ConditionalEventHandler for Key {
     fn handle(
         &self,
-        _event: &Event,
+        event: &Event,
         _count: RepeatCount,
         _positive: bool,
         context: &EventContext<'_>,
     ) -> Option<Cmd> {
+        if context.mode() == EditMode::Vi
+            && let Some(key) = event.get(0)
+        {
+            mode::follow(key, context);
+        }
         let (text, cursor) = (context.line(), context.pos());
         let behind_padding = text[..cursor].ends_with(&format!("\n{PAD}"));
         let line_end = Movement::ViCharSearch(1, CharSearch::Backward('\n'));
@@ -137,7 +146,7 @@ impl ConditionalEventHandler for Key {
                 let begin = Movement::ViCharSearch(1, CharSearch::BackwardAfter('\u{a0}'));
                 Some(if own.is_empty() { Cmd::Noop } else { Cmd::Move(begin) })
             }
-            Action::Delete | Action::Left => None,
+            Action::Delete | Action::Left | Action::Other => None,
             Action::Repaint => Some(Cmd::Repaint),
             Action::Insert => {
                 Some(pasted.text().map_or(Cmd::Noop, |text| Cmd::Insert(1, padded(&text))))

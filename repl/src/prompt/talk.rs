@@ -14,7 +14,7 @@ use super::paste::{self, Block};
 use super::pieces::is_large;
 use super::relay::{Lines, Pasted, Relay};
 use super::session::{Done, Flow, Job, Link, Reply, serve};
-use super::{setup, terminal};
+use super::{mode, setup, terminal};
 use crate::cli::{Global, Measures};
 use crate::exit::OK;
 use crate::interrupt;
@@ -224,11 +224,15 @@ impl Talk {
             if let Some(helper) = self.editor.helper() {
                 helper.begin();
             }
+            if self.editor.config_mut().edit_mode() == EditMode::Vi {
+                mode::begin();
+            }
             let mut edit = || self.editor.readline_with_initial(PROMPT, (&before, &behind));
             let read = match &self.relay {
                 Some(relay) => relay.read(edit),
                 None => edit(),
             };
+            mode::leave();
             self.transcript_run.take_if(|_| began.elapsed() > MAX_PASTE_PAUSE);
             let line = match read {
                 Ok(_) if self.known.pasted.is_ended() => break,

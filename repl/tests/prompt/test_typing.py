@@ -1,5 +1,7 @@
 """Typing: what Enter does, indentation, colours, history, completion, questions, rc file, vi."""
 
+import re
+
 from terminal import DOWN, HOME, LEFT, RIGHT, UP
 
 
@@ -226,6 +228,41 @@ def test_vi_keys(terminal):
     # Escape and Enter in a piece are not Alt-Enter here.
     terminal.send("i\x1b\r")
     terminal.sees("it = 6 : int")
+
+
+def test_the_cursor_tells_the_mode_of_vi(terminal):
+    def shape():
+        shapes = re.findall(rb"\x1b\[(\d) q", terminal.output)
+        return shapes[-1] if shapes else None
+
+    terminal.say("40 + 2")
+    assert shape() is None
+    terminal.say(":set editing vi")
+    bar, block, underline = b"6", b"2", b"4"
+    assert shape() == bar
+    # Escape by itself, and in a piece with the next key; commands that begin to insert, and some that do not.
+    for keys, expected in [
+        ("1 + 2\x1b", block),
+        ("0", block),
+        ("i", bar),
+        ("\x1bh", block),
+        ("cw", bar),
+        ("3\x1b", block),
+        ("R", underline),
+        ("4\x1b", block),
+        ("A", bar),
+    ]:
+        terminal.send(keys)
+        terminal.settle()
+        terminal.wait(f"{expected} behind {keys!r}", lambda: shape() == expected)
+    before = terminal.mark()
+    terminal.send("\r")
+    terminal.settle()
+    terminal.ready()
+    # What runs has the cursor of the terminal.
+    assert re.findall(rb"\x1b\[(\d) q", terminal.output[before:]) == [b"0", bar]
+    terminal.say(":set editing emacs")
+    assert shape() == b"0"
 
 
 def test_home_goes_behind_the_mark(terminal):

@@ -1,6 +1,7 @@
 //! The thread that reads the terminal while a line is edited.
 
 use super::{HAND_OVER, Pasted, State, is_awaited};
+use crate::prompt::mode;
 use nix::errno::Errno;
 use nix::fcntl::{FcntlArg, FdFlag, OFlag, fcntl};
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
@@ -201,10 +202,12 @@ impl Relay {
     fn suspend(&self, modes: &Termios) {
         let _ = tcsetattr(&self.terminal, SetArg::TCSADRAIN, modes);
         let _ = write(std::io::stdout(), b"\x1b[?2004l");
+        let shown = mode::leave();
         let _ = kill(Pid::from_raw(0), Signal::SIGTSTP);
         std::thread::sleep(STOPPING);
         let _ = tcsetattr(&self.terminal, SetArg::TCSADRAIN, &raw(modes));
         let _ = write(std::io::stdout(), b"\x1b[?2004h");
+        mode::resume(shown);
         self.pasted.lock().keys.extend(REPAINT);
     }
 }
