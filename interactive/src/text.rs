@@ -116,8 +116,8 @@ pub fn wrapped(text: &str, width: usize) -> String {
     out
 }
 
-/// Returns a text whose lines are [`wrapped`] if they are longer than `width` characters, below their own indentation.
-/// What fits keeps its blanks.
+/// Returns a text whose lines are [`wrapped`] if they are longer than `width` characters, below their own indentation; a
+/// line that fits keeps its blanks.
 pub fn fitted(text: &str, width: usize) -> String {
     let line = |line: &str| {
         if shown_chars(line) <= width {

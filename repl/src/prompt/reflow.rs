@@ -1,4 +1,4 @@
-//! What a terminal does to an entry on the screen when its width changes.
+//! The entry on the screen follows a change of the width of the terminal.
 //!
 //! Most terminals break the lines on the screen anew, so that the entry takes more rows, or fewer, than the line
 //! editor has counted. Before it repaints, it moves down to the last row that it knows, and clears the rows from there

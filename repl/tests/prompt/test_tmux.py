@@ -67,6 +67,14 @@ class Tmux:
         x, y = self.tmux("display-message", "-p", "#{cursor_x} #{cursor_y}").split()
         return int(x), int(y)
 
+    def told_columns(self):
+        """The columns of the screen that the program was told."""
+        terminal = os.open(self.tmux("display-message", "-p", "#{pane_tty}").strip(), os.O_RDONLY | os.O_NOCTTY)
+        try:
+            return os.get_terminal_size(terminal).columns
+        finally:
+            os.close(terminal)
+
     def ready(self):
         """Waits for an empty prompt."""
         self.wait("prompt", lambda: (lambda at: at[0] == 6 and self.screen()[at[1]] == "nesl>")(self.cursor()))
@@ -185,7 +193,12 @@ def test_resizing_leaves_no_row_behind_and_takes_none_above(tmux, back, count):
         tmux.press("Left")
     for columns in [50, 23, 24, 60, 35, 90, 20, 80]:
         tmux.tmux("resize-window", "-x", str(columns), "-y", "24")
-        time.sleep(0.2)
+        # The program hears of it some time later; a key comes behind what it does then.
+        tmux.wait("the size", lambda: tmux.told_columns() == columns)
+        tmux.keys("x")
+        tmux.wait("the key", lambda: "x" in "".join(tmux.screen()))
+        tmux.press("BSpace")
+        tmux.wait("its end", lambda: "x" not in "".join(tmux.screen()))
         # Lines that the terminal has broken are whole here.
         lines = [line.rstrip() for line in tmux.tmux("capture-pane", "-p", "-J", "-S", "-").rstrip().split("\n")]
         results = [line for line in lines if line.startswith("it = ")]
