@@ -79,6 +79,18 @@ fn a_file_that_is_not_there_is_an_error() {
     );
 }
 
+#[cfg(unix)]
+#[test]
+fn what_is_no_regular_file_is_not_waited_for() {
+    let dir = tempfile::tempdir().unwrap();
+    let made = std::process::Command::new("mkfifo").arg(dir.path().join("pipe")).status();
+    assert!(made.is_ok_and(|status| status.success()));
+    assert_eq!(
+        run(dir.path(), r#"load "DIR/pipe"; 3;"#),
+        "! `DIR/pipe` is no regular file, which `load` needs\nit = 3\n"
+    );
+}
+
 #[test]
 fn a_file_that_is_run_cannot_be_loaded_by_itself() {
     let dir = tempfile::tempdir().unwrap();

@@ -2,7 +2,7 @@
 //! JSON are described by `nesl run --help`.
 
 use crate::table::{Table, grouped};
-use crate::text::{Lines, own_start};
+use crate::text::{Lines, fitted, own_start};
 use nesl_engine::{Binding, Sources, Stats, Usage};
 use nesl_runtime::profile::KernelTime;
 use nesl_runtime::runtime::{Refusal, Share};
@@ -59,8 +59,8 @@ pub fn form_object(
     Some(object.to_string())
 }
 
-/// A session's statistics as lines.
-pub fn stats(stats: &Stats) -> String {
+/// Returns a session's statistics as lines, for a screen of so many columns if there is one.
+pub fn stats(stats: &Stats, columns: Option<usize>) -> String {
     let counters = &stats.counters;
     let mut out = match &stats.runtime {
         None => "The direct interpreter ran everything.\n".to_string(),
@@ -108,11 +108,14 @@ pub fn stats(stats: &Stats) -> String {
             counted(*count, "program", "programs")
         );
     }
-    out + &variables(stats)
+    if let Some(columns) = columns {
+        out = fitted(&out, columns.saturating_sub(1)) + "\n";
+    }
+    out + &variables(stats, columns)
 }
 
-/// The variables as a table; empty if there are none.
-pub fn variables(stats: &Stats) -> String {
+/// Returns the variables as a table; empty if there are none.
+pub fn variables(stats: &Stats, columns: Option<usize>) -> String {
     let mut out = String::new();
     if !stats.variables.is_empty() {
         let bytes = |bytes: Option<u64>| bytes.map_or_else(|| "-".to_string(), grouped);
@@ -126,7 +129,8 @@ pub fn variables(stats: &Stats) -> String {
                 variable.ty.clone(),
             ]);
         }
-        out += &table.to_string();
+        out += &table.bundle_in(columns).plain;
+        out.push('\n');
     }
     out
 }

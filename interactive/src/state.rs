@@ -7,7 +7,7 @@ use crate::display;
 use crate::message::Renderer;
 use crate::output::{INTERRUPTED, Outcome, Output, Problem, Stream};
 use crate::runtimes::{RuntimeRow, Runtimes};
-use crate::text::shown_safely;
+use crate::text::{fitted, shown_safely};
 use commands::{Call, Command, Commands};
 use nesl_core::base::{Diagnostic, Severity};
 use nesl_engine::data::{DataLimits, Shown};
@@ -492,6 +492,16 @@ impl State {
     /// Sends an output to whoever receives the entry's.
     pub(crate) fn show(&self, output: Output) {
         self.receiver.send(output);
+    }
+
+    /// Shows sentences that answer a command, in lines that the screen holds.
+    pub(crate) fn say(&self, text: &str) {
+        // In its last column a terminal may begin the next line.
+        let text = match self.width() {
+            Some(columns) => fitted(text, columns.saturating_sub(1)),
+            None => text.to_owned(),
+        };
+        self.show(Output::Answer(Bundle::text(text)));
     }
 
     /// Shows an error, and returns the outcome of an entry that ends with it.

@@ -2,7 +2,7 @@
 
 use crate::bundle::{Bundle, escaped};
 use crate::css::styled;
-use crate::text::wrapped;
+use crate::text::{fitted, wrapped};
 pub use nesl_core::base::grouped;
 use std::fmt;
 
@@ -11,6 +11,9 @@ const GAP_CHARS: usize = 2;
 
 /// The characters of a column of words on a narrow screen, at least.
 const MIN_WORDS_CHARS: usize = 10;
+
+/// The blanks before a cell that stands below the first one of its row.
+const STACKED: &str = "  ";
 
 /// A table under construction.
 pub struct Table {
@@ -67,7 +70,8 @@ impl Table {
     }
 
     /// Returns the table as [`Table::bundle`] does, with text for a screen of `columns` characters, if there is one:
-    /// words that it does not hold stand below those before them, in their column.
+    /// words that it does not hold stand below those before them, in their column. Where that is not enough, the cells
+    /// of a row stand below its name, or its first one, each behind its heading.
     pub fn bundle_in(&self, columns: Option<usize>) -> Bundle {
         let Some(columns) = columns else { return self.bundle() };
         let mut widths = self.widths();
@@ -82,7 +86,9 @@ impl Table {
                 self.is_words(*column) && widths[*column] > longest(*column).max(MIN_WORDS_CHARS)
             };
             let widest = (0..widths.len()).filter(wide).max_by_key(|column| widths[*column]);
-            let Some(column) = widest else { return self.bundle() };
+            let Some(column) = widest else {
+                return Bundle::text(self.stacked(columns)).with_html(self.html());
+            };
             let least = longest(column).max(MIN_WORDS_CHARS);
             widths[column] = widths[column].saturating_sub(surplus).max(least);
         }
@@ -103,6 +109,33 @@ impl Table {
             }));
         }
         Bundle::text(wrapped.to_string().trim_end()).with_html(self.html())
+    }
+
+    /// Returns the rows one below the other, each with a line for each cell.
+    fn stacked(&self, columns: usize) -> String {
+        let width = columns.saturating_sub(1).max(MIN_WORDS_CHARS);
+        let room = width.saturating_sub(2 * STACKED.len());
+        let (headings, body) = self.rows.split_at(1);
+        let mut out = Vec::new();
+        let headings = &headings[0];
+        let named = headings.iter().position(|heading| heading == "name");
+        for row in body {
+            // Signs without a heading stand before what they mark.
+            let signs = (0..row.len()).filter(|at| headings[*at].is_empty());
+            let signs: String = signs.map(|at| row[at].clone()).collect();
+            let is_cell = |at: &usize| !row[*at].is_empty() && !headings[*at].is_empty();
+            let Some(title) = named.or_else(|| (0..row.len()).find(is_cell)) else { continue };
+            out.push(fitted(format!("{signs} {}", row[title]).trim_start(), width));
+            for at in (0..row.len()).filter(|at| is_cell(at) && *at != title) {
+                let lines = wrapped(&format!("{}: {}", headings[at], row[at]), room);
+                // Further lines of a cell stand further to the right.
+                out.push(format!(
+                    "{STACKED}{}",
+                    lines.replace('\n', &format!("\n{STACKED}{STACKED}"))
+                ));
+            }
+        }
+        out.join("\n")
     }
 
     /// Returns the characters of the columns.
@@ -182,6 +215,19 @@ mod tests {
         assert_eq!(
             table.bundle_in(Some(30)).plain,
             "name  bytes  about\none       1  all that there\n             is to be said\ntwo      20  no"
+        );
+    }
+
+    #[test]
+    fn cells_are_stacked_where_columns_do_not_fit() {
+        let mut table = Table::new(&["", "name", "type", "bytes", "about"]);
+        let cells = ["→", "long_name", "[(int, float)]", "1,920", "all that there is to be said"];
+        table.row(cells.map(str::to_owned));
+        table.row(["", "b", "int", "8", ""].map(str::to_owned));
+        assert_eq!(
+            table.bundle_in(Some(26)).plain,
+            "→ long_name\n  type: [(int, float)]\n  bytes: 1,920\n  about: all that there\n    \
+             is to be said\nb\n  type: int\n  bytes: 8"
         );
     }
 

@@ -98,11 +98,11 @@ impl Lines {
 }
 
 /// Returns a text of one paragraph with line ends instead of some blanks, so that no line is longer than
-/// `width` characters if its words are not.
+/// `width` characters if its words are not. Colours take no room.
 pub fn wrapped(text: &str, width: usize) -> String {
     let (mut out, mut column) = (String::with_capacity(text.len()), 0);
     for word in text.split_whitespace() {
-        let length = word.chars().count();
+        let length = shown_chars(word);
         if column > 0 && column + 1 + length > width {
             out.push('\n');
             column = 0;
@@ -114,6 +114,30 @@ pub fn wrapped(text: &str, width: usize) -> String {
         column += length;
     }
     out
+}
+
+/// Returns a text whose lines are [`wrapped`] if they are longer than `width` characters, below their own indentation; a
+/// line that fits keeps its blanks.
+pub fn fitted(text: &str, width: usize) -> String {
+    let line = |line: &str| {
+        if shown_chars(line) <= width {
+            return line.to_owned();
+        }
+        let words = line.trim_start();
+        let blanks = &line[..line.len() - words.len()];
+        let lines = wrapped(words, width.saturating_sub(blanks.chars().count()));
+        lines.lines().map(|line| format!("{blanks}{line}")).collect::<Vec<_>>().join("\n")
+    };
+    text.lines().map(line).collect::<Vec<_>>().join("\n")
+}
+
+/// Returns the number of characters of a text that are seen: not those that set its colours.
+pub fn shown_chars(text: &str) -> usize {
+    let mut pieces = text.split("\x1b[");
+    let first = pieces.next().map_or(0, |piece| piece.chars().count());
+    let behind_color =
+        |piece: &str| piece.split_once('m').map_or(0, |(_, rest)| rest.chars().count());
+    first + pieces.map(behind_color).sum::<usize>()
 }
 
 /// The text with every character that a terminal would obey replaced by a visible one. Line ends
@@ -185,6 +209,13 @@ mod tests {
         assert_eq!(wrapped("a bc  def\nghij k", 5), "a bc\ndef\nghij\nk");
         assert_eq!(wrapped("longer than five", 5), "longer\nthan\nfive");
         assert_eq!(wrapped("", 5), "");
+    }
+
+    #[test]
+    fn lines_that_do_not_fit_are_wrapped() {
+        assert_eq!(fitted("a  b\n  longer than ten\nend", 10), "a  b\n  longer\n  than ten\nend");
+        assert_eq!(fitted("\x1b[1;31mError:\x1b[0m no one", 9), "\x1b[1;31mError:\x1b[0m no\none");
+        assert_eq!(fitted("", 9), "");
     }
 
     #[test]

@@ -17,6 +17,8 @@ static PRESSES: AtomicUsize = AtomicUsize::new(0);
 static SEEN: AtomicUsize = AtomicUsize::new(0);
 /// The flag that the session polls.
 static WISHED: OnceLock<Arc<AtomicBool>> = OnceLock::new();
+/// The number of other programs that have the terminal: a pager, or an editor.
+static ELSEWHERE: AtomicUsize = AtomicUsize::new(0);
 /// True in an interactive session, which Ctrl-C never ends.
 static INTERACTIVE: AtomicBool = AtomicBool::new(false);
 
@@ -35,6 +37,9 @@ pub fn attach(session: &Session) {
 /// Handles Ctrl-C from now on, also before there is a session.
 pub fn handle() {
     let result = ctrlc::set_handler(move || {
+        if ELSEWHERE.load(Ordering::SeqCst) > 0 {
+            return;
+        }
         let interactive = INTERACTIVE.load(Ordering::SeqCst);
         let running = RUNNING.load(Ordering::SeqCst) > 0;
         SEEN.fetch_add(1, Ordering::SeqCst);
@@ -78,12 +83,17 @@ pub fn stop() {
     }
 }
 
-/// Forgets a Ctrl-C that was meant for another program.
-pub fn forget() {
-    PRESSED.store(false, Ordering::SeqCst);
-    if let Some(wished) = WISHED.get() {
-        wished.store(false, Ordering::SeqCst);
+/// Runs something for which another program has the terminal: each Ctrl-C is for that.
+pub fn elsewhere<T>(program: impl FnOnce() -> T) -> T {
+    struct Elsewhere;
+    impl Drop for Elsewhere {
+        fn drop(&mut self) {
+            ELSEWHERE.fetch_sub(1, Ordering::SeqCst);
+        }
     }
+    ELSEWHERE.fetch_add(1, Ordering::SeqCst);
+    let _elsewhere = Elsewhere;
+    program()
 }
 
 /// Returns how often Ctrl-C was pressed during computations.

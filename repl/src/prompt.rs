@@ -6,7 +6,10 @@
 //! | `session` | the session on a thread of its own, from its beginning to its end |
 //! | `front` | what comes of entries, shown |
 //! | `keys`, `helper`, `highlight`, `history` | what the line editor asks: keys, completions, colours, entries before |
+//! | `mode` | the shape of the cursor, for the modes of vi |
 //! | `window` | the rows of an entry that the screen shows, if it has more |
+//! | `tokens` | the tokens of the entry that is typed, kept from key to key |
+//! | `reflow` | what a terminal does to an entry when its width changes |
 //! | `lines` | the text in the editor ↔ the text of an entry |
 //! | `relay`, `pieces` | the keys between the terminal and the line editor: what was pasted is known as such |
 //! | `paste` | a text of several lines → the entries in it; transcripts |
@@ -25,15 +28,18 @@ mod history;
 mod keys;
 mod lines;
 mod meta;
+mod mode;
 mod pager;
 mod paste;
 mod pieces;
 mod piped;
+mod reflow;
 mod relay;
 mod session;
 mod sixel;
 mod talk;
 mod terminal;
+mod tokens;
 mod window;
 
 use crate::cli::{Global, Measures};

@@ -137,7 +137,7 @@ impl Reporter {
             eprint!("{}", measure::profile(&kernels));
         }
         if stats {
-            eprint!("{}", measure::stats(&session.stats()));
+            eprint!("{}", measure::stats(&session.stats(), None));
         }
     }
 

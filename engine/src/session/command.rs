@@ -9,6 +9,7 @@ use nesl_core::syntax::ast::{Command, CommandArg, ItemKind};
 use nesl_core::types::Ty;
 use nesl_runtime::bug::OrBug;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// The number of files that may be loading inside each other.
 const MAX_LOADS: usize = 64;
@@ -35,7 +36,9 @@ impl Session {
                 continue;
             }
             let name = loaded_name(command);
-            if let Some(Ok((path, text))) = name.map(|name| read(&name, &self.folder(file))) {
+            if let Some(Ok((path, text))) =
+                name.map(|name| read(&name, &self.folder(file), &self.interrupt))
+            {
                 let at = Before { file, position: position as u32 };
                 self.attach(at, form, &path, &text);
             }
@@ -112,7 +115,7 @@ impl Session {
             return None;
         }
         let at = place(self.db.whole(form.id()));
-        match read(&loaded_name(command)?, &self.folder(file)) {
+        match read(&loaded_name(command)?, &self.folder(file), &self.interrupt) {
             Ok((path, _)) => {
                 let message = self.circle(&path)?;
                 Some(Diagnostic::error(DiagnosticKind::Runtime, at, message))
@@ -211,7 +214,7 @@ impl Session {
                 .ok_or_else(|| "`load` needs the name of a file: `load \"name\";`".to_owned())?,
         };
         let at = self.last.or_bug("a form that runs has a place");
-        let (path, text) = read(&name, &self.folder(at.file))?;
+        let (path, text) = read(&name, &self.folder(at.file), &self.interrupt)?;
         if let Some(message) = self.circle(&path) {
             return Err(message);
         }
@@ -400,7 +403,7 @@ fn same(path: &Path) -> PathBuf {
 
 /// Reads the file of `load "name"`: the name with `.nesl` added, or else as it is, in the folder of the
 /// file that loads it, or else in the current one. Fails with where it was looked for.
-fn read(name: &str, folder: &Path) -> Result<(PathBuf, String), String> {
+fn read(name: &str, folder: &Path, interrupt: &AtomicBool) -> Result<(PathBuf, String), String> {
     let mut names = vec![name.to_owned()];
     if !name.ends_with(".nesl") {
         names.insert(0, format!("{name}.nesl"));
@@ -416,9 +419,13 @@ fn read(name: &str, folder: &Path) -> Result<(PathBuf, String), String> {
     }
     let found = candidates.iter().find(|path| path.is_file());
     if let Some(path) = found {
-        let bytes = read_program(path, &|| false)
+        let bytes = read_program(path, &|| interrupt.load(Ordering::Relaxed))
             .map_err(|error| format!("cannot read `{}`: {error}", path.display()))?;
         return Ok((path.clone(), crate::host::text::decode(bytes)));
+    }
+    // A pipe is empty once it was read, and what is loaded is read before it runs, too.
+    if let Some(path) = candidates.iter().find(|path| path.exists() && !path.is_dir()) {
+        return Err(format!("`{}` is no regular file, which `load` needs", path.display()));
     }
     let places: Vec<String> =
         candidates.iter().map(|path| format!("`{}`", path.display())).collect();

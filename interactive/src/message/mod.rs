@@ -7,7 +7,7 @@
 
 mod excerpt;
 
-use crate::text::{Lines, visible, wrapped};
+use crate::text::{Lines, fitted, shown_chars, visible, wrapped};
 use ariadne::{Color, Config, IndexType, Label, LabelAttach, Report, ReportKind, Source};
 use nesl_core::base::{Diagnostic, DiagnosticKind, Severity};
 use nesl_engine::{FileId, FileRange};
@@ -22,7 +22,15 @@ const MAX_WHOLE_LINE_BYTES: usize = 400;
 /// The characters before the text of a note: the numbers of lines, a bar, and its title.
 const MARGIN_CHARS: usize = 14;
 /// The characters of a line of a note that are there on the narrowest screen.
-const MIN_NOTE_CHARS: usize = 20;
+const MIN_NOTE_CHARS: usize = 10;
+/// The corner of the arrow that points at a place.
+const ARROW_CORNER: &str = "╰";
+/// The end of that arrow; a blank and what it says follow.
+const ARROW_TIP: &str = "─";
+/// The end of all colours.
+const PLAIN: &str = "\x1b[0m";
+/// The bar between the numbers of lines and the lines.
+const MARGIN_BAR: &str = "│";
 
 /// The source of the texts of files.
 pub trait Sources {
@@ -100,11 +108,26 @@ impl Renderer {
         let text = visible(text);
         let Some(width) = self.width else { return text };
         let width = width.saturating_sub(MARGIN_CHARS).max(MIN_NOTE_CHARS);
-        // What fits keeps its blanks.
-        let line = |line: &str| {
-            if line.chars().count() > width { wrapped(line, width) } else { line.to_owned() }
-        };
-        text.lines().map(line).collect::<Vec<_>>().join("\n")
+        fitted(&text, width)
+    }
+
+    /// Returns the lines of a report with what its arrows say in as many lines as that needs.
+    fn with_fitting_labels(&self, report: &str) -> String {
+        let Some(width) = self.width else { return report.to_owned() };
+        let mut out = String::with_capacity(report.len());
+        for line in report.lines() {
+            out += &label_lines(line, width.saturating_sub(1)).unwrap_or_else(|| line.to_owned());
+            out.push('\n');
+        }
+        out
+    }
+
+    /// Returns the title of a message in as many lines as it needs.
+    fn title(&self, title: String) -> String {
+        match self.width {
+            Some(width) => fitted(&title, width.saturating_sub(1)),
+            None => title,
+        }
     }
 
     /// Says that a file's text stands below `line` other lines in what people think of as the
@@ -186,10 +209,11 @@ impl Renderer {
         let text = String::from_utf8_lossy(&text);
         // Ariadne colours headings of its own making only, asked or not: we write ours.
         let rest = text.split_once('\n').map_or("", |(_, rest)| rest);
-        let rest = in_theme_colors(rest);
+        let rest = self.with_fitting_labels(&in_theme_colors(rest));
         let (paint, end) = if self.colors { (paint, "\x1b[0m") } else { ("", "") };
         let heading = heading(diagnostic);
-        format!("{paint}{heading}:{end} {}\n{rest}", visible(&diagnostic.message))
+        let title = format!("{paint}{heading}:{end} {}", visible(&diagnostic.message));
+        format!("{}\n{rest}", self.title(title))
     }
 
     /// A place in characters; an empty one is widened to the character it stands at, so that
@@ -224,6 +248,24 @@ impl Renderer {
         };
         self.files.insert(file, prepared);
     }
+}
+
+/// Returns the line of an arrow as lines of at most `width` characters, if it is one that is longer: further ones begin
+/// with the bar at the margin, and go on below what the first one says.
+fn label_lines(line: &str, width: usize) -> Option<String> {
+    let arrow = line.find(ARROW_CORNER).filter(|_| shown_chars(line) > width)?;
+    let plain_at = |at: usize| {
+        let behind = &line[at..];
+        at + behind.strip_prefix(PLAIN).map_or(0, |rest| behind.len() - rest.len())
+    };
+    let tip = plain_at(line.rfind(ARROW_TIP).filter(|tip| *tip > arrow)? + ARROW_TIP.len());
+    let said = line[tip..].starts_with(' ').then_some(tip + 1)?;
+    let bar = plain_at(line[..arrow].find(MARGIN_BAR)? + MARGIN_BAR.len());
+    let indent = shown_chars(&line[..said]);
+    let room = width.checked_sub(indent).filter(|room| *room >= MIN_NOTE_CHARS)?;
+    let blanks = " ".repeat(indent - shown_chars(&line[..bar]));
+    let below = format!("\n{}{blanks}", &line[..bar]);
+    Some(format!("{}{}", &line[..said], wrapped(&line[said..], room).replace('\n', &below)))
 }
 
 impl File {

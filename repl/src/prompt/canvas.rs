@@ -77,6 +77,8 @@ struct Inner {
     protocol: Option<Option<Protocol>>,
     /// The keys that were pressed while the terminal was asked.
     typed: Vec<u8>,
+    /// True if the terminal is not asked.
+    is_unasked: bool,
 }
 
 impl Canvas {
@@ -97,6 +99,12 @@ impl Canvas {
     /// Returns the keys that were pressed while the terminal was asked; from now on there are none.
     pub fn take_typed(&self) -> Vec<u8> {
         std::mem::take(&mut self.lock().typed)
+    }
+
+    /// Takes the terminal for one without pictures unless the environment says otherwise: nobody could read the keys
+    /// that are pressed while it is asked.
+    pub fn never_ask(&self) {
+        self.lock().is_unasked = true;
     }
 
     /// Shows a plot other than as text; returns false if text is what is wanted, or what is left.
@@ -130,6 +138,7 @@ impl Canvas {
         let protocol = match terminal::known(&|name| std::env::var(name).ok()) {
             Known::Protocol(protocol) => Some(protocol),
             Known::Nothing => None,
+            Known::Asked if self.lock().is_unasked => None,
             Known::Asked => {
                 let asked = terminal::ask()?;
                 self.lock().typed.extend(asked.typed);

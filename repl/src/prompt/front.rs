@@ -19,6 +19,7 @@ use nesl_interactive::bundle::Bundle;
 use nesl_interactive::output::{self as shown, Outcome, Problem, Stream};
 use nesl_interactive::state::commands::Call;
 use nesl_interactive::state::{Entered, FormRun, Front, Sink, State};
+use nesl_interactive::text::fitted;
 use std::cell::{Cell, RefCell};
 use std::io::Write;
 use std::rc::Rc;
@@ -76,6 +77,11 @@ impl Away {
         let done = program();
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) += began.elapsed();
         done
+    }
+
+    /// Calls a function during which another program has the terminal, and counts the time that it takes.
+    fn in_program<T>(&self, program: impl FnOnce() -> T) -> T {
+        self.during(|| interrupt::elsewhere(program))
     }
 
     /// Returns the time so far, and begins anew.
@@ -259,7 +265,7 @@ impl PromptFront {
             return self.0.fail("an editor needs a terminal, and this is none");
         }
         let last = self.0.last.borrow().clone();
-        match self.0.away.during(|| edit::edited(state, call.operand, &last)) {
+        match self.0.away.in_program(|| edit::edited(state, call.operand, &last)) {
             Ok(None) => {
                 self.0.sink()(shown::Output::Answer(Bundle::text(
                     "Nothing was changed, and nothing run.",
@@ -358,9 +364,7 @@ impl Shared {
         Box::new(move |shown| match shown {
             shown::Output::Answer(bundle) if pager::is_long(&bundle.plain) => {
                 output.settle();
-                let is_shown = away.during(|| pager::page(&bundle.plain));
-                // It was pressed in the pager.
-                interrupt::forget();
+                let is_shown = away.in_program(|| pager::page(&bundle.plain));
                 if !is_shown {
                     sink(shown::Output::Answer(bundle));
                 }
@@ -394,7 +398,11 @@ impl Shared {
             }
             shown::Output::Picture(_, _) => {}
             shown::Output::Warning(shown) | shown::Output::Error(Problem { shown, .. }) => {
-                output.message(&format!("{}\n", message(&shown, error_colors)));
+                let text = message(&shown, error_colors);
+                // What has a place is as wide as its lines.
+                let is_line = canvas.is_some() && !shown.plain.contains('\n');
+                let text = if is_line { fitted(&text, columns().saturating_sub(1)) } else { text };
+                output.message(&format!("{text}\n"));
             }
         })
     }

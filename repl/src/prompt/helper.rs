@@ -1,6 +1,7 @@
 //! Answers to the line editor while a line is typed: its colours, its completions, and the hint in grey.
 
-use super::highlight::{DIM, Painter};
+use super::highlight::Painter;
+use super::keys::Known;
 use super::lines::{PAD, blanked, plain};
 use super::terminal;
 use nesl_engine::Outlook;
@@ -16,6 +17,7 @@ use rustyline::validate::{ValidationContext, ValidationResult, Validator};
 use rustyline::{Context, GraphemeClusterMode, Result};
 use std::borrow::Cow;
 use std::cell::{Cell, OnceCell, RefCell};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 
 /// The number of candidates that are shown, where any name may stand, at least.
@@ -30,6 +32,9 @@ const COLUMN_GAP: usize = 2;
 /// The columns and rows of a terminal that does not tell them.
 const USUAL_SCREEN: (usize, usize) = (80, 24);
 
+/// The part that all prompts have under which the line editor searches the history.
+const SEARCH: &str = "reverse-i-search";
+
 /// The style of the prompt.
 pub const PROMPT_STYLE: &str = "\x1b[1;34m";
 
@@ -41,6 +46,8 @@ pub struct Helper {
     sight: Sight,
     commands: Commands,
     painter: Painter,
+    /// True while the history is searched, for the keys.
+    searches: Arc<AtomicBool>,
     /// True while the brackets at the cursor are shown: not in what was submitted.
     matches: Cell<bool>,
     /// Made when it is first asked: a session begins without it.
@@ -48,10 +55,17 @@ pub struct Helper {
 }
 
 impl Helper {
-    /// A helper for a session with these commands.
-    pub fn new(sight: Sight, commands: Commands, colors: bool) -> Helper {
+    /// A helper for a session with what the keys know.
+    pub fn new(sight: Sight, known: &Known, colors: bool) -> Helper {
+        let (commands, searches) = (known.commands, known.searches.clone());
         let painter = Painter::new(colors, commands);
-        Helper { sight, commands, painter, matches: Cell::new(true), assist: OnceCell::new() }
+        let (matches, assist) = (Cell::new(true), OnceCell::new());
+        Helper { sight, commands, painter, searches, matches, assist }
+    }
+
+    /// Forgets the entry that was edited before: another one begins below it.
+    pub fn begin(&self) {
+        self.painter.begin();
     }
 
     /// Returns a text of the editor as it is shown once it was submitted.
@@ -189,13 +203,14 @@ impl Highlighter for Helper {
     fn highlight_prompt<'b, 's: 'b, 'p: 'b>(
         &'s self,
         prompt: &'p str,
-        _default: bool,
+        is_own: bool,
     ) -> Cow<'b, str> {
+        self.searches.store(!is_own && prompt.contains(SEARCH), Ordering::Relaxed);
         Cow::Owned(self.painter.paint_prompt(PROMPT_STYLE, prompt))
     }
 
     fn highlight_hint<'h>(&self, hint: &'h str) -> Cow<'h, str> {
-        Cow::Owned(self.painter.colored(DIM, hint))
+        Cow::Owned(self.painter.paint_hint(hint))
     }
 
     fn highlight_char(&self, line: &str, pos: usize, kind: CmdKind) -> bool {

@@ -5,11 +5,14 @@
 //! rows than the screen, those are painted that it holds ([`super::window`]); once it is submitted, all are, once.
 
 use super::lines::{MARK, PAD, PROMPT, blanked, plain, question};
+use super::reflow::Seen;
 use super::terminal;
-use super::window::{Window, window};
-use nesl_core::syntax::{Kind, Token, lex};
+use super::tokens::Tokens;
+use super::window::{Rows, Window};
+use nesl_core::syntax::{Kind, Token};
 use nesl_interactive::state::commands::{Commands, Operand};
 use std::cell::{Cell, RefCell};
+use std::io::Write;
 use std::ops::Range;
 
 /// The colour of keywords.
@@ -41,6 +44,14 @@ pub struct Painter {
     prompt: Cell<usize>,
     /// True once a text that was submitted has been painted whole.
     is_whole: Cell<bool>,
+    /// The tokens of the text that was painted last.
+    tokens: RefCell<Tokens>,
+    /// The rows of that text.
+    rows: RefCell<Rows>,
+    /// The entry as it is on the screen.
+    seen: RefCell<Seen>,
+    /// True for a terminal that breaks the lines on its screen anew when its width changes.
+    breaks_anew: bool,
 }
 
 /// A text as it is on the screen.
@@ -63,7 +74,57 @@ impl Painter {
             next: RefCell::default(),
             prompt: Cell::new(PROMPT.len()),
             is_whole: Cell::new(false),
+            tokens: RefCell::default(),
+            rows: RefCell::default(),
+            seen: RefCell::default(),
+            breaks_anew: terminal::breaks_anew(&|name| std::env::var(name).ok()),
         }
+    }
+
+    /// Forgets the entry that was on the screen: another one begins below it.
+    pub fn begin(&self) {
+        self.seen.take();
+    }
+
+    /// Makes the screen ready for the editor to repaint the entry, if its width has changed; returns true if so.
+    fn follow_width(&self, columns_rows: Option<(usize, usize)>) -> bool {
+        let seen = self.seen.borrow_mut();
+        let Some((columns, rows)) = columns_rows else { return false };
+        if columns == seen.columns || columns == 0 {
+            return false;
+        }
+        if seen.columns > 0 && self.breaks_anew {
+            let mut stdout = std::io::stdout().lock();
+            let bytes = seen.prepare((columns, rows));
+            // Failing to write is found by the editor.
+            let _ = stdout.write_all(bytes.as_bytes()).and_then(|()| stdout.flush());
+        }
+        seen.columns > 0
+    }
+
+    /// Notes that a text is on the screen; `painted` is true if all of it was painted just now.
+    fn see(&self, text: &str, cursor: Option<usize>, window: Option<Window>, painted: bool) {
+        let mut seen = self.seen.borrow_mut();
+        if painted {
+            seen.prompt = self.prompt.get();
+            seen.columns = terminal::screen().map_or(0, |(columns, _)| columns);
+            seen.hint.clear();
+            let mut rows = self.rows.borrow_mut();
+            let is_full = rows.ends_full(text, seen.prompt, seen.columns.max(1));
+            seen.full = is_full.then_some(text.len());
+        }
+        seen.text.replace_range(.., text);
+        seen.cursor = cursor.unwrap_or(text.len());
+        seen.window = window;
+    }
+
+    /// Returns the hint behind the text that was painted.
+    pub fn paint_hint(&self, hint: &str) -> String {
+        let mut seen = self.seen.borrow_mut();
+        seen.hint.replace_range(.., hint);
+        // The line end behind a full row then stands behind the hint.
+        seen.full = None;
+        self.colored(DIM, hint)
     }
 
     /// Returns the prompt before the text that is painted next.
@@ -76,8 +137,10 @@ impl Painter {
 
     /// Returns true if a text has more rows than the screen.
     pub fn is_high(&self, text: &str) -> bool {
+        // Another text than the one that is typed: what is known of its rows is kept.
+        let mut rows = Rows::default();
         let screen = terminal::screen();
-        screen.is_some_and(|screen| window(text, text.len(), self.prompt.get(), screen).is_some())
+        screen.is_some_and(|at| rows.window(text, text.len(), self.prompt.get(), at).is_some())
     }
 
     /// Returns the part of a text that is shown; all of it if there is none. The first time that a submitted text is
@@ -86,7 +149,8 @@ impl Painter {
         if cursor.is_none() && !self.is_whole.get() {
             return None;
         }
-        window(text, cursor.unwrap_or(text.len()), self.prompt.get(), terminal::screen()?)
+        let (cursor, prompt) = (cursor.unwrap_or(text.len()), self.prompt.get());
+        self.rows.borrow_mut().window(text, cursor, prompt, terminal::screen()?)
     }
 
     /// Returns the text of the editor as it is shown while the cursor is at `cursor`; none if it was submitted.
@@ -94,8 +158,9 @@ impl Painter {
         let window = self.window(text, cursor);
         let painted = self.painted(text, cursor, window.as_ref());
         self.is_whole.set(cursor.is_none());
-        let top = window.map_or(0, |window| window.top);
+        let top = window.as_ref().map_or(0, |window| window.top);
         *self.shown.borrow_mut() = Shown { text: text.to_owned(), painted: painted.clone(), top };
+        self.see(text, cursor, window, true);
         painted
     }
 
@@ -108,20 +173,22 @@ impl Painter {
     /// its end; false if writing or deleting the character does.
     pub fn must_repaint(&self, text: &str, cursor: Option<usize>) -> bool {
         *self.next.borrow_mut() = (text.to_owned(), cursor);
+        let is_resized = self.follow_width(terminal::screen());
         let window = self.window(text, cursor);
         let now = self.painted(text, cursor, window.as_ref());
-        let top = window.map_or(0, |window| window.top);
+        let top = window.as_ref().map_or(0, |window| window.top);
         let mut shown = self.shown.borrow_mut();
         let Shown { text: old_text, painted: old, top: old_top } = &*shown;
         let typed = text.strip_prefix(old_text.as_str());
         let deleted = old_text.strip_prefix(text);
         let same = match (typed, deleted) {
-            _ if *old_top != top => false,
+            _ if *old_top != top || is_resized => false,
             (Some(""), _) => now == *old,
             (Some(typed), _) => now.strip_prefix(old.as_str()) == Some(typed),
             (_, Some(deleted)) => old.strip_prefix(now.as_str()) == Some(deleted),
             (None, None) => false,
         };
+        self.see(text, cursor, window, false);
         if same {
             *shown = Shown { text: text.to_owned(), painted: now, top };
         }
@@ -164,10 +231,13 @@ impl Painter {
             return out + &text[shown].replace(&padding, &mark);
         }
         let blank = blanked(text);
-        let tokens = lex(&blank);
-        let matched = cursor.and_then(|cursor| brackets(&tokens, cursor));
+        let mut known = self.tokens.borrow_mut();
+        let tokens = known.of(&blank);
+        let matched = cursor.and_then(|cursor| brackets(tokens, cursor));
         let own = self.own(text, &blank);
-        for token in &tokens {
+        let first = tokens.partition_point(|token| usize::from(token.range.end()) <= shown.start);
+        let behind = tokens.partition_point(|token| usize::from(token.range.start()) < shown.end);
+        for token in &tokens[first..behind.max(first)] {
             let range = Range::<usize>::from(token.range);
             let part = range.start.max(shown.start)..range.end.min(shown.end);
             if part.is_empty() {
@@ -208,6 +278,9 @@ impl Painter {
             let line_end = end(word.end, |c| c == '\n');
             let operand = if is_program { 0..0 } else { word.end..line_end };
             return Some(Own { word, operand });
+        }
+        if !blank[start..].starts_with('?') && !blank.trim_end().ends_with('?') {
+            return None;
         }
         question(&plain(text))?;
         let at = if blank[start..].starts_with('?') { start } else { blank.trim_end().len() - 1 };

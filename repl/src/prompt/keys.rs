@@ -5,11 +5,13 @@
 //! | Enter | submits what the parser calls complete, otherwise begins a further, indented line |
 //! | Alt-Enter | begins a further line |
 //! | Up, Down | move between lines, then walk through the entries that begin as the line does |
+//! | Esc | ends a search, and leaves what was found in the line (Ctrl-G brings back what was typed) |
 //! | Backspace, Left, Home | treat the mark of a further line as part of the line's end |
 //! | Ctrl-F9 to Ctrl-F12 | are how the relay of keys tells the editor what was pasted |
 
 use super::history::Walk;
 use super::lines::{PAD, next_line, padded, plain};
+use super::mode;
 use super::paste::is_submitted;
 use super::relay::Pasted;
 use nesl_interactive::state::commands::Commands;
@@ -18,6 +20,8 @@ use rustyline::{
     At, CharSearch, Cmd, ConditionalEventHandler, EditMode, Editor, Event, EventContext,
     EventHandler, Helper, KeyCode, KeyEvent, Modifiers, Movement, RepeatCount, Word,
 };
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// The state and the commands that the keys share with the prompt.
 #[derive(Clone)]
@@ -28,6 +32,8 @@ pub struct Known {
     pub commands: Commands,
     /// The text that was pasted.
     pub pasted: Pasted,
+    /// True while the history is searched.
+    pub searches: Arc<AtomicBool>,
 }
 
 /// Binds the keys.
@@ -41,6 +47,7 @@ pub fn bind<H: Helper, I: History>(editor: &mut Editor<H, I>, known: &Known) {
         bind(key, Action::Enter);
     }
     bind(KeyEvent(KeyCode::Enter, Modifiers::ALT), Action::Line);
+    bind(plain(KeyCode::Esc), Action::Escape);
     bind(plain(KeyCode::Up), Action::Walk);
     bind(plain(KeyCode::Down), Action::Walk);
     bind(plain(KeyCode::Backspace), Action::Delete);
@@ -55,12 +62,16 @@ pub fn bind<H: Helper, I: History>(editor: &mut Editor<H, I>, known: &Known) {
     bind(ctrl(10), Action::Leave);
     bind(ctrl(11), Action::HandOver);
     bind(ctrl(12), Action::Insert);
+    let handler = Box::new(Key { action: Action::Other, known: known.clone() });
+    editor.bind_sequence(Event::Any, EventHandler::Conditional(handler));
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Action {
     Enter,
     Line,
+    Escape,
+    Other,
     Walk,
     Delete,
     Left,
@@ -80,15 +91,20 @@ struct Key {
 impl ConditionalEventHandler for Key {
     fn handle(
         &self,
-        _event: &Event,
+        event: &Event,
         _count: RepeatCount,
         _positive: bool,
         context: &EventContext<'_>,
     ) -> Option<Cmd> {
+        if context.mode() == EditMode::Vi
+            && let Some(key) = event.get(0)
+        {
+            mode::follow(key, context);
+        }
         let (text, cursor) = (context.line(), context.pos());
         let behind_padding = text[..cursor].ends_with(&format!("\n{PAD}"));
         let line_end = Movement::ViCharSearch(1, CharSearch::Backward('\n'));
-        let Known { walk, commands, pasted } = &self.known;
+        let Known { walk, commands, pasted, searches } = &self.known;
         match self.action {
             Action::Enter => Some(match is_submitted(text, *commands) {
                 true => Cmd::AcceptLine,
@@ -99,6 +115,11 @@ impl ConditionalEventHandler for Key {
                 Some(Cmd::AcceptLine)
             }
             Action::Line => Some(line(text, cursor)),
+            // (With the keys of vi it leaves what was found without this.)
+            Action::Escape => {
+                let ends = searches.load(Ordering::Relaxed) && context.mode() == EditMode::Emacs;
+                ends.then_some(Cmd::Repaint)
+            }
             Action::Walk => {
                 let line_ends = text[..cursor].contains('\n');
                 let is_last = !text[cursor..].contains('\n');
@@ -125,7 +146,7 @@ impl ConditionalEventHandler for Key {
                 let begin = Movement::ViCharSearch(1, CharSearch::BackwardAfter('\u{a0}'));
                 Some(if own.is_empty() { Cmd::Noop } else { Cmd::Move(begin) })
             }
-            Action::Delete | Action::Left => None,
+            Action::Delete | Action::Left | Action::Other => None,
             Action::Repaint => Some(Cmd::Repaint),
             Action::Insert => {
                 Some(pasted.text().map_or(Cmd::Noop, |text| Cmd::Insert(1, padded(&text))))
@@ -150,40 +171,9 @@ fn begun_line(before: &str) -> String {
     format!("\n{PAD}{}", next_line(&plain(before)))
 }
 
-/// Plays keys that were pressed while nobody read them: returns the texts that were submitted, and the one that
-/// is still in the editor. Of the keys that are no characters, those that delete and Enter are known.
-pub fn played(keys: &[u8], commands: Commands) -> (Vec<String>, String) {
-    let (mut submitted, mut text) = (Vec::new(), String::new());
-    for key in String::from_utf8_lossy(keys).chars() {
-        match key {
-            '\r' | '\n' if is_submitted(&text, commands) => {
-                submitted.push(std::mem::take(&mut text))
-            }
-            '\r' | '\n' => {
-                let line = begun_line(&text);
-                text += &line;
-            }
-            '\x08' | '\x7f' => drop(text.pop()),
-            '\x15' => text.clear(),
-            key if key.is_control() => {}
-            key => text.push(key),
-        }
-    }
-    (submitted, text)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn keys_are_played_as_they_were_pressed() {
-        let played = |keys: &[u8]| played(keys, Commands::default());
-        let (submitted, text) = played(b"1 + 2\rf(\r3)\rwronx\x7fg\r\x1b2 +");
-        assert_eq!(submitted, ["1 + 2".to_owned(), format!("f(\n{PAD}  3)"), "wrong".to_owned()]);
-        assert_eq!(text, "2 +");
-        assert_eq!(played(b""), (Vec::new(), String::new()));
-    }
 
     #[test]
     fn a_further_line_is_padded_and_indented() {

@@ -171,6 +171,9 @@ impl Relay {
         edit()
     }
 
+    /// Does nothing, since the editor reads the terminal itself.
+    pub fn add(&self, _: &[u8]) {}
+
     /// Does nothing, since nothing is kept here.
     pub fn forget(&self, _: bool) {}
 }

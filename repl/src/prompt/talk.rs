@@ -14,7 +14,7 @@ use super::paste::{self, Block};
 use super::pieces::is_large;
 use super::relay::{Lines, Pasted, Relay};
 use super::session::{Done, Flow, Job, Link, Reply, serve};
-use super::{setup, terminal};
+use super::{mode, setup, terminal};
 use crate::cli::{Global, Measures};
 use crate::exit::OK;
 use crate::interrupt;
@@ -101,8 +101,9 @@ pub fn talk(global: &Global, measures: Measures, files: Files, first: Option<&st
         walk: Walk::default(),
         commands: setup(global).commands(),
         pasted: Pasted::default(),
+        searches: Arc::default(),
     };
-    let helper = Helper::new(link.sight.clone(), known.commands, colors);
+    let helper = Helper::new(link.sight.clone(), &known, colors);
     let mut editor = editor(&known, helper)?;
     let printer = editor.create_external_printer().ok();
     let awaited = printer.is_none();
@@ -114,12 +115,16 @@ pub fn talk(global: &Global, measures: Measures, files: Files, first: Option<&st
         // There is none the first time.
         let _ = editor.load_history(path);
     }
+    let relay = Relay::new(known.pasted.clone());
+    if relay.is_none() {
+        link.canvas.never_ask();
+    }
     let mut talk = Talk {
         jobs,
         replies,
         link,
         editor,
-        relay: Relay::new(known.pasted.clone()),
+        relay,
         known,
         unfinished: (String::new(), String::new()),
         path,
@@ -210,22 +215,24 @@ impl Talk {
                 set_screen(usize::from(columns), usize::from(rows));
             }
             self.known.walk.end();
-            let (submitted, begun) =
-                keys::played(&self.link.canvas.take_typed(), self.known.commands);
-            for text in submitted {
-                self.echo(&plain(&text));
-                if self.enter(&plain(&text))? == Flow::Leave {
-                    self.leave();
-                    return Ok(OK);
-                }
+            // Where no relay reads keys, no terminal is asked anything.
+            if let Some(relay) = &self.relay {
+                relay.add(&self.link.canvas.take_typed());
             }
             let (before, behind) = std::mem::take(&mut self.unfinished);
-            let (began, editor) = (Instant::now(), &mut self.editor);
-            let edit = move || editor.readline_with_initial(PROMPT, (&(before + &begun), &behind));
+            let began = Instant::now();
+            if let Some(helper) = self.editor.helper() {
+                helper.begin();
+            }
+            if self.editor.config_mut().edit_mode() == EditMode::Vi {
+                mode::begin();
+            }
+            let mut edit = || self.editor.readline_with_initial(PROMPT, (&before, &behind));
             let read = match &self.relay {
                 Some(relay) => relay.read(edit),
                 None => edit(),
             };
+            mode::leave();
             self.transcript_run.take_if(|_| began.elapsed() > MAX_PASTE_PAUSE);
             let line = match read {
                 Ok(_) if self.known.pasted.is_ended() => break,
@@ -431,7 +438,7 @@ impl Talk {
         if let Some(relay) = &self.relay {
             relay.forget(true);
         }
-        let helper = Helper::new(self.link.sight.clone(), self.known.commands, self.colors);
+        let helper = Helper::new(self.link.sight.clone(), &self.known, self.colors);
         let mut editor = editor(&self.known, helper)?;
         editor.set_edit_mode(self.editor.config_mut().edit_mode());
         std::mem::swap(editor.history_mut(), self.editor.history_mut());

@@ -68,6 +68,15 @@ pub fn known(named: &dyn Fn(&str) -> Option<String>) -> Known {
     if is_kitty && !is_inside { Known::Protocol(Protocol::Kitty) } else { Known::Asked }
 }
 
+/// Returns true for a terminal that breaks the lines on its screen anew when its width changes: all but a few known ones
+/// do. `named` gives the values of variables.
+pub fn breaks_anew(named: &dyn Fn(&str) -> Option<String>) -> bool {
+    let set = |name: &str| named(name).is_some_and(|value| !value.is_empty());
+    let is_console = named("TERM").is_none_or(|term| matches!(&*term, "" | "dumb" | "linux"));
+    // Within tmux, the terminal around it matters no more.
+    set("TMUX") || !(set("XTERM_VERSION") || set("STY") || is_console)
+}
+
 /// Separates an answer from the keys around it: returns the protocol, if the answer is whole, and the keys.
 fn separate(bytes: &[u8]) -> Option<Asked> {
     let start = bytes.windows(ANSWER.len()).position(|window| window == ANSWER)?;
@@ -205,6 +214,22 @@ mod tests {
             (&[], Known::Nothing),
         ] {
             assert_eq!(of(variables), expected, "{variables:?}");
+        }
+    }
+
+    #[test]
+    fn most_terminals_break_lines_anew() {
+        for (variables, expected) in [
+            (&[("TERM", "xterm-256color")][..], true),
+            (&[("TERM", "xterm-256color"), ("XTERM_VERSION", "XTerm(390)")], false),
+            (&[("TERM", "tmux"), ("XTERM_VERSION", "XTerm(390)"), ("TMUX", "x")], true),
+            (&[("TERM", "linux")], false),
+        ] {
+            let named = |name: &str| {
+                let found = variables.iter().find(|(known, _)| *known == name);
+                found.map(|(_, value)| (*value).to_owned())
+            };
+            assert_eq!(breaks_anew(&named), expected, "{variables:?}");
         }
     }
 

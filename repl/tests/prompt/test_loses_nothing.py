@@ -121,3 +121,33 @@ def test_a_terminal_that_goes_away_loses_no_history(start):
     session.wait("the last entry", lambda: session.line() == "nesl> 12345 + 1")
     session.send(UP)
     session.sees("nesl> function kept(a) =\n  ...   a + 1")
+
+
+@pytest.mark.parametrize("ahead", ["\x04", "x = 42\r\x04", "x = 42\rx\x7f\r\r\x04"])
+def test_ctrl_d_that_is_typed_ahead_leaves_at_the_next_empty_prompt(terminal, ahead):
+    terminal.send('print_line("beg" ++ "un"); shell_command("sleep 1", "")\r')
+    terminal.sees("begun")
+    terminal.settle()
+    terminal.send(ahead)
+    assert terminal.end() == 0
+    # What was typed before it has run, in its order.
+    assert ("x = 42 : int" in terminal.text()) == ("x" in ahead), terminal.text()
+
+
+def test_ctrl_d_that_is_typed_ahead_behind_a_text_leaves_it(terminal):
+    terminal.send('print_line("beg" ++ "un"); shell_command("sleep 1", "")\r')
+    terminal.sees("begun")
+    terminal.settle()
+    terminal.send("40 +\x04 2")
+    terminal.wait("the text", lambda: terminal.line() == "nesl> 40 + 2")
+    terminal.send("\r")
+    terminal.sees("it = 42 : int")
+
+
+def test_keys_that_are_pressed_while_the_terminal_is_asked_are_as_any_others(terminal):
+    # This one does not answer, and half a second passes.
+    terminal.send(":plot [1, 2, 3]\r")
+    terminal.wait("the question", lambda: b"\x1b[c" in terminal.output)
+    terminal.send("2\x1b[D4\r\x04")
+    terminal.sees("it = 42 : int")
+    assert terminal.end() == 0

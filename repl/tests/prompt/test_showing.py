@@ -201,3 +201,25 @@ def test_a_name_of_the_users_is_no_name_of_a_result(terminal):
     terminal.ready()
     assert "it3" not in terminal.above()[-1], terminal.text()
     assert terminal.say("it3") == ["it = 77 : int"]
+
+
+def is_broken(lines, columns):
+    """True if a line goes on in the next one in the middle of a word."""
+    pairs = zip(lines, lines[1:])
+    return any(len(line) == columns and line[-1] != " " and below[:1] not in ("", " ") for line, below in pairs)
+
+
+@pytest.mark.parametrize("columns", [30, 40])
+def test_answers_and_messages_are_wrapped_between_words(start, columns):
+    session = start(columns=columns, rows=80).ready()
+    session.say("long_name_of_values = {(i, float(i)) : i in [0:60]}")
+    said = {
+        text: session.say(text)
+        for text in [":help", ":help :cost", "?sum", ":set", ":vars", ":devices", ":stats", ":what", '1 + "a"', "f(1)"]
+    }
+    for text, lines in said.items():
+        assert not is_broken(lines, columns), (text, lines)
+        assert all(len(line) <= columns for line in lines), (text, lines)
+    if columns == 30:
+        vars = ["long_name_of_values", "  type: [(int, float)]", "  shape: 60", "  bytes: 1,920", "  where: host"]
+        assert said[":vars"] == vars, said[":vars"]

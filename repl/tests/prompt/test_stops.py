@@ -4,10 +4,11 @@ Other programs may take the processor meanwhile, which says nothing about ours: 
 """
 
 import os
+import shutil
 import time
 
 import pytest
-from terminal import PASTE_BEGIN, PASTE_END, opened
+from terminal import PASTE_BEGIN, PASTE_END, opened, paste
 
 MAX_SECONDS = 0.1
 TRIES = 5
@@ -245,3 +246,70 @@ def test_the_users_own_definitions_while_an_entry_waits(start, tmp_path):
         return took
 
     best(stop)
+
+
+def pressed_in(session, program):
+    """Presses Ctrl-C some times in a program that has the terminal, which has begun; leaves it by `q`."""
+    session.sees(program)
+    for _ in range(3):
+        session.send("\x03")
+        session.settle()
+    session.send("q")
+
+
+@pytest.mark.skipif(not shutil.which("less"), reason="less is not installed")
+def test_a_pager_has_the_key_for_itself(start):
+    session = start(environment={"NESL_PAGER": "less"}, rows=12).ready()
+    session.say("x = 41")
+    # What was entered with it runs when the pager is left.
+    session.send(paste(":full [0:2000]\rx + 1", True))
+    session.settle()
+    session.send("\r")
+    pressed_in(session, "\n:")
+    session.sees("it = 42 : int")
+    session.ready()
+    assert "nterrupted" not in session.text() and "Stopping" not in session.text(), session.text()
+    assert session.say("x") == ["it = 41 : int"]
+
+
+def test_an_editor_has_the_key_for_itself(start, tmp_path):
+    editor = tmp_path / "editor"
+    editor.write_text("#!/bin/sh\ntrap 'echo pressed' INT\necho be''gun\nwhile ! read key; do :; done\necho 40 + 2 > $1\n")
+    editor.chmod(0o755)
+    session = start(environment={"VISUAL": str(editor)}).ready()
+    session.say("1")
+    session.send(":edit\r")
+    session.sees("begun")
+    for _ in range(2):
+        session.send("\x03")
+        session.settle()
+    session.send("q\r")
+    session.sees("it = 42 : int")
+    session.ready()
+    assert "nterrupted" not in session.text() and "Stopping" not in session.text(), session.text()
+
+
+def test_a_watch_that_waits(terminal, tmp_path):
+    program = tmp_path / "program.nesl"
+
+    def stop():
+        terminal.ready()
+        program.write_text("x = 41;\nx;\n")
+        seen = terminal.text().count("41 : int")
+        terminal.send(":watch program.nesl\r")
+        terminal.wait("a run", lambda: terminal.text().count("41 : int") > seen)
+        terminal.settle()
+        return until_prompt(terminal)
+
+    best(stop)
+    # Nothing runs that is saved afterwards, and what the file has defined is there.
+    program.write_text("x = 43;\nx;\n")
+    terminal.settle(0.5)
+    assert terminal.say("x + 1") == ["it = 42 : int"]
+    assert "43" not in terminal.text()
+    # Presses behind the first one are for the line.
+    terminal.send(":watch program.nesl\r")
+    terminal.sees("43 : int")
+    terminal.send("\x03\x03\x03")
+    terminal.settle(0.3)
+    assert terminal.ready().say("x + 1")[-1] == "it = 44 : int"

@@ -67,6 +67,14 @@ class Tmux:
         x, y = self.tmux("display-message", "-p", "#{cursor_x} #{cursor_y}").split()
         return int(x), int(y)
 
+    def told_columns(self):
+        """The columns of the screen that the program was told."""
+        terminal = os.open(self.tmux("display-message", "-p", "#{pane_tty}").strip(), os.O_RDONLY | os.O_NOCTTY)
+        try:
+            return os.get_terminal_size(terminal).columns
+        finally:
+            os.close(terminal)
+
     def ready(self):
         """Waits for an empty prompt."""
         self.wait("prompt", lambda: (lambda at: at[0] == 6 and self.screen()[at[1]] == "nesl>")(self.cursor()))
@@ -171,6 +179,36 @@ def test_resizing_while_a_line_is_typed(tmux):
     # Values are shown as wide as the screen is now.
     tmux.say("{[0:i] : i in [0:60]}")
     assert any(70 < len(line) <= 100 for line in tmux.screen()), tmux.all()
+
+
+@pytest.mark.parametrize("back", [0, 30], ids=["at the end", "within"])
+@pytest.mark.parametrize("count", [12, 27, 200], ids=["short", "long", "higher than the screen"])
+def test_resizing_leaves_no_row_behind_and_takes_none_above(tmux, back, count):
+    for number in range(4):
+        tmux.say(f"{number} * 1000")
+    entry = "[" + ", ".join(str(n) for n in range(100, 100 + count)) + "]"
+    tmux.paste(entry, True)
+    tmux.sees(entry[-8:])
+    for _ in range(back):
+        tmux.press("Left")
+    for columns in [50, 23, 24, 60, 35, 90, 20, 80]:
+        tmux.tmux("resize-window", "-x", str(columns), "-y", "24")
+        # The program hears of it some time later; a key comes behind what it does then.
+        tmux.wait("the size", lambda: tmux.told_columns() == columns)
+        tmux.keys("x")
+        tmux.wait("the key", lambda: "x" in "".join(tmux.screen()))
+        tmux.press("BSpace")
+        tmux.wait("its end", lambda: "x" not in "".join(tmux.screen()))
+        # Lines that the terminal has broken are whole here.
+        lines = [line.rstrip() for line in tmux.tmux("capture-pane", "-p", "-J", "-S", "-").rstrip().split("\n")]
+        results = [line for line in lines if line.startswith("it = ")]
+        assert results == [f"it = {n * 1000} : int  it{n + 1}" for n in range(4)], (columns, lines)
+        if count < 200:
+            behind = lines[lines.index(results[-1]) + 1 :]
+            assert "".join(behind).strip() == f"nesl> {entry}", (columns, behind)
+    tmux.press("Enter")
+    tmux.sees("it = [100, 101," if count < 200 else "it = 200 elements")
+    tmux.ready()
 
 
 def test_resizing_during_a_computation(tmux):

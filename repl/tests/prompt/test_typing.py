@@ -1,5 +1,7 @@
 """Typing: what Enter does, indentation, colours, history, completion, questions, rc file, vi."""
 
+import re
+
 from terminal import DOWN, HOME, LEFT, RIGHT, UP
 
 
@@ -137,6 +139,28 @@ def test_ctrl_r_searches(terminal):
     terminal.wait("two results", lambda: terminal.text().count("alpha = 1 : int") == 2)
 
 
+def test_escape_ends_a_search_and_leaves_what_was_found(terminal):
+    terminal.say("alpha = 1")
+    terminal.say("beta = 2")
+    terminal.send("be")
+    terminal.settle()
+    terminal.send("\x12alp")
+    terminal.sees("`alp': alpha = 1")
+    terminal.send("\x1b")
+    terminal.wait("what was found", lambda: terminal.line() == "nesl> alpha = 1")
+    terminal.send("\x054\r")
+    terminal.sees("alpha = 14 : int")
+    # Ctrl-G brings back what was typed.
+    terminal.ready().send("bet")
+    terminal.settle()
+    terminal.send("\x12alp")
+    terminal.sees("`alp': alpha = 14")
+    terminal.send("\x07")
+    terminal.wait("what was typed", lambda: terminal.line().startswith("nesl> bet") and terminal.screen.cursor.x == 9)
+    terminal.send("a\r")
+    terminal.sees("it = 2 : int")
+
+
 def test_tab_completes(terminal, tmp_path):
     (tmp_path / "values.npy").write_bytes(b"")
     terminal.say("remembered = 3")
@@ -204,6 +228,41 @@ def test_vi_keys(terminal):
     # Escape and Enter in a piece are not Alt-Enter here.
     terminal.send("i\x1b\r")
     terminal.sees("it = 6 : int")
+
+
+def test_the_cursor_tells_the_mode_of_vi(terminal):
+    def shape():
+        shapes = re.findall(rb"\x1b\[(\d) q", terminal.output)
+        return shapes[-1] if shapes else None
+
+    terminal.say("40 + 2")
+    assert shape() is None
+    terminal.say(":set editing vi")
+    bar, block, underline = b"6", b"2", b"4"
+    assert shape() == bar
+    # Escape by itself, and in a piece with the next key; commands that begin to insert, and some that do not.
+    for keys, expected in [
+        ("1 + 2\x1b", block),
+        ("0", block),
+        ("i", bar),
+        ("\x1bh", block),
+        ("cw", bar),
+        ("3\x1b", block),
+        ("R", underline),
+        ("4\x1b", block),
+        ("A", bar),
+    ]:
+        terminal.send(keys)
+        terminal.settle()
+        terminal.wait(f"{expected} behind {keys!r}", lambda: shape() == expected)
+    before = terminal.mark()
+    terminal.send("\r")
+    terminal.settle()
+    terminal.ready()
+    # What runs has the cursor of the terminal.
+    assert re.findall(rb"\x1b\[(\d) q", terminal.output[before:]) == [b"0", bar]
+    terminal.say(":set editing emacs")
+    assert shape() == b"0"
 
 
 def test_home_goes_behind_the_mark(terminal):

@@ -18,7 +18,7 @@
 
 use super::division::{Divided, Division};
 use super::{Binary, Block, Class, Function, Inst, Kernel, Literal, Module, Op};
-use super::{Ty, Unary, Value, ValueTy, walk};
+use super::{Ty, Unary, Value, ValueTy};
 use crate::stack::with_stack;
 use rustc_hash::FxHashMap;
 
@@ -29,8 +29,7 @@ pub fn use_ranges(module: &mut Module) {
         let mut ranges = Ranges::new(&mut *types);
         ranges.block(body);
         if ranges.changed {
-            let values = types.len();
-            remove_unread(&mut [body], values, &mut |_| {});
+            sweep(body, &mut vec![false; types.len()]);
         }
     }
     for kernel in &mut module.kernels {
@@ -39,52 +38,35 @@ pub fn use_ranges(module: &mut Module) {
         // A later stage sees the values of an earlier one.
         stages.iter_mut().for_each(|stage| ranges.block(&mut stage.body));
         if ranges.changed {
-            let values = types.len();
-            let (mut bodies, sinks): (Vec<_>, Vec<_>) =
-                stages.iter_mut().map(|stage| (&mut stage.body, &stage.sinks)).unzip();
-            remove_unread(&mut bodies, values, &mut |read| {
-                sinks
-                    .iter()
-                    .flat_map(|sinks| sinks.iter())
-                    .for_each(|sink| sink.each_value(&mut *read));
-            });
+            let mut read = vec![false; types.len()];
+            for stage in stages.iter_mut().rev() {
+                let sinks = stage.sinks.iter();
+                sinks.for_each(|sink| sink.each_value(|v| read[v.0 as usize] = true));
+                sweep(&mut stage.body, &mut read);
+            }
         }
     }
 }
 
-/// Removes the operations on scalars whose results nothing reads; `also` names what is read outside of the blocks.
-fn remove_unread(
-    blocks: &mut [&mut Block],
-    values: usize,
-    also: &mut dyn FnMut(&mut dyn FnMut(Value)),
-) {
-    loop {
-        let mut read = vec![false; values];
-        let mut mark = |v: Value| read[v.0 as usize] = true;
-        for block in blocks.iter() {
-            block.insts.iter().for_each(|inst| walk::each_read(inst, &mut mark));
-            block.yields.iter().for_each(|v| mark(*v));
+/// Removes the operations on scalars whose results nothing reads; `read` is true for the values that later code reads.
+fn sweep(block: &mut Block, read: &mut [bool]) {
+    with_stack(|| {
+        block.yields.iter().for_each(|v| read[v.0 as usize] = true);
+        let mut kept = Vec::with_capacity(block.insts.len());
+        for mut inst in std::mem::take(&mut block.insts).into_iter().rev() {
+            let is_read = inst.results.iter().any(|v| read[v.0 as usize]);
+            if inst.op.class() == Class::Pure && !is_read {
+                continue;
+            }
+            inst.op.each_operand(|v| read[v.0 as usize] = true);
+            // The body of a loop sees what its condition computes.
+            let blocks: Vec<&mut Block> = inst.op.blocks_mut().collect();
+            blocks.into_iter().rev().for_each(|inner| sweep(inner, read));
+            kept.push(inst);
         }
-        also(&mut mark);
-        let mut removed = false;
-        blocks.iter_mut().for_each(|block| removed |= remove_unread_here(block, &read));
-        if !removed {
-            return;
-        }
-    }
-}
-
-fn remove_unread_here(block: &mut Block, read: &[bool]) -> bool {
-    let before = block.insts.len();
-    let needed = |inst: &Inst| {
-        inst.op.class() != Class::Pure || inst.results.iter().any(|v| read[v.0 as usize])
-    };
-    block.insts.retain(needed);
-    let mut removed = block.insts.len() < before;
-    for inst in &mut block.insts {
-        inst.op.blocks_mut().for_each(|inner| removed |= remove_unread_here(inner, read));
-    }
-    removed
+        kept.reverse();
+        block.insts = kept;
+    });
 }
 
 /// The numbers from `low` to `high`, both included. Bools are 0 and 1, chars are their codes.
@@ -306,12 +288,14 @@ impl<'m> Ranges<'m> {
         match (op, holds) {
             (Op::Unary(Unary::Not, a), _) => {
                 let a = *a;
-                self.narrow(a, !holds);
+                with_stack(|| self.narrow(a, !holds));
             }
             (Op::Binary(Binary::And, a, b), true) | (Op::Binary(Binary::Or, a, b), false) => {
                 let (a, b) = (*a, *b);
-                self.narrow(a, holds);
-                self.narrow(b, holds);
+                with_stack(|| {
+                    self.narrow(a, holds);
+                    self.narrow(b, holds);
+                });
             }
             (Op::Binary(op, a, b), _) => {
                 let (op, a, b) = (*op, *a, *b);

@@ -154,7 +154,7 @@ fn costed(state: &mut State, costs: Vec<Cost>) -> Outcome {
         let cells = [name, grouped(work), grouped(depth), ratio(parallelism(work, depth))];
         table.row(cells.into_iter().skip(usize::from(!several)));
     }
-    state.show(Output::Answer(table.bundle()));
+    state.show(Output::Answer(table.bundle_in(state.width())));
     Outcome::Done
 }
 

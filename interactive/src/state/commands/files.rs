@@ -42,7 +42,7 @@ pub(super) static WATCH: Command = Command {
             return outcome;
         }
         let text = format!("Watching {path}; an interrupt ends it.");
-        state.show(Output::Answer(Bundle::text(text)));
+        state.say(&text);
         while !interrupt.load(Ordering::Relaxed) && outcome != Outcome::Exit {
             std::thread::sleep(WATCH_PERIOD);
             let now = saved(&path);
@@ -110,7 +110,7 @@ pub(super) static SAVE: Command = Command {
             Ok(forms) => {
                 let forms = if forms == 1 { "1 form".to_owned() } else { format!("{forms} forms") };
                 let text = format!("{forms} in {}", path.display());
-                state.show(Output::Answer(Bundle::text(text)));
+                state.say(&text);
                 Outcome::Done
             }
             Err(message) => state.fail(Problem::of_command(message)),

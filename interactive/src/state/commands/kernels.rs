@@ -71,7 +71,7 @@ pub(super) static KERNELS: Command = Command {
             } else {
                 "Kernels are no longer timed."
             };
-            state.show(Output::Answer(Bundle::text(text)));
+            state.say(text);
             Outcome::Done
         }
         _ => of_forms(state, call),

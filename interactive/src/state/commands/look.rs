@@ -6,7 +6,7 @@ use crate::html::{PRE, escaped};
 use crate::output::{Outcome, Output, Problem};
 use crate::state::State;
 use crate::table::Table;
-use crate::text::{Lines, wrapped};
+use crate::text::{Lines, fitted, wrapped};
 use crate::unknown::unknown;
 use nesl_core::syntax::split;
 use nesl_engine::{Definition, Earlier, FileRange};
@@ -91,7 +91,7 @@ pub(super) static DOC: Command = Command {
         let name = call.operand.trim_end_matches(';').trim_end();
         match state.session.doc(name) {
             Some(text) => {
-                state.show(Output::Answer(Bundle::text(text.trim_end())));
+                state.say(text.trim_end());
                 Outcome::Done
             }
             None => unknown_name(state, name),
@@ -141,7 +141,7 @@ pub(super) static BROWSE: Command = Command {
                 "" => "Nothing is defined yet; `:browse sum` looks in the library.".to_owned(),
                 filter => format!("No name and no type has `{filter}` in it."),
             };
-            state.show(Output::Answer(Bundle::text(text)));
+            state.say(&text);
             return Outcome::Done;
         }
         let mut table = Table::new(&["name", "type"]);
@@ -234,7 +234,7 @@ fn columns(state: &State) -> usize {
 fn explained(command: &Command, columns: usize) -> String {
     let about = indented(command.about, 4, columns);
     let doc = wrapped(command.doc, columns.min(HELP_COLUMNS));
-    format!("{}\n{about}\n\n{doc}", usage(command))
+    format!("{}\n{about}\n\n{doc}", wrapped(&usage(command), columns))
 }
 
 /// Returns a text in lines that begin with blanks.
@@ -246,19 +246,14 @@ fn indented(text: &str, blanks: usize, columns: usize) -> String {
 
 /// Returns the list of the commands, in lines of so many characters.
 fn list(commands: Commands, columns: usize) -> Bundle {
-    // What is set out in columns keeps its blanks if it fits.
-    let fitted = |line: &str| match line.chars().count() > columns {
-        true => wrapped(line, columns),
-        false => line.to_owned(),
-    };
-    let mut text = INTRODUCTION.lines().map(fitted).collect::<Vec<_>>().join("\n") + "\n";
+    let mut text = fitted(INTRODUCTION, columns) + "\n";
     let mut table = Table::new(&["command", "about"]);
     let is_narrow = columns < USAGE_COLUMNS + 2 * MIN_ABOUT_CHARS;
     for command in commands.all() {
         let usage = usage(command);
         if is_narrow || usage.chars().count() + 4 > USAGE_COLUMNS {
             let about = indented(command.about, if is_narrow { 4 } else { USAGE_COLUMNS }, columns);
-            text += &format!("\n  {}\n{about}", wrapped(&usage, columns.saturating_sub(2)));
+            text += &format!("\n{}\n{about}", indented(&usage, 2, columns));
         } else {
             let about = indented(command.about, USAGE_COLUMNS, columns);
             text +=

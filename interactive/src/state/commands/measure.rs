@@ -56,7 +56,7 @@ pub(super) static STATS: Command = Command {
     about: "what the runtime did, and where the variables are",
     doc: "Launches, modules, transfers, waits and memory since the session began.",
     run: |state, _| {
-        let text = measure::stats(&state.session.stats());
+        let text = measure::stats(&state.session.stats(), state.width());
         state.show(Output::Answer(Bundle::text(text.trim_end())));
         Outcome::Done
     },

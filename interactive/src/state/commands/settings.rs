@@ -1,7 +1,6 @@
 //! Commands that change the session: `:set`, `:devices`, `:undo`, `:reset`.
 
 use super::{Command, Commands, Operand, word_start};
-use crate::bundle::Bundle;
 use crate::completion::{Completion, Completions};
 use crate::output::{Outcome, Output, Problem};
 use crate::runtimes::named;
@@ -216,7 +215,7 @@ pub(super) static SET: Command = Command {
         };
         let Some(value) = value else {
             let text = format!("{name} {}", (setting.current)(state));
-            state.show(Output::Answer(Bundle::text(text)));
+            state.say(&text);
             return Outcome::Done;
         };
         match (setting.change)(state, value) {
@@ -264,7 +263,7 @@ pub(super) static UNDO: Command = Command {
             [name] => format!("{name} is what it was before."),
             names => format!("{} are what they were before.", names.join(", ")),
         };
-        state.show(Output::Answer(Bundle::text(text)));
+        state.say(&text);
         Outcome::Done
     },
 };

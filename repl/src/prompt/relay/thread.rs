@@ -1,6 +1,7 @@
 //! The thread that reads the terminal while a line is edited.
 
 use super::{HAND_OVER, Pasted, State, is_awaited};
+use crate::prompt::mode;
 use nix::errno::Errno;
 use nix::fcntl::{FcntlArg, FdFlag, OFlag, fcntl};
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
@@ -28,6 +29,10 @@ const PIECE_BYTES: usize = 64 * 1024;
 const STOPPING: Duration = Duration::from_millis(20);
 /// The key by which the editor repaints its line: Ctrl-F9.
 const REPAINT: &[u8] = b"\x1b[20;5~";
+/// Ctrl-D, as a key.
+const END: u8 = 4;
+/// The byte that stands for a Ctrl-D that was pressed while the terminal gave whole lines.
+const END_AHEAD: u8 = 0;
 
 /// The relay. Standard input is the terminal, except while a line is read.
 pub struct Relay {
@@ -69,6 +74,7 @@ impl Relay {
         let Ok(modes) = tcgetattr(&self.terminal) else { return edit() };
         let _restored = Restored { relay: self, modes: modes.clone() };
         let _ = tcsetattr(&self.terminal, SetArg::TCSADRAIN, &raw(&modes));
+        self.take_ahead();
         let _ = dup2_stdin(&self.editors);
         std::thread::scope(|scope| {
             scope.spawn(move || self.pass(&stopped, &modes));
@@ -76,6 +82,11 @@ impl Relay {
             let _stop = stop;
             edit()
         })
+    }
+
+    /// Adds keys that were taken from the terminal before it is read again.
+    pub fn add(&self, keys: &[u8]) {
+        self.pasted.lock().read.extend_from_slice(keys);
     }
 
     /// Forgets what was typed and not yet read; `all` is false if what was typed behind Ctrl-C is kept.
@@ -140,6 +151,26 @@ impl Relay {
         }
     }
 
+    /// Reads what was typed while nobody edited a line. The terminal marks the place of a Ctrl-D, which ends a line
+    /// then, by [`END_AHEAD`].
+    fn take_ahead(&self) {
+        let has_keys = || {
+            let mut polled = [PollFd::new(self.terminal.as_fd(), PollFlags::POLLIN)];
+            poll(&mut polled, PollTimeout::ZERO).is_ok_and(|count| count > 0)
+        };
+        let mut bytes = vec![0; PIECE_BYTES];
+        while has_keys() {
+            // Its end is found by the thread.
+            let length = read(&self.terminal, &mut bytes).unwrap_or(0);
+            if length == 0 {
+                break;
+            }
+            let keys = bytes[..length].iter_mut();
+            keys.filter(|key| **key == END_AHEAD).for_each(|key| *key = END);
+            self.add(&bytes[..length]);
+        }
+    }
+
     /// Reads what the terminal has.
     fn take_in(&self) {
         let mut bytes = vec![0; PIECE_BYTES];
@@ -171,10 +202,12 @@ impl Relay {
     fn suspend(&self, modes: &Termios) {
         let _ = tcsetattr(&self.terminal, SetArg::TCSADRAIN, modes);
         let _ = write(std::io::stdout(), b"\x1b[?2004l");
+        let shown = mode::leave();
         let _ = kill(Pid::from_raw(0), Signal::SIGTSTP);
         std::thread::sleep(STOPPING);
         let _ = tcsetattr(&self.terminal, SetArg::TCSADRAIN, &raw(modes));
         let _ = write(std::io::stdout(), b"\x1b[?2004h");
+        mode::resume(shown);
         self.pasted.lock().keys.extend(REPAINT);
     }
 }
