@@ -14,12 +14,12 @@
 
 use super::{Binary, Inst, Literal, Op, Ty, Value, ValueTy};
 
-/// What is wanted of a division.
+/// The part of a division that is wanted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Divided {
-    /// [`Binary::Div`].
+    /// The result of [`Binary::Div`].
     Quotient,
-    /// [`Binary::Rem`].
+    /// The result of [`Binary::Rem`].
     Remainder,
 }
 
