@@ -33,8 +33,7 @@ pub enum Kind {
     #[regex(r"\.[0-9]+([eE][+-]?[0-9]+)?")]
     #[regex(r"[0-9]+[eE][+-]?[0-9]+")]
     Float,
-    // Between two back-quotes other languages quote; two chars are never side by side.
-    #[regex(r"`(?s:.)`?")]
+    #[regex(r"`(?s:.)")]
     Char,
     #[regex(r#""([^"\\]|\\(?s:.))*""#)]
     Text,
