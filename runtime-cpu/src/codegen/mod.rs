@@ -35,6 +35,7 @@ use machine::Machine;
 use nesl_runtime::kir::early_exit::add_early_exits;
 use nesl_runtime::kir::facts::{FunctionFacts, KernelFacts, kernel_facts};
 use nesl_runtime::kir::inline::{Limits, inline};
+use nesl_runtime::kir::ranges::use_ranges;
 use nesl_runtime::kir::{Kernel, Module, Sink, Space, liveness, walk};
 use phases::Phase;
 use std::sync::atomic::AtomicBool;
@@ -116,6 +117,7 @@ fn compile_here(
     stop: &AtomicBool,
 ) -> Result<Compiled, String> {
     let (mut module, facts) = inline(module, Limits::SMALL_CALLEES);
+    use_ranges(&mut module);
     add_early_exits(&mut module);
     let isa = machine.isa.clone();
     let convention = isa.default_call_conv();

@@ -6,7 +6,6 @@
 //! calls either: everything that does not call itself is inlined ([`Limits::ALL_CALLEES`]).
 
 use super::facts::{FunctionFacts, function_facts};
-use super::ranges::use_ranges;
 use super::simplify::remove_dead_marks;
 use super::walk;
 use super::{Block, Inst, Module, Op, Value, ValueTy};
@@ -32,7 +31,7 @@ impl Limits {
 }
 
 /// Returns the module with callees inlined that are within the limits and do not call themselves,
-/// in functions and kernels, and dead marks and what ranges decide removed; and the facts about its functions.
+/// in functions and kernels, and dead marks removed; and the facts about its functions.
 pub fn inline(module: &Module, limits: Limits) -> (Module, Vec<FunctionFacts>) {
     let facts = function_facts(module);
     let mut out = module.clone();
@@ -59,7 +58,6 @@ pub fn inline(module: &Module, limits: Limits) -> (Module, Vec<FunctionFacts>) {
     }
     let facts = function_facts(&out);
     remove_dead_marks(&mut out, &facts);
-    use_ranges(&mut out);
     let facts = function_facts(&out);
     (out, facts)
 }
