@@ -2,6 +2,7 @@
 //!
 //! ```text
 //! kir::inline       small functions become part of their callers, dead marks go
+//! kir::ranges       checks that cannot fail go, and divisions of small numbers by constants
 //! kir::early_exit   tests of all elements end with the first that decides
 //! unit              the module, its facts and constants, as all code sees them
 //! assemble          a machine function for each function and for each pass of a kernel
