@@ -199,21 +199,7 @@ impl ResidentValue {
         {
             return Ok(true);
         }
-        let is_exact = |x: f64| (x as f32 as f64).to_bits() == x.to_bits() || x.is_nan();
-        Ok(narrow(self.value(Some(runtime))?, &is_exact))
-    }
-
-    /// Returns true if the ints of the value are ints of a precision. Floats always are floats of it: they are rounded.
-    pub(crate) fn has_ints_of(
-        &self,
-        runtime: Option<&dyn Runtime>,
-        at: Precision,
-    ) -> Result<bool, Failure> {
-        let is_resident = self.0.resident.borrow().as_ref().is_some_and(|r| r.precision == at);
-        if at == Precision::Bits64 || is_resident {
-            return Ok(true);
-        }
-        Ok(narrow(self.value(runtime)?, &|_| true))
+        Ok(narrow(self.value(Some(runtime))?))
     }
 
     /// Returns the pair `(first, second)`, on the host if both are there.
@@ -293,18 +279,19 @@ fn size(value: &Value) -> u64 {
     })
 }
 
-/// Returns true if 32 bits represent every int of a value, and all of its floats fit.
-fn narrow(value: &Value, fits: &dyn Fn(f64) -> bool) -> bool {
+/// Returns true if 32 bits represent every number of a value exactly.
+fn narrow(value: &Value) -> bool {
     let int = |x: &i64| i32::try_from(*x).is_ok();
+    let float = |x: &f64| (*x as f32 as f64).to_bits() == x.to_bits() || x.is_nan();
     with_stack(|| match value {
         Value::Unit | Value::Bool(_) | Value::Char(_) => true,
         Value::Int(x) => int(x),
-        Value::Float(x) => fits(*x),
-        Value::Pair(both) => narrow(&both.0, fits) && narrow(&both.1, fits),
+        Value::Float(x) => float(x),
+        Value::Pair(both) => narrow(&both.0) && narrow(&both.1),
         Value::Sequence(Sequence::Ints(xs)) => xs.iter().all(int),
-        Value::Sequence(Sequence::Floats(xs)) => xs.iter().all(|x| fits(*x)),
+        Value::Sequence(Sequence::Floats(xs)) => xs.iter().all(float),
         Value::Sequence(Sequence::Bools(_) | Sequence::Chars(_)) => true,
-        Value::Sequence(Sequence::Values(xs)) => xs.iter().all(|x| narrow(x, fits)),
+        Value::Sequence(Sequence::Values(xs)) => xs.iter().all(narrow),
     })
 }
 

@@ -432,10 +432,7 @@ impl Session {
         let mut values = Vec::with_capacity(program.globals.len());
         for global in &program.globals {
             match self.values.get(&(global.item, Name::new(&global.name))) {
-                Some(value) => {
-                    self.check_ints(item, global, value)?;
-                    values.push(value.clone());
-                }
+                Some(value) => values.push(value.clone()),
                 None => {
                     let name = Name::new(&global.name);
                     let precision = self.settings.precision;
@@ -458,26 +455,6 @@ impl Session {
             }
         }
         Ok(values)
-    }
-
-    /// Fails if a value was computed with a wider precision, and has ints that the precision of the session lacks.
-    fn check_ints(
-        &self,
-        item: ItemId,
-        global: &ir::Global,
-        value: &lazy::Value,
-    ) -> Result<(), Vec<Diagnostic<super::FileRange>>> {
-        let lazy::Value::Computed(resident) = value else { return Ok(()) };
-        let has_ints = resident.has_ints_of(self.runtime(), self.settings.precision);
-        if has_ints.map_err(|failure| vec![self.runtime_failure(item, failure)])? {
-            return Ok(());
-        }
-        let message = format!("the value of `{}` does not fit ints of 32 bits", global.name);
-        let at = place(self.db.whole(item));
-        let report = Diagnostic::error(DiagnosticKind::Runtime, at, message)
-            .label(place(self.db.whole(global.item)), "it was computed with 64 bits")
-            .hint("`:set precision 64` goes back to them");
-        Err(vec![report])
     }
 
     /// A failed run as a diagnostic: at the innermost place of the user's own text.

@@ -186,7 +186,7 @@ pub(super) static SET: Command = Command {
     usage: "[NAME VALUE]",
     about: "the settings, or change one",
     doc: "`:set` lists the settings with their values, `:set seed` shows one, `:set precision 32` changes \
-          one. All values are kept: those computed keep their precision (with `:set precision 32`, using one with an int of more bits is an error), and another runtime, number of \
+          one. All values are kept: those computed keep their precision, and another runtime, number of \
           threads or limit of memory gets copies of the values when it first needs them.",
     run: |state, call| {
         let mut words = call.operand.trim_end_matches(';').split_whitespace();
