@@ -486,6 +486,7 @@ impl Resolver<'_> {
                 let start = self.locals.len();
                 let pats: Vec<PatId> = bindings.iter().map(|(pat, _)| *pat).collect();
                 self.bind(&pats);
+                self.without_in(*body, bindings);
                 if let Some(sieve) = sieve {
                     self.expr(*sieve);
                 }
@@ -516,6 +517,51 @@ impl Resolver<'_> {
                 }
             }
         }
+    }
+
+    /// Reports `{e : a | e < 3}`, where the elements of `a` are to be called `e`: `{e : e in a | e < 3}`.
+    fn without_in(&mut self, body: ExprId, bindings: &[(PatId, ExprId)]) {
+        let [(pat, sequence)] = bindings else { return };
+        let at = self.item.expr_spans[*sequence];
+        let Expr::Name(name) = &self.item.exprs[*sequence] else { return };
+        if self.item.pat_spans[*pat] != at || self.unknown.contains(name) {
+            return;
+        }
+        let mut missing: Option<&Name> = None;
+        let mut todo = vec![body];
+        while let Some(id) = todo.pop() {
+            match &self.item.exprs[id] {
+                Expr::Name(other) if other == name => return,
+                Expr::Name(other) => {
+                    let known = self.locals.iter().any(|(local, _)| local == other)
+                        || self.unknown.contains(other)
+                        || self.scope.value(other).is_some();
+                    if !known && missing.is_some_and(|missing| missing != other) {
+                        return;
+                    }
+                    missing = if known { missing } else { Some(other) };
+                }
+                Expr::Call { arg, .. } | Expr::Unary { arg, .. } => todo.push(*arg),
+                Expr::Binary { left, right, .. } => todo.extend([*left, *right]),
+                Expr::Index { sequence, index } => todo.extend([*sequence, *index]),
+                Expr::Pair(first, second) => todo.extend([*first, *second]),
+                _ => {}
+            }
+        }
+        let Some(missing) = missing.filter(|missing| self.scope.absent(missing).is_none()) else {
+            return;
+        };
+        let report = Diagnostic::error(
+            DiagnosticKind::Name,
+            self.loc(at),
+            format!("`{missing}` is undefined: nothing binds it here"),
+        );
+        let written = format!("{missing} in {name}");
+        let report =
+            report.fix(format!("to go over `{name}`, write `{written}`"), self.loc(at), written);
+        self.names.diagnostics.push(report);
+        self.ask(missing);
+        self.unknown.insert(missing.clone());
     }
 
     /// Returns true if the operator that ends at a token is `-`, too, as in `1 -- comment`.

@@ -33,7 +33,8 @@ pub enum Kind {
     #[regex(r"\.[0-9]+([eE][+-]?[0-9]+)?")]
     #[regex(r"[0-9]+[eE][+-]?[0-9]+")]
     Float,
-    #[regex(r"`(?s:.)")]
+    // Between two back-quotes other languages quote; two chars are never side by side.
+    #[regex(r"`(?s:.)`?")]
     Char,
     #[regex(r#""([^"\\]|\\(?s:.))*""#)]
     Text,

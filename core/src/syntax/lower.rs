@@ -12,6 +12,7 @@
 //! | `each` | the apply-to-each, and the mistakes that are common in it |
 //! | `pattern` | patterns and parameters |
 //! | `types` | types and their contexts |
+//! | `foreign_form` | reports of constructs of other languages that extend over a form |
 //! | `foreign_notation` | reports of the notation of other languages |
 //! | `rewritten` | what such notation is in NESL, as an edit |
 
@@ -19,6 +20,7 @@ mod binding;
 mod conditional;
 mod each;
 mod expr;
+mod foreign_form;
 mod foreign_notation;
 mod form;
 mod pattern;

@@ -75,6 +75,16 @@ pub(super) fn expression_after(tokens: &[Token], index: usize) -> Option<usize> 
     (end > index).then_some(end)
 }
 
+/// Returns true if there are two operands side by side among some tokens: a function may be applied to what
+/// ends there.
+pub(super) fn applies(tokens: &[Token], range: Range<usize>) -> bool {
+    range.skip(1).any(|at| {
+        ends_operand(tokens[at - 1].kind)
+            && begins_operand(tokens[at].kind)
+            && !(is_postfix(tokens, at))
+    })
+}
+
 /// Returns true for what stands between two expressions, or around one.
 fn ends_expression(kind: Kind) -> bool {
     matches!(

@@ -6,9 +6,11 @@
 //! | `generalise` | from the variables of the unifier to those of schemes |
 //! | `report` | type errors: both sides of a clash, the origin of each, and a suggestion |
 //! | `advice` | suggestions for calls whose argument does not fit |
+//! | `brief` | short expressions as text, for suggestions |
 //! | `words` | types in the words of messages |
 
 mod advice;
+mod brief;
 mod expr;
 mod generalise;
 mod report;
@@ -322,16 +324,16 @@ impl Infer<'_> {
                     let _ = self.unifier.unify(&ty, &actual, at);
                 }
                 let pattern = self.pattern(body, function.param);
-                if let Err(clash) =
-                    self.unifier.unify(&pattern, &param, body.at_pat(function.param))
-                {
-                    self.report_annotation(body, function, &pattern, &param, &clash);
+                let fits = self.unifier.unify(&pattern, &param, body.at_pat(function.param));
+                if let Err(clash) = &fits {
+                    self.report_annotation(body, function, &pattern, &own.ty, clash);
                 }
                 if let Some(expr) = function.body {
                     let before = body.diagnostics.len();
                     let actual = self.expr(body, expr);
                     if let Err(clash) = self.unifier.unify(&result, &actual, body.at(expr))
                         && body.diagnostics.len() == before
+                        && fits.is_ok()
                     {
                         self.report_result(body, function, expr, &result, &actual, &clash);
                     }

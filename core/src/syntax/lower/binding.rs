@@ -36,7 +36,9 @@ impl Lower<'_> {
                 let name = self.token_text(pat.start).to_owned();
                 let named =
                     pat.kind == Kind::NameRef && self.token_kind(equals.start) == Some(Kind::Name);
-                let report = if named && ["mut", "rec", "var", "const"].contains(&word.as_str()) {
+                let report = if let Some(typed) = self.typed_variable(equals.start) {
+                    typed
+                } else if named && ["mut", "rec", "var", "const"].contains(&word.as_str()) {
                     let at = self.node_range(pat);
                     let whole = at.cover(self.insert_at(equals.start));
                     let report = self.error(at, format!("there is no `{word}`"));

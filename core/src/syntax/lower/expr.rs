@@ -181,10 +181,18 @@ impl Lower<'_> {
             },
             Some(Kind::Char) => match &text.as_bytes()[1..] {
                 [byte] => Expr::Char(*byte),
+                // `` `a` ``, with a back-quote at both ends.
+                [byte, b'`'] => {
+                    let char = &text[..2];
+                    let report = self.error(at, "a char is written with one back-quote before it");
+                    self.report(report.fix(format!("write `` {char} ``"), at, char));
+                    Expr::Char(*byte)
+                }
                 _ => {
+                    let letter = text.trim_matches('`');
                     let report = self
-                        .error(at, format!("a char is one byte; `{}` takes several", &text[1..]))
-                        .hint(format!("use a string: \"{}\"", &text[1..]));
+                        .error(at, format!("a char is one byte; `{letter}` takes several"))
+                        .hint(format!("use a string: \"{letter}\""));
                     self.report(report);
                     Expr::Missing
                 }
@@ -330,9 +338,12 @@ impl Lower<'_> {
                 self.report(report);
                 return Expr::Missing;
             }
-            let report = self
-                .error(at, "a call needs an argument")
-                .hint("a function has exactly one, which may be a tuple");
+            let report = match self.called_command(node) {
+                Some(report) => report,
+                None => self
+                    .error(at, "a call needs an argument")
+                    .hint("a function has exactly one, which may be a tuple"),
+            };
             self.report(report);
             let arg = self.add(Expr::Missing, span(arg));
             return Expr::Call { fun, arg, optional: Vec::new() };

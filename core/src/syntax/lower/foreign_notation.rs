@@ -98,23 +98,27 @@ impl Lower<'_> {
         })
     }
 
-    /// Makes the report of `1..n`, at its second `.`.
+    /// Makes the report of `1..n` and `1 .. n`, at the dots.
     pub(super) fn dotted_range(&mut self, token: &Token) -> Option<Report> {
-        let at = self.tokens.iter().position(|other| other.range == token.range)?;
+        let at = self.position(token.range)?;
         let before = self.tokens.get(at.checked_sub(1)?)?;
-        let number = &self.text[before.range];
-        let single = &self.text[token.range] == ".";
-        let digits = number.strip_suffix('.').unwrap_or(number);
-        if single && digits == number {
+        // `1..n` is read as `1.` and a point.
+        let split = self.text[before.range].ends_with('.')
+            && before.kind == Kind::Float
+            && before.range.end() == token.range.start();
+        if &self.text[token.range] == "." && !split {
             return None;
         }
-        if !digits.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
-            || before.range.end() != token.range.start()
-        {
-            return None;
-        }
-        let report = self.error(token.range, "a range is not written with dots");
-        Some(report.hint(format!("write `[{digits}:n]`, which stops before n")))
+        let (whole, written) = self.range_with_dots(at)?;
+        Some(self.no_dots(token.range, whole, written))
+    }
+
+    /// Makes the report of a range with dots at some place, which is to be written in another way.
+    fn no_dots(&mut self, at: TextRange, whole: TextRange, written: String) -> Report {
+        let report = self.error(at, "a range is not written with dots");
+        let inside = written.strip_prefix('[').and_then(|rest| rest.strip_suffix(']'));
+        let inside = inside.unwrap_or(&written);
+        report.fix(format!("write `[{inside}]`, which stops before its end"), whole, written)
     }
 
     /// Makes the report of a `.` outside a number.
@@ -327,35 +331,11 @@ impl Lower<'_> {
         }
         if arg.kind == Kind::Literal
             && let (Some(start), Some(end)) = (a.strip_suffix('.'), b.strip_prefix('.'))
-            && let Ok(last) = end.parse::<i64>()
+            && digits(end)
         {
-            let end = last.saturating_add(1);
-            // `[1, 3..10]` is a range with a stride.
-            let number = |at: u32| self.token_text(at).parse::<i64>().ok();
-            let stride = arg.start.checked_sub(3).and_then(|first| {
-                let listed = self.token_kind(first + 1) == Some(Kind::Comma)
-                    && first.checked_sub(1).and_then(|open| self.token_kind(open))
-                        == Some(Kind::LBracket);
-                let (from, next) = (number(first)?, start.parse::<i64>().ok()?);
-                (listed && next > from).then_some((first, from, next - from))
-            });
-            if let Some((first, from, step)) = stride {
-                let range = format!("{from}:{end}:{step}");
-                let whole = self.range(Span::new(first, arg.end));
-                let report = self.error(whole, "a range is not written with dots");
-                return Some(report.fix(
-                    format!("write `[{range}]`, which stops before its end"),
-                    whole,
-                    range,
-                ));
-            }
-            let range = format!("{start}:{end}");
-            let report = self.error(whole, "a range is not written with dots");
-            return Some(report.fix(
-                format!("write `[{range}]`, which stops before its end"),
-                whole,
-                range,
-            ));
+            let first = arg.start as usize - 1;
+            let (whole, written) = self.inclusive_range(first..arg.end as usize, start, end);
+            return Some(self.no_dots(whole, whole, written));
         }
         let suffix = matches!(b, "f" | "F" | "L" | "l" | "u" | "U" | "i32" | "i64" | "f32" | "f64");
         if suffix && arg.kind != Kind::Paren {

@@ -30,6 +30,7 @@ pub(in super::super) fn lower(
         && !lower.diagnostics.is_empty()
         && lower.statement(true);
     let kind = if statement { ItemKind::Missing } else { kind };
+    let kind = lower.foreign_form(kind);
     if let Some(rest) = node.kids.last().filter(|kid| kid.kind == Kind::Error) {
         lower.left_over(rest);
     } else if node.kind == Kind::Error {
@@ -93,7 +94,7 @@ impl<'a> Lower<'a> {
                             let hint = "the element of `xs` at index `i` is `xs[i]`";
                             Self::fix_or_hint(report, hint, edit)
                         }
-                        ".." => report.hint("write `[1:5]`, which ends before 5"),
+                        ".." => report.hint("a range is written `[1:5]`, which stops before 5"),
                         "!" => match self.negation(token.range) {
                             Some((at, written)) => {
                                 // `!(car x)` is an entry in Lisp.
@@ -232,6 +233,8 @@ impl<'a> Lower<'a> {
                 let edit = self.choice_behind(first);
                 Self::fix_or_hint(report, "write `if c then a else b`", edit)
             }
+            Some(Kind::Colon | Kind::Colons) if let Some(typed) = self.typed_variable(first) => typed,
+            Some(Kind::At) if let Some(product) = self.matrix_product(first) => product,
             Some(Kind::Colons) => report.hint(
                 "a type is written in the definition: `function g(x) : int -> int = …`",
             ),
@@ -304,6 +307,7 @@ impl<'a> Lower<'a> {
 
     fn expression(&mut self, node: &Node) -> ItemKind {
         let value = self.expr(&node.kids[0]);
+        self.warn_of_lost_definition(&node.kids[0]);
         if self.statement(node.kids.len() > 1)
             || self.other_language(node.kids.len() > 1)
             || self.exprs[value] == Expr::Missing

@@ -117,6 +117,63 @@ impl<'a> Lower<'a> {
         Some((whole, write(self.written(left), self.written(right))))
     }
 
+    /// `a .. b`, whose dots are a token, or its end if `a` is an int: `[a:b + 1]`.
+    pub(super) fn range_with_dots(&self, dots: usize) -> Option<Rewritten> {
+        let start = operand::expression_before(self.tokens, dots)?;
+        // `0 ..< n` has no end to be included.
+        let less = usize::from(self.kind_at(dots + 1) == Some(Kind::Less));
+        let end = operand::expression_after(self.tokens, dots + 1 + less)?;
+        if operand::applies(self.tokens, start..dots) {
+            return None;
+        }
+        let from = self.written(start..dots);
+        let from = if from.starts_with(|c: char| c.is_ascii_digit()) {
+            from.strip_suffix('.').unwrap_or(from)
+        } else {
+            from
+        };
+        let to = self.written(dots + 1 + less..end);
+        if less == 1 {
+            return Some(self.range_between(start..end, from, to));
+        }
+        Some(self.inclusive_range(start..end, from, to))
+    }
+
+    /// Returns the range from one int to another, both included, which is written by some tokens.
+    pub(super) fn inclusive_range(&self, tokens: Range<usize>, from: &str, to: &str) -> Rewritten {
+        let below = to.strip_suffix('1').map(str::trim_end).and_then(|rest| rest.strip_suffix('-'));
+        let end = match (to.parse::<i64>(), below.map(str::trim_end)) {
+            (Ok(last), _) => last.saturating_add(1).to_string(),
+            (_, Some(rest)) if !rest.is_empty() => rest.to_owned(),
+            _ => format!("{to} + 1"),
+        };
+        self.range_between(tokens, from, &end)
+    }
+
+    /// Returns a range that stops before its end; `[1, 3 .. 10]` is one with a stride. The brackets of a
+    /// list around it are its own.
+    fn range_between(&self, tokens: Range<usize>, from: &str, end: &str) -> Rewritten {
+        let first = tokens.start;
+        let in_list = |open: usize| {
+            let opens = open.checked_sub(1).and_then(|open| self.kind_at(open));
+            opens == Some(Kind::LBracket) && self.kind_at(tokens.end) == Some(Kind::RBracket)
+        };
+        let int = |text: &str| text.parse::<i64>().ok();
+        let listed = first
+            .checked_sub(2)
+            .filter(|before| self.kind_at(before + 1) == Some(Kind::Comma) && in_list(*before));
+        if let Some(before) = listed
+            && let (Some(start), Some(next)) = (int(self.token_text(before as u32)), int(from))
+            && next > start
+        {
+            let whole = self.covered(before..tokens.end);
+            return (whole, format!("{start}:{end}:{}", next - start));
+        }
+        let range = format!("{from}:{end}");
+        let written = if in_list(first) { range } else { format!("[{range}]") };
+        (self.covered(tokens), written)
+    }
+
     /// `x in xs`: `find(x, xs) >= 0`.
     pub(super) fn membership(&self, word: u32) -> Option<Rewritten> {
         self.of_operands(word..word + 1, |x, xs| format!("find({x}, {xs}) >= 0"))

@@ -3,7 +3,7 @@
 //! Each function below covers one family of mistakes and returns `None` if the call is none of them; the
 //! first that applies gives the suggestion.
 
-use super::{Infer, MemberTypes};
+use super::{Infer, MemberTypes, brief};
 use crate::base::{Diagnostic, Loc, Name};
 use crate::syntax::ast::{Expr, ExprId};
 use crate::types::Ty;
@@ -125,12 +125,22 @@ impl Misfit<'_, '_> {
         }
     }
 
-    /// Returns how an operand is written in advice: as it is if it is a name or a number.
+    /// Returns the advice to write a string of one char as a char.
+    fn as_char(&self, c: char, at: Loc) -> Option<Advice> {
+        let text = format!("a char is written with a back-quote: `` `{c} ``");
+        Advice::fix(&text, at, self.in_place(format!("`{c}")))
+    }
+
+    /// Returns how an operand is written in advice: as it is if it is short.
     fn called(&self, operand: usize, otherwise: &str) -> String {
+        let id = self.operands.get(operand);
+        id.and_then(|id| brief::operand(self.body, *id)).unwrap_or_else(|| otherwise.to_owned())
+    }
+
+    /// Returns how an operand is called in advice: by its name if it is a variable.
+    fn named(&self, operand: usize, otherwise: &str) -> String {
         match self.literal(operand) {
             Some((Expr::Name(name), _)) => name.to_string(),
-            Some((Expr::Int(value), _)) => value.to_string(),
-            Some((Expr::Float(bits), _)) => format!("{:?}", f64::from_bits(bits.0)),
             _ => otherwise.to_owned(),
         }
     }
@@ -173,11 +183,7 @@ impl Misfit<'_, '_> {
         }
         if compares && self.has(&Ty::Char) && self.has(&string) {
             return match (0..self.types.len()).find_map(|at| self.one_char(at)) {
-                Some((c, at)) => Advice::fix(
-                    "a char is written with a back-quote",
-                    at,
-                    self.in_place(format!("`{c}")),
-                ),
+                Some((c, at)) => self.as_char(c, at),
                 None => Advice::hint("`[c]` is the string of one char `c`; `eql` compares strings"),
             };
         }
@@ -293,19 +299,19 @@ impl Misfit<'_, '_> {
         match (self.name, &self.types[..]) {
             ("<-" | "write", _) => Advice::hint(format!(
                 "`{a} <- [(i, x)]` is `{a}` with `x` at index `i`",
-                a = self.called(0, "a")
+                a = self.named(0, "a")
             )),
             ("->" | "get", [_, Ty::Sequence(_)]) => Advice::hint("the indices are ints"),
             ("->" | "get", _) => Advice::hint(format!(
                 "the elements at several indices are `{a} -> [i, j]`, one is `{a}[i]`",
-                a = self.called(0, "a")
+                a = self.named(0, "a")
             )),
             ("search_table", _) => Advice::hint(
                 "the keys are a sequence, and come first: `search_table([key], table)`",
             ),
             ("#" | "length", [ty]) if !compound(ty) => Advice::hint("only a sequence has a length"),
             ("+" | "-" | "*" | "/", types) if let Some(at) = types.iter().position(compound) => {
-                let tuple = self.called(at, "p");
+                let tuple = self.named(at, "p");
                 match &types[at] {
                     Ty::Record(record, _) => Advice::hint(format!(
                         "a record is taken apart by a pattern: `let {}(…) = {tuple} in …`",
@@ -379,6 +385,13 @@ impl Misfit<'_, '_> {
         let name = self.written;
         let string = Ty::Char.sequence();
         match (wanted, found) {
+            (Ty::Int, Ty::Float) if self.name == "float" => {
+                Advice::fix("it is a float already: leave out `float`", self.at, "")
+            }
+            (Ty::Float, Ty::Int) if matches!(self.name, "round" | "trunc" | "floor" | "ceil") => {
+                let text = format!("it is an int already: leave out `{name}`");
+                Advice::fix(&text, self.at, "")
+            }
             (Ty::Int | Ty::Float, text) if *text == string && self.types.len() == 1 => {
                 Advice::hint(
                     "`parse_int(s)` and `parse_float(s)` give the number that a string spells, and whether it is one",
@@ -395,11 +408,18 @@ impl Misfit<'_, '_> {
             (Ty::Int, Ty::Float) => {
                 Advice::hint("convert with `round(…)`, `floor(…)`, `ceil(…)` or `trunc(…)`")
             }
-            (Ty::Char, Ty::Sequence(_)) if let Some((c, at)) = self.one_char(at) => Advice::fix(
-                "a char is written with a back-quote",
-                at,
-                self.in_place(format!("`{c}")),
+            (Ty::Char, Ty::Sequence(_)) if let Some((c, at)) = self.one_char(at) => {
+                self.as_char(c, at)
+            }
+            (Ty::Sequence(_), Ty::Sequence(_)) if self.name == "flatten" => Advice::hint(
+                "it is flat already: `flatten` joins the elements of a sequence of sequences",
             ),
+            (Ty::Sequence(element), found @ Ty::Sequence(_)) if agrees(element, found) => {
+                Advice::hint(format!(
+                    "it takes a sequence of sequences: `{name}([{}])` has one",
+                    self.called(at, "xs")
+                ))
+            }
             (Ty::Sequence(element), found) if agrees(element, found) => {
                 Advice::hint("a sequence of one element is written `[x]`")
             }
@@ -442,21 +462,31 @@ impl Misfit<'_, '_> {
         };
         let depth = levels(0).max(levels(1));
         let names = [["x", "y"], ["xs", "ys"], ["rows", "others"]];
+        // An operand that is the same for all elements must not be hidden by one of them.
+        let same = match (levels(0), levels(1)) {
+            (0, _) => self.called(0, "a"),
+            (_, 0) => self.called(1, "a"),
+            _ => String::new(),
+        };
+        let names = names.map(|pair| pair.map(|name| not_in(&same, name)));
         // The expression for elements at each level, from the innermost outwards.
         let mut text = String::new();
         for level in 0..depth.min(names.len()) {
-            let [a, b] = names[level];
+            let [a, b] = &names[level];
             if level == 0 {
                 text = match &self.types[..] {
                     [_] if written.starts_with(char::is_alphabetic) => format!("{written}({a})"),
                     [_] => format!("-{a}"),
-                    _ if levels(0) == 0 => format!("{} {written} {a}", self.called(0, "a")),
-                    _ if levels(1) == 0 => format!("{a} {written} {}", self.called(1, "a")),
+                    _ if levels(0) == 0 => format!("{same} {written} {a}"),
+                    _ if levels(1) == 0 => format!("{a} {written} {same}"),
                     _ => format!("{a} {written} {b}"),
                 };
             }
             let outermost = level + 1 == depth;
-            let [c, d] = names.get(level + 1).copied().unwrap_or(["as", "bs"]);
+            let [c, d] = match names.get(level + 1) {
+                Some([c, d]) => [c.as_str(), d.as_str()],
+                None => ["as", "bs"],
+            };
             let (c, d) = match outermost {
                 true => (self.called(0, c), self.called(1, d)),
                 false => (c.to_owned(), d.to_owned()),
@@ -474,6 +504,18 @@ impl Misfit<'_, '_> {
         let mut text = format!("for each element: `{text}`");
         if written == "+" && self.types.len() == 2 && levels(0) == levels(1) {
             text.push_str("; `++` joins sequences");
+        }
+        // One element and a sequence of its type may be joined, too.
+        if let ("+", [one, many]) = (written, &self.types[..]) {
+            let joins = |one: &Ty, many: &Ty| matches!(many, Ty::Sequence(of) if agrees(of, one));
+            let join = match () {
+                _ if joins(one, many) => Some(format!("[{same}] ++ {}", self.called(1, "xs"))),
+                _ if joins(many, one) => Some(format!("{} ++ [{same}]", self.called(0, "xs"))),
+                _ => None,
+            };
+            if let Some(join) = join {
+                text.push_str(&format!("; to put it beside them: `{join}`"));
+            }
         }
         Advice { text, edit: None }
     }
@@ -560,6 +602,15 @@ impl Misfit<'_, '_> {
     }
 }
 
+/// Returns a name like the given one that is not in a text.
+fn not_in(text: &str, name: &str) -> String {
+    let mut name = name.to_owned();
+    while brief::mentions(text, &name) {
+        name.push('1');
+    }
+    name
+}
+
 /// Splits the type of a parameter into that of `count` arguments.
 fn parts(param: &Ty, count: usize) -> Vec<Ty> {
     let mut all = Vec::new();
@@ -634,6 +685,13 @@ pub(super) fn miscounted(
         }
         ("join", [Ty::Sequence(_), _]) => hint(
             "`flatten({w ++ \", \" : w in words})` puts strings together, each with what stands behind it",
+        ),
+        ("log", [Ty::Float | Ty::Var(_)]) => Some((
+            "the natural logarithm is `ln(x)`; `log(x, b)` is the one to base b".to_owned(),
+            Some((at, "ln".to_owned())),
+        )),
+        ("log", [_]) => hint(
+            "the natural logarithm of a float is `ln(2.0)`; `log(2.0, 10.0)` is one to base 10",
         ),
         ("dist", [_]) => hint("`dist(x, n)` has n times `x`"),
         ("rand", [_, _]) => hint("`rand(n)` is below n: `a + rand(b - a)`"),

@@ -471,9 +471,11 @@ impl Infer<'_> {
         body: &mut MemberTypes<'_>,
         function: &Function,
         pattern_ty: &Ty,
-        declared_ty: &Ty,
+        annotation_ty: &Ty,
         clash: &Clash,
     ) {
+        let Ty::Function(declared) = annotation_ty else { return };
+        let declared_ty = &declared.param;
         let (pattern, declared) = (self.show(pattern_ty), self.show(declared_ty));
         let at = body.at_pat(function.param);
         let mut report = self.error(
@@ -490,10 +492,35 @@ impl Infer<'_> {
         if matches!(self.unifier.shallow(pattern_ty), Ty::Pair(..))
             && !matches!(self.unifier.shallow(declared_ty), Ty::Pair(..))
         {
-            report = report.hint("each parameter has a type: `: (int, int) -> int`");
+            report = match (&function.annotation, self.uncurried(pattern_ty, annotation_ty)) {
+                (Some(annotation), Some(whole)) => report.fix(
+                    format!("several parameters are one tuple: `: {whole}`"),
+                    body.loc(annotation.ty.span),
+                    whole,
+                ),
+                _ => report.hint("each parameter has a type: `: (int, int) -> int`"),
+            };
         }
         let report = self.explain(report, clash);
         body.report(report);
+    }
+
+    /// Returns the type `(int, int) -> int` for parameters that are declared one after the other, as in
+    /// `int -> int -> int`.
+    fn uncurried(&self, pattern: &Ty, annotation: &Ty) -> Option<String> {
+        let mut all = Vec::new();
+        let mut rest = self.unifier.resolved(annotation);
+        let mut parameters = self.unifier.resolved(pattern);
+        loop {
+            let Ty::Function(function) = rest else { return None };
+            all.push(self.show(&function.param));
+            rest = function.result.clone();
+            match parameters {
+                Ty::Pair(_, second) => parameters = (*second).clone(),
+                _ => break,
+            }
+        }
+        Some(format!("({}) -> {}", all.join(", "), self.show(&rest)))
     }
 
     /// Reports a body that does not have the declared type, or that of a recursive call.

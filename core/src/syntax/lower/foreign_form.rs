@@ -1,0 +1,223 @@
+//! Reports of constructs of other languages that extend over a form, in place of the reports of their parts.
+
+use super::super::ast::{Expr, ItemKind};
+use super::super::grammar::Node;
+use super::super::lexer::Kind;
+use super::super::unterminated;
+use super::{Lower, Report};
+use crate::base::{Diagnostic, DiagnosticKind, Name, Span, TextRange};
+
+/// A part of a form that would be a comment in another language, from its mark to the end of its line.
+struct ForeignComment {
+    /// The span of its mark and of what follows.
+    span: Span,
+    /// The number of tokens of its mark: two for `--`, one for `#`.
+    mark: u32,
+    /// The comment as NESL has it.
+    written: String,
+}
+
+impl Lower<'_> {
+    /// Reports what of a whole form is of another language; then that alone is wrong with it.
+    pub(super) fn foreign_form(&mut self, kind: ItemKind) -> ItemKind {
+        let report = self.choice_by_patterns().or_else(|| self.wrong_in_comment());
+        let Some(report) = report else { return kind };
+        self.diagnostics.clear();
+        self.report(report);
+        let missing = self.add(Expr::Missing, Span::default());
+        match kind {
+            ItemKind::Function(mut function) => {
+                function.body = Some(missing);
+                ItemKind::Function(function)
+            }
+            ItemKind::Binding { pattern, stored, .. } => {
+                ItemKind::Binding { pattern, value: missing, stored }
+            }
+            _ => ItemKind::Missing,
+        }
+    }
+
+    /// Returns the parts of the form that are comments in other languages: behind `--` and a blank, and
+    /// behind `#` and a blank at the beginning of a line or of the form.
+    fn foreign_comments(&self) -> Vec<ForeignComment> {
+        let end = unterminated(self.tokens) as u32;
+        let text = |from: u32, to: u32| &self.text[self.range(Span::new(from, to))];
+        let blank_after = |at: u32| {
+            let end = usize::from(self.insert_after(at).start());
+            self.text[end..].starts_with([' ', '\t'])
+        };
+        let mut all = Vec::new();
+        let mut at = 0;
+        while at < end {
+            let mark = match self.token_kind(at) {
+                Some(Kind::Minus) if text(at, at + 2) == "--" && at + 2 < end => 2,
+                Some(Kind::Hash) if at == 0 || self.breaks_before(at) => 1,
+                _ => 0,
+            };
+            if mark == 0 || !blank_after(at + mark - 1) {
+                at += 1;
+                continue;
+            }
+            let start = at;
+            at += mark;
+            while at < end && !self.breaks_before(at) {
+                at += 1;
+            }
+            let words = if start + mark < at { text(start + mark, at) } else { "" };
+            if !words.is_empty() && !words.contains('%') {
+                let written = format!("% {words} %");
+                all.push(ForeignComment { span: Span::new(start, at), mark, written });
+            }
+        }
+        all
+    }
+
+    /// Makes the report of a comment of another language in which something has been reported.
+    fn wrong_in_comment(&mut self) -> Option<Report> {
+        if self.diagnostics.is_empty() {
+            return None;
+        }
+        let comment = self.foreign_comments().into_iter().find(|comment| {
+            let whole = self.range(comment.span);
+            self.diagnostics.iter().any(|d| whole.contains_range(d.primary.at))
+        })?;
+        let first = comment.span.start;
+        let at = self.range(Span::new(first, first + comment.mark));
+        let sign = &self.text[at];
+        let report = self.error(at, format!("`{sign}` does not begin a comment"));
+        let whole = self.range(comment.span);
+        Some(report.fix("a comment is written `% … %`", whole, comment.written))
+    }
+
+    /// Makes the report of `match e with | 1 -> 2 | _ -> 3`, `case e of …` and `switch (e) { … }`.
+    fn choice_by_patterns(&mut self) -> Option<Report> {
+        let count = self.tokens.len() as u32;
+        let is = |at: u32, words: &[&str]| {
+            let word = self.token_text(at);
+            words.iter().any(|other| word.eq_ignore_ascii_case(other))
+        };
+        let word = (0..count).find(|at| is(*at, &["match", "case", "switch"]))?;
+        let after = self.token_kind(word + 1)?;
+        let operand = matches!(
+            after,
+            Kind::Name
+                | Kind::Int
+                | Kind::Float
+                | Kind::Char
+                | Kind::Text
+                | Kind::LParen
+                | Kind::CallParen
+                | Kind::LBracket
+                | Kind::Hash
+        );
+        let divider = (word + 2..count)
+            .find(|at| is(*at, &["with", "of"]) || self.token_kind(*at) == Some(Kind::LBrace))?;
+        let arms = (divider..count)
+            .any(|at| matches!(self.token_kind(at), Some(Kind::RightArrow | Kind::FatArrow)));
+        let braces = self.token_kind(divider) == Some(Kind::LBrace);
+        // Braces are of NESL, too, where nothing else is wrong.
+        if !operand || braces && self.diagnostics.is_empty() || !(braces || arms) {
+            return None;
+        }
+        let at = self.range(Span::new(word, word + 1));
+        let word = self.token_text(word).to_owned();
+        let report = self.error(at, format!("there is no `{word}`"));
+        Some(report.hint(
+            "a choice is written `if x == 1 then … else if x == 2 then … else …`; a tuple or a record is taken apart by `let (a, b) = x in …`",
+        ))
+    }
+
+    /// Makes the report of `x : int = 3`, a variable with a type, at its colon.
+    pub(super) fn typed_variable(&mut self, colon: u32) -> Option<Report> {
+        let before = colon.checked_sub(1)?;
+        if !matches!(self.token_kind(colon), Some(Kind::Colon | Kind::Colons))
+            || !matches!(self.token_kind(before), Some(Kind::Name | Kind::RParen))
+        {
+            return None;
+        }
+        let in_type = |at: &u32| {
+            matches!(
+                self.token_kind(*at),
+                Some(
+                    Kind::Name
+                        | Kind::LBracket
+                        | Kind::RBracket
+                        | Kind::LParen
+                        | Kind::CallParen
+                        | Kind::RParen
+                        | Kind::Comma
+                        | Kind::RightArrow
+                        | Kind::Star
+                )
+            )
+        };
+        let end = (colon + 1..).find(|at| !in_type(at))?;
+        let first = self.token_text(colon + 1).to_ascii_lowercase();
+        let scalar = matches!(&first[..], "int" | "float" | "bool" | "char" | "string");
+        let function = (colon + 1..end).any(|at| self.token_kind(at) == Some(Kind::RightArrow));
+        let defined = self.token_kind(end) == Some(Kind::Equals);
+        let last = matches!(self.token_kind(end), None | Some(Kind::Semi | Kind::Dollar));
+        if end == colon + 1 || !(defined || scalar && last && !function) {
+            return None;
+        }
+        let at = self.range(Span::new(colon, end));
+        let report = self.error(at, "a variable is defined without its type");
+        let name = self.token_text(before);
+        if !defined {
+            return Some(report.hint(format!(
+                "it is defined by its value, `{name} = …`; its type is found by itself"
+            )));
+        }
+        let whole = TextRange::new(self.insert_after(before).start(), at.end());
+        Some(report.fix("leave out the type, which is found by itself", whole, ""))
+    }
+
+    /// Makes the report of `exit()`, a command as other languages call it.
+    pub(super) fn called_command(&mut self, node: &Node) -> Option<Report> {
+        let word = self.token_text(0).to_ascii_lowercase();
+        let command = match word.as_str() {
+            "exit" | "quit" => "exit",
+            "help" => "help",
+            _ => return None,
+        };
+        let at = self.node_range(node);
+        let whole = node.start == 0 && node.kids[0].end == 1;
+        whole.then(|| {
+            self.error(at, "a command has no parentheses").fix(
+                format!("write `{command};`"),
+                at,
+                command,
+            )
+        })
+    }
+
+    /// Warns of `x => 3`, a form of its own, where the name before the sign is not used: `x = 3` was meant.
+    pub(super) fn warn_of_lost_definition(&mut self, node: &Node) {
+        let (Kind::Lambda, [param, body]) = (node.kind, &node.kids[..]) else { return };
+        let name = Name::new(self.token_text(param.start));
+        let used = (body.start..body.end).any(|at| Name::new(self.token_text(at)) == name);
+        if param.kind != Kind::NameRef || !body.present() || used || param.start != 0 {
+            return;
+        }
+        let sign = self.range(Span::new(param.end, param.end + 1));
+        let message = format!("`{name} => …` is a function value, and does not define `{name}`");
+        let report = Diagnostic::warning(DiagnosticKind::Syntax, sign, message);
+        self.warnings.push(report.fix("a variable is defined with `=`", sign, "="));
+    }
+
+    /// Makes the report of `a @ b`, the product of matrices in other languages, at its sign.
+    pub(super) fn matrix_product(&mut self, sign: u32) -> Option<Report> {
+        let (whole, written) = self.of_operands(sign..sign + 1, |a, b| {
+            format!(
+                "{{{{sum({{x * y : x in row; y in col}}) : col in transpose({b})}} : row in {a}}}"
+            )
+        })?;
+        let at = self.range(Span::new(sign, sign + 1));
+        let report = self.error(at, "`@` stands before one value, of which it makes a string");
+        Some(report.fix(
+            format!("the product of two matrices is `{written}`; strings are joined by `++`"),
+            whole,
+            written,
+        ))
+    }
+}
