@@ -75,9 +75,17 @@ fn torn(db: &dyn Db, item: Item) -> bool {
     let word = item.text(db)[first.range].to_ascii_lowercase();
     let ends = matches!(&word[..], "end" | "endfunction" | "endif" | "done" | "fi" | "od");
     ends || matches!(
-        first.kind,
-        Kind::RParen | Kind::RBracket | Kind::RBrace | Kind::InKw | Kind::ThenKw | Kind::ElseKw
-    ) || before.contains('\n') && !before.ends_with('\n')
+            first.kind,
+            Kind::RParen | Kind::RBracket | Kind::RBrace | Kind::InKw | Kind::ThenKw | Kind::ElseKw
+        )
+        || before.contains('\n') && !before.ends_with('\n')
+}
+
+/// Firewall: returns true if an item begins on another line than the form before it ends on.
+#[salsa::tracked(returns(copy))]
+pub(crate) fn begins_line(db: &dyn Db, item: Item) -> bool {
+    let first = parse(db, item).tokens.first();
+    first.is_none_or(|first| item.text(db)[..usize::from(first.range.start())].contains('\n'))
 }
 
 /// The positions in a file's outline of the forms that define each name, those that failed included.

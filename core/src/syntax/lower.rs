@@ -45,6 +45,7 @@ pub(super) struct Lowered {
     pub(super) item: Item,
     pub(super) diagnostics: Vec<Report>,
     pub(super) lines: Vec<Report>,
+    pub(super) comments: Vec<(TextRange, Report)>,
 }
 
 /// An item being lowered.
@@ -63,6 +64,8 @@ struct Lower<'a> {
     warnings: Vec<Report>,
     /// Reports of arguments that begin a line, see [`Parsed::lines`](super::Parsed::lines).
     lines: Vec<Report>,
+    /// The comments of other languages, see [`Parsed::comments`](super::Parsed::comments).
+    comments: Vec<(TextRange, Report)>,
     /// Tokens among which there is no `where`: nested operands are not searched again.
     without_where: Span,
     /// The number of parts so far of the type that is being lowered.
@@ -88,6 +91,7 @@ impl<'a> Lower<'a> {
             diagnostics: Vec::new(),
             warnings: Vec::new(),
             lines: Vec::new(),
+            comments: Vec::new(),
             without_where: Span::default(),
             type_parts: 0,
             unclosed: Vec::new(),
@@ -107,6 +111,7 @@ impl<'a> Lower<'a> {
             mut diagnostics,
             warnings,
             mut lines,
+            comments,
             decisive,
             ..
         } = self;
@@ -128,7 +133,7 @@ impl<'a> Lower<'a> {
         });
         diagnostics.extend(warnings);
         let item = Item { kind, span, exprs, expr_spans, pats, pat_spans };
-        Lowered { item, diagnostics, lines }
+        Lowered { item, diagnostics, lines, comments }
     }
 
     fn add(&mut self, expr: Expr, span: Span) -> ExprId {
