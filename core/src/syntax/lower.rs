@@ -37,6 +37,9 @@ pub(super) use form::lower;
 
 type Report = Diagnostic<TextRange>;
 
+/// The message about `` `a` `` and `'a'`.
+const QUOTED_CHAR: &str = "a char is written with one back-quote before it";
+
 /// The number of errors reported for one form; further ones are dropped.
 const MAX_REPORTS: usize = 50;
 
@@ -122,6 +125,7 @@ impl<'a> Lower<'a> {
         // Only the first report about a location is kept, and none where a bracket is missing.
         diagnostics.sort_by_key(|d| d.primary.at.start());
         diagnostics.dedup_by_key(|d| d.primary.at.start());
+        merge_repeated(self.text, &mut diagnostics);
         diagnostics
             .retain(|d| d.primary.at.is_empty() || !unclosed.contains(&d.primary.at.start()));
         // What is missing at the end of a bracket is the reason that it is not closed.
@@ -549,4 +553,35 @@ fn is_word(kind: Kind) -> bool {
 
 fn span(node: &Node) -> Span {
     Span::new(node.start, node.end)
+}
+
+/// Keeps the first of the reports that chars are quoted as in other languages: who writes one so writes all of them so.
+/// Its fix is that of all of them.
+fn merge_repeated(text: &str, reports: &mut Vec<Report>) {
+    let is_quoted = |report: &Report| report.message == QUOTED_CHAR;
+    let edits: Vec<(TextRange, String)> = reports
+        .iter()
+        .filter(|report| is_quoted(report))
+        .filter_map(|report| report.hints.first()?.edit.clone())
+        .collect();
+    let [(first, _), .., (last, _)] = &edits[..] else { return };
+    let whole = first.cover(*last);
+    let mut written = String::new();
+    let mut from = whole.start();
+    for (at, char) in &edits {
+        written.push_str(&text[TextRange::new(from, at.start())]);
+        written.push_str(char);
+        from = at.end();
+    }
+    let others = edits.len() - 1;
+    let note = match others {
+        1 => "there is another one in this form".to_owned(),
+        _ => format!("there are {others} more in this form"),
+    };
+    let mut seen = false;
+    reports.retain(|report| !is_quoted(report) || !std::mem::replace(&mut seen, true));
+    if let Some(report) = reports.iter_mut().find(|report| is_quoted(report)) {
+        report.notes.push(note);
+        report.hints[0].edit = Some((whole, written));
+    }
 }
