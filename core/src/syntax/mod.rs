@@ -18,6 +18,7 @@
 //! | `operand` | the operands beside a sign that is no operator |
 //! | `format` | the formatter |
 //! | `entry` | entries of a prompt or a notebook: are they complete, and what program they are |
+//! | `excerpt` | code in one line, cut between tokens |
 //! | `dump` | tokens, tree and abstract syntax as text |
 
 pub mod ast;
@@ -25,6 +26,7 @@ mod attempt;
 mod comments;
 mod dump;
 pub mod entry;
+mod excerpt;
 mod format;
 mod grammar;
 mod lexer;
@@ -40,6 +42,7 @@ use long_literal::LongLiteral;
 use std::sync::Arc;
 
 pub use dump::{dump_ast, dump_tokens, dump_tree};
+pub use excerpt::excerpt;
 pub use format::{format, format_form, format_forms, own};
 pub use lexer::{Kind, Token, lex};
 pub use split::{LOOKAHEAD_TOKENS, is_complete, split};
