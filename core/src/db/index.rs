@@ -4,7 +4,7 @@
 use super::Db;
 use super::input::{File, Form, Item, Library, NameKey};
 use crate::base::Name;
-use crate::syntax::ast::Item as Ast;
+use crate::syntax::ast::{Item as Ast, ItemKind};
 use crate::syntax::{self, Kind, Parsed};
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
@@ -125,6 +125,13 @@ pub(crate) fn index(db: &dyn Db, file: File) -> FxHashMap<Name, Vec<u32>> {
         }
     }
     index
+}
+
+/// Firewall: returns true if an item is a `load` of a file.
+#[salsa::tracked(returns(copy))]
+pub(crate) fn is_load(db: &dyn Db, item: Item) -> bool {
+    let ItemKind::Command(command) = &ast(db, item).kind else { return false };
+    command.verb.name.folded() == "load" && !command.args.is_empty()
 }
 
 /// The files that a file loads, each with the position of the `load` form.
