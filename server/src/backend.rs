@@ -8,7 +8,7 @@ mod large_answers;
 use crate::convert::colors::{self, Sent};
 use crate::convert::{structure, typing};
 use crate::cost::{self, Costs};
-use crate::diagnostics::{Looks, publish};
+use crate::diagnostics::{self, Looks, publish};
 use crate::kept::Kept;
 use crate::large::Large;
 use crate::layouts::Layouts;
@@ -425,12 +425,7 @@ impl LanguageServer for Backend {
         let snapshot = self.snapshot(&params.text_document.uri);
         let (runs, looks) = (self.runs.clone(), self.looks.clone());
         let items = answer(snapshot, move |s| looks.diagnostics(s, &runs));
-        let report = FullDocumentDiagnosticReport { result_id: None, items: items.await? };
-        let report = RelatedFullDocumentDiagnosticReport {
-            related_documents: None,
-            full_document_diagnostic_report: report,
-        };
-        Ok(DocumentDiagnosticReport::Full(report).into())
+        Ok(diagnostics::report(items.await?, params.previous_result_id).into())
     }
 
     async fn hover(&self, params: HoverParams) -> Result<Option<Hover>> {

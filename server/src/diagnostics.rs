@@ -12,10 +12,15 @@ use crate::run::Runs;
 use crate::world::{Snapshot, World};
 use nesl_core::db::FileId;
 use nesl_core::ide::Problems;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHasher};
+use std::hash::{Hash, Hasher};
 use std::sync::{Arc, Mutex, PoisonError};
 use tower_lsp_server::Client;
-use tower_lsp_server::ls_types::{Diagnostic, MessageType, Uri};
+use tower_lsp_server::ls_types::{
+    Diagnostic, DocumentDiagnosticReport, FullDocumentDiagnosticReport, MessageType,
+    RelatedFullDocumentDiagnosticReport, RelatedUnchangedDocumentDiagnosticReport,
+    UnchangedDocumentDiagnosticReport, Uri,
+};
 
 /// The facts about a document that are kept between two looks at it.
 #[derive(Default)]
@@ -95,4 +100,23 @@ pub fn of(snapshot: &Snapshot, known: &mut Known) -> Vec<Diagnostic> {
         all.extend(unused.iter().map(|unused| convert::unused(snapshot, unused)));
     }
     all
+}
+
+/// The answer to a client that asks for diagnostics: none where it has them already, by the name of those it has.
+pub fn report(items: Vec<Diagnostic>, known: Option<String>) -> DocumentDiagnosticReport {
+    let mut hasher = FxHasher::default();
+    serde_json::to_string(&items).unwrap_or_default().hash(&mut hasher);
+    let name = format!("{:x}", hasher.finish());
+    if known.as_ref() == Some(&name) {
+        let report = UnchangedDocumentDiagnosticReport { result_id: name };
+        return DocumentDiagnosticReport::Unchanged(RelatedUnchangedDocumentDiagnosticReport {
+            related_documents: None,
+            unchanged_document_diagnostic_report: report,
+        });
+    }
+    let report = FullDocumentDiagnosticReport { result_id: Some(name), items };
+    DocumentDiagnosticReport::Full(RelatedFullDocumentDiagnosticReport {
+        related_documents: None,
+        full_document_diagnostic_report: report,
+    })
 }

@@ -411,6 +411,13 @@ def test_point_25_diagnostics_on_demand(folder):
         report = raw.ask("textDocument/diagnostic", {"textDocument": {"uri": uri}})["result"]
         assert report["kind"] == "full"
         assert "tow" in report["items"][0]["message"]
+        # What the client has already is not sent again.
+        known = {"textDocument": {"uri": uri}, "previousResultId": report["resultId"]}
+        again = raw.ask("textDocument/diagnostic", known)["result"]
+        assert again == {"kind": "unchanged", "resultId": report["resultId"]}
+        raw.tell("textDocument/didChange", {"textDocument": {"uri": uri, "version": 2},
+                                            "contentChanges": [{"text": "x = 2;\n"}]})
+        assert raw.ask("textDocument/diagnostic", known)["result"]["items"] == []
     finally:
         raw.end()
 

@@ -67,7 +67,8 @@ impl Lower<'_> {
             };
             let sign = self.token_kind(at) == Some(Kind::Minus);
             let blank = mark > 0 && blank_after(at + mark - 1);
-            if mark == 0 || sign && mark == 1 || !blank && !(sign && begins) {
+            let begins_comment = if sign { mark > 1 && (blank || begins) } else { blank };
+            if !begins_comment {
                 at += mark.max(1);
                 continue;
             }
