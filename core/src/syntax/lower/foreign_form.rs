@@ -79,7 +79,11 @@ impl Lower<'_> {
             }
             let words = if start + mark < at { text(start + mark, at) } else { "" };
             let several = words.contains([' ', '\t']);
-            if !words.is_empty() && !words.contains('%') && (blank || several) {
+            if words.is_empty() && sign && begins && mark > 2 {
+                // A line of signs alone.
+                let written = format!("% {} %", text(start, at));
+                all.push(ForeignComment { span: Span::new(start, at), mark, several, written });
+            } else if !words.is_empty() && !words.contains('%') && (blank || several) {
                 let written = format!("% {words} %");
                 all.push(ForeignComment { span: Span::new(start, at), mark, several, written });
             }
@@ -101,7 +105,13 @@ impl Lower<'_> {
     fn wrong_in_comment(&self) -> Option<Report> {
         let wrong =
             |whole: &TextRange| self.diagnostics.iter().any(|d| whole.contains_range(d.primary.at));
-        let comment = self.comments.iter().find(|(whole, _)| wrong(whole));
+        let comment = self.comments.iter().find(|(whole, _)| wrong(whole)).or_else(|| {
+            // What is wrong behind a comment at the beginning is wrong because the form begins there.
+            let first = self.range(Span::new(0, 2));
+            let begins = |whole: &TextRange| whole.start() == first.start();
+            let comment = self.comments.first().filter(|(whole, _)| begins(whole))?;
+            (!self.diagnostics.is_empty() && &self.text[first] == "--").then_some(comment)
+        });
         comment.map(|(_, report)| report.clone())
     }
 
