@@ -38,8 +38,8 @@ fn word(name: &str) -> Option<&'static str> {
     })
 }
 
-/// The known names within a few keystrokes of `name`, nearest first, at most three.
-fn nearest(name: &str, known: impl Iterator<Item = String>) -> Vec<String> {
+/// Returns the known names within a few keystrokes of `name`, nearest first, at most three.
+pub fn nearest(name: &str, known: impl Iterator<Item = String>) -> Vec<String> {
     let name = name.to_lowercase();
     let allowed = (name.chars().count() / 3).max(1);
     let mut near: Vec<(usize, String)> = known

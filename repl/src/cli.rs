@@ -5,6 +5,7 @@ use crate::runtimes::RUNTIMES;
 use crate::stages::STAGES;
 use anyhow::anyhow;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use clap::error::{ContextKind, ContextValue};
 use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 use nesl_engine::session::{Precision, Strategy, Version};
 use nesl_engine::{Settings, ShownValues, Stage};
@@ -13,6 +14,7 @@ use nesl_interactive::growth::{SEEDS_PER_SIZE, size};
 use nesl_interactive::runtimes::{self, RuntimeRow};
 use nesl_interactive::state::Setup;
 use nesl_interactive::state::commands::{self, bytes};
+use nesl_interactive::unknown::nearest;
 use nesl_runtime::runtime::{self, Runtime};
 use std::ffi::OsString;
 use std::io::IsTerminal;
@@ -564,7 +566,27 @@ impl Measures {
 
 /// Reads the command line; prints help, the version or what is wrong with it, and exits.
 pub fn parse() -> Cli {
-    Cli::parse_from(with_command(with_blanks(std::env::args_os().collect())))
+    let arguments = with_command(with_blanks(std::env::args_os().collect()));
+    Cli::try_parse_from(&arguments).unwrap_or_else(|error| with_nearest(error, &arguments).exit())
+}
+
+/// Replaces the commands that an error about an unknown one suggests by those within a few keystrokes of it: clap
+/// compares words by the letters that they share, and takes `rn` for `kernel`.
+fn with_nearest(mut error: clap::Error, arguments: &[OsString]) -> clap::Error {
+    let Some(ContextValue::String(unknown)) = error.get(ContextKind::InvalidSubcommand) else {
+        return error;
+    };
+    let mut command = &Cli::command();
+    for word in arguments.iter().skip(1).take_while(|word| **word != **unknown) {
+        command = command.find_subcommand(word).unwrap_or(command);
+    }
+    let names = command.get_subcommands().map(|known| known.get_name().to_owned());
+    let near = nearest(unknown, names);
+    error.remove(ContextKind::SuggestedSubcommand);
+    if !near.is_empty() {
+        error.insert(ContextKind::SuggestedSubcommand, ContextValue::Strings(near));
+    }
+    error
 }
 
 /// Puts a blank before the expressions of `nesl eval` that begin with a minus sign and cannot be options:

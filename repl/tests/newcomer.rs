@@ -1,8 +1,10 @@
 //! Tests named after the points that a newcomer's review of the program made and that no other test holds.
 #![cfg(target_os = "linux")]
 
-use std::io::{BufRead, BufReader};
-use std::process::{Command, Stdio};
+use std::io::{BufRead, BufReader, Read, Write};
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
 
 fn nesl() -> Command {
     Command::new(env!("CARGO_BIN_EXE_nesl"))
@@ -90,6 +92,39 @@ fn n16_a_file_that_is_not_there_is_an_error_with_a_place() {
     assert!(said.contains(":1:2") && said.contains("/nowhere"), "{said}");
 }
 
+#[test]
+fn n18_a_read_without_end_is_interrupted_at_once() {
+    let mut child = nesl()
+        .args(["eval", "#read_string_from_file(\"/dev/zero\")"])
+        .stdout(Stdio::null())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("it starts");
+    // The peak of its memory tells that it reads: it starts with less.
+    let reads = || peak_bytes(&child).is_some_and(|bytes| bytes > 200 << 20);
+    let begun = Instant::now();
+    while !reads() {
+        assert!(begun.elapsed() < Duration::from_secs(60), "it reads");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    let asked = Instant::now();
+    let pid = child.id().to_string();
+    Command::new("kill").args(["-INT", &pid]).status().expect("kill is there");
+    let code = child.wait().expect("it ends").code();
+    assert!(asked.elapsed() < Duration::from_secs(2), "{:?}", asked.elapsed());
+    let mut said = String::new();
+    child.stderr.take().expect("it is piped").read_to_string(&mut said).expect("text");
+    assert_eq!(said.matches("Interrupted.").count(), 1, "{said}");
+    assert_eq!(code, Some(130), "{said}");
+}
+
+/// Returns the most memory that a process has had, while it runs.
+fn peak_bytes(child: &Child) -> Option<u64> {
+    let status = std::fs::read_to_string(format!("/proc/{}/status", child.id())).ok()?;
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
+    Some(line.trim().trim_end_matches(" kB").parse::<u64>().ok()? << 10)
+}
+
 /// The file has no blocks on the disk.
 #[test]
 fn n19_a_program_has_a_size_from_which_it_is_refused() {
@@ -135,6 +170,84 @@ fn n20_a_program_that_is_ended_leaves_no_temporary_files() {
     }
 }
 
+/// Asks a server where a function of the library is defined, in the name of a client that can only open files, and
+/// returns the answer.
+fn definition_in_library(temporary: &Path) -> String {
+    let mut child = nesl()
+        .arg("lsp")
+        .env("TMPDIR", temporary)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .expect("it starts");
+    let mut input = child.stdin.take().expect("it is piped");
+    let mut output = BufReader::new(child.stdout.take().expect("it is piped"));
+    let mut tell = |method: &str, id: &str, params: &str| {
+        let body = format!(r#"{{"jsonrpc":"2.0",{id}"method":"{method}","params":{params}}}"#);
+        write!(input, "Content-Length: {}\r\n\r\n{body}", body.len()).expect("it reads");
+    };
+    let mut answer_to = |id: u32| loop {
+        let body = message(&mut output);
+        if body.contains(&format!("\"id\":{id}")) && !body.contains("\"method\"") {
+            return body;
+        }
+    };
+    let client = r#"{"processId":null,"rootUri":null,"capabilities":{}}"#;
+    tell("initialize", r#""id":1,"#, client);
+    answer_to(1);
+    tell("initialized", "", "{}");
+    let document = r#"{"uri":"file:///a.nesl","languageId":"nesl","version":1,"text":"any([t]);"}"#;
+    tell("textDocument/didOpen", "", &format!(r#"{{"textDocument":{document}}}"#));
+    let place = r#"{"textDocument":{"uri":"file:///a.nesl"},"position":{"line":0,"character":1}}"#;
+    tell("textDocument/definition", r#""id":2,"#, place);
+    let answer = answer_to(2);
+    child.kill().expect("it runs");
+    child.wait().expect("it ends");
+    answer
+}
+
+/// Returns the next message of a server.
+fn message(output: &mut impl BufRead) -> String {
+    let mut length = 0;
+    loop {
+        let mut line = String::new();
+        assert_ne!(output.read_line(&mut line).expect("text"), 0, "it answers");
+        if let Some(bytes) = line.strip_prefix("Content-Length: ") {
+            length = bytes.trim().parse().expect("a number");
+        }
+        if line == "\r\n" {
+            break;
+        }
+    }
+    let mut body = vec![0; length];
+    output.read_exact(&mut body).expect("a message");
+    String::from_utf8(body).expect("text")
+}
+
+#[test]
+fn n21_each_user_has_a_folder_for_the_texts_of_the_library() {
+    use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
+    let temporary = tempfile::tempdir().expect("a folder");
+    let answer = definition_in_library(temporary.path());
+    let folders = || std::fs::read_dir(temporary.path()).expect("a folder").flatten();
+    let is_library = |name: &str| name.starts_with("nesl-library-");
+    let found = folders().find(|entry| entry.file_name().to_str().is_some_and(is_library));
+    let folder = found.expect("it has a name of its own").path();
+    let name = folder.file_name().and_then(|name| name.to_str()).expect("a name").to_owned();
+    let metadata = folder.metadata().expect("a folder");
+    assert!(name.ends_with(&format!("-{}", metadata.uid())), "{name}");
+    assert_eq!(metadata.permissions().mode() & 0o777, 0o700);
+    assert!(answer.contains(&name), "{answer}");
+    // What somebody else put there in its place is not followed.
+    std::fs::remove_dir_all(&folder).expect("it is there");
+    let elsewhere = tempfile::tempdir().expect("a folder");
+    symlink(elsewhere.path(), &folder).expect("a link");
+    let answer = definition_in_library(temporary.path());
+    assert!(!answer.contains(&name), "{answer}");
+    assert_eq!(std::fs::read_dir(elsewhere.path()).expect("a folder").count(), 0);
+}
+
 #[test]
 fn n22_the_memory_of_a_run_can_be_limited() {
     let output = nesl()
@@ -144,6 +257,106 @@ fn n22_the_memory_of_a_run_can_be_limited() {
     assert_eq!(output.status.code(), Some(1));
     let said = String::from_utf8_lossy(&output.stderr);
     assert!(said.contains("Out of memory") && said.contains("the limit is 5."), "{said}");
+}
+
+#[test]
+fn n23_a_sum_of_many_terms_takes_little_memory() {
+    /// The number of terms.
+    const TERMS: usize = 100_000;
+    /// The memory that a term may take, in bytes, besides what a program without any takes.
+    const TERM_BYTES: u64 = 2_000;
+    /// The memory of a program that does nothing, in bytes.
+    const IDLE_BYTES: u64 = 80 << 20;
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("long.nesl");
+    std::fs::write(&path, vec!["1"; TERMS].join("+") + ";").expect("written");
+    let mut child = nesl().arg("run").arg(&path).stdout(Stdio::piped()).spawn().expect("it starts");
+    let mut peak = 0;
+    while child.try_wait().expect("a process").is_none() {
+        peak = peak_bytes(&child).unwrap_or(0).max(peak);
+        std::thread::sleep(Duration::from_millis(2));
+    }
+    let mut printed = String::new();
+    child.stdout.take().expect("it is piped").read_to_string(&mut printed).expect("text");
+    assert_eq!(printed, format!("it = {TERMS} : int\n"));
+    assert!(peak < IDLE_BYTES + TERMS as u64 * TERM_BYTES, "{peak} bytes");
+}
+
+#[test]
+fn programs_in_other_encodings_are_read_or_refused_by_name() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let utf16 = |text: &str, bytes: fn(u16) -> [u8; 2]| {
+        std::iter::once(0xfeff).chain(text.encode_utf16()).flat_map(bytes).collect::<Vec<u8>>()
+    };
+    for (name, text) in [
+        ("little.nesl", utf16("1 + 2;\r\n", u16::to_le_bytes)),
+        ("big.nesl", utf16("1 + 2;\r\n", u16::to_be_bytes)),
+    ] {
+        std::fs::write(folder.path().join(name), &text).expect("written");
+        for command in ["run", "check", "fmt"] {
+            let output = nesl()
+                .args([command, name])
+                .current_dir(folder.path())
+                .output()
+                .expect("it starts");
+            assert_eq!(output.status.code(), Some(2), "{output:?}");
+            let said = String::from_utf8_lossy(&output.stderr);
+            let expected = format!("nesl: cannot read {name}: it is UTF-16; save it as UTF-8\n");
+            assert_eq!(said, expected);
+        }
+        assert_eq!(std::fs::read(folder.path().join(name)).expect("it is there"), text);
+    }
+    // The mark at the beginning of a file in UTF-8 is a blank.
+    std::fs::write(folder.path().join("mark.nesl"), "\u{feff}1 + 2;\r\nx;\r\n").expect("written");
+    let output = nesl().args(["run", "mark.nesl"]).current_dir(folder.path()).output();
+    let output = output.expect("it starts");
+    assert_eq!(String::from_utf8_lossy(&output.stdout), "it = 3 : int\n");
+    assert!(String::from_utf8_lossy(&output.stderr).contains("mark.nesl:2:1"), "{output:?}");
+}
+
+/// The limit of a file's size stands for a full disk: a write fails in the middle of a file.
+#[test]
+fn a_write_beyond_the_limit_is_an_error_and_leaves_no_file() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let temporary = tempfile::tempdir().expect("a folder");
+    for (call, name) in [
+        ("write_csv({(i, i) : i in [0:100000]}, \"\", \"a.csv\")", "a.csv"),
+        ("write_npy([0:100000], \"a.npy\")", "a.npy"),
+        ("write_string_to_file({`a : i in [0:100000]}, \"a.txt\")", "a.txt"),
+        ("write_object_to_file([0:100000], \"a.object\")", "a.object"),
+    ] {
+        let path = folder.path().join("p.nesl");
+        std::fs::write(&path, format!("{call};\n")).expect("written");
+        for old in [None, Some("as it was")] {
+            let target = folder.path().join(name);
+            if let Some(old) = old {
+                std::fs::write(&target, old).expect("written");
+            }
+            // The unit of the limit is 512 or 1,024 bytes, as the shell has it.
+            let output = Command::new("sh")
+                .args(["-c", "ulimit -f 16; exec \"$0\" run p.nesl", env!("CARGO_BIN_EXE_nesl")])
+                .current_dir(folder.path())
+                .env("TMPDIR", temporary.path())
+                .output()
+                .expect("there is a shell");
+            let said = String::from_utf8_lossy(&output.stderr);
+            assert_eq!(output.status.code(), Some(1), "{call}: {said}");
+            let expected = format!("cannot write `{name}`: File too large");
+            assert!(said.contains(&expected) && said.contains("p.nesl:1:1"), "{call}: {said}");
+            assert_eq!(std::fs::read_to_string(&target).ok().as_deref(), old, "{call}");
+            let mut left: Vec<_> = [folder.path(), temporary.path()]
+                .iter()
+                .flat_map(|folder| std::fs::read_dir(folder).expect("a folder").flatten())
+                .map(|entry| entry.file_name().into_string().expect("a name"))
+                .filter(|other| other != "p.nesl" && (old.is_none() || other != name))
+                .collect();
+            left.sort();
+            assert!(left.is_empty(), "{call}: {left:?}");
+            if old.is_some() {
+                std::fs::remove_file(&target).expect("it is there");
+            }
+        }
+    }
 }
 
 /// An afternoon's task with data, on a few rows: a table with dates, categories and missing values is read,
@@ -196,4 +409,29 @@ fn a_table_is_read_grouped_joined_and_written() {
         Some("2021-03-14,north,P2,2,nan"),
         "a missing number is written as NaN"
     );
+}
+
+/// The nearest command is the one with the fewest keystrokes between, not the one with most letters in common.
+#[test]
+fn mistyped_commands_suggest_the_nearest() {
+    let said = |arguments: &[&str]| {
+        let output = nesl().args(arguments).output().expect("it starts");
+        assert_eq!(output.status.code(), Some(2), "{output:?}");
+        String::from_utf8_lossy(&output.stderr).into_owned()
+    };
+    for (arguments, near) in [
+        (&["rn", "a.nesl"][..], "'run'"),
+        (&["rnu"], "'run'"),
+        (&["evl", "1"], "'eval'"),
+        (&["chekc"], "'check'"),
+        (&["kernl"], "'kernel'"),
+        (&["kernel", "instal"], "'install'"),
+        (&["--threads", "1", "eavl"], "'eval'"),
+    ] {
+        let message = said(arguments);
+        let tip = format!("tip: a similar subcommand exists: {near}\n");
+        assert!(message.contains(&tip), "{arguments:?}: {message}");
+    }
+    let message = said(&["frobnicate"]);
+    assert!(message.contains("unrecognized subcommand") && !message.contains("tip:"), "{message}");
 }

@@ -8,7 +8,7 @@ mod large_answers;
 use crate::convert::colors::{self, Sent};
 use crate::convert::{structure, typing};
 use crate::cost::{self, Costs};
-use crate::diagnostics::{self, Known, publish};
+use crate::diagnostics::{self, Looks, publish};
 use crate::kept::Kept;
 use crate::large::Large;
 use crate::layouts::Layouts;
@@ -51,6 +51,7 @@ pub struct Backend {
     costs: Arc<Costs>,
     layouts: Arc<Layouts>,
     facts: Arc<Facts>,
+    looks: Arc<Looks>,
     large: Arc<Large>,
     /// The lenses and hints last shown.
     lenses: Arc<Kept<Arc<ide::Lens>>>,
@@ -92,6 +93,7 @@ impl Backend {
             costs,
             layouts: Arc::default(),
             facts: Arc::default(),
+            looks: Arc::default(),
             large,
             lenses: Arc::default(),
             hints: Arc::default(),
@@ -256,6 +258,7 @@ impl LanguageServer for Backend {
             self.world.clone(),
             self.queue.clone(),
             self.runs.clone(),
+            self.looks.clone(),
         ));
         if self.world().client.watch {
             let client = self.client.clone();
@@ -302,6 +305,7 @@ impl LanguageServer for Backend {
         self.colors.closed(&uri);
         self.layouts.closed(&uri);
         self.facts.closed(&uri);
+        self.looks.closed(&uri);
         self.lenses.closed(&uri);
         self.hints.closed(&uri);
         self.written_lenses.closed(&uri);
@@ -419,18 +423,9 @@ impl LanguageServer for Backend {
         params: DocumentDiagnosticParams,
     ) -> Result<DocumentDiagnosticReportResult> {
         let snapshot = self.snapshot(&params.text_document.uri);
-        let runs = self.runs.clone();
-        let items = answer(snapshot, move |s| {
-            let mut all = diagnostics::of(s, &mut Known::default());
-            all.extend(runs.problems(s));
-            all
-        });
-        let report = FullDocumentDiagnosticReport { result_id: None, items: items.await? };
-        let report = RelatedFullDocumentDiagnosticReport {
-            related_documents: None,
-            full_document_diagnostic_report: report,
-        };
-        Ok(DocumentDiagnosticReport::Full(report).into())
+        let (runs, looks) = (self.runs.clone(), self.looks.clone());
+        let items = answer(snapshot, move |s| looks.diagnostics(s, &runs));
+        Ok(diagnostics::report(items.await?, params.previous_result_id).into())
     }
 
     async fn hover(&self, params: HoverParams) -> Result<Option<Hover>> {

@@ -1,9 +1,9 @@
 //! A position in a file, and the form, token and expression at it.
 
 use super::{Database, FileId, Form};
-use crate::base::{ItemId, Span, TextRange, TextSize, shorten};
+use crate::base::{ItemId, Span, TextRange, TextSize};
 use crate::syntax::ast::{self, ExprId, PatId};
-use crate::syntax::{Kind, Parsed, Token};
+use crate::syntax::{Kind, Parsed, Token, excerpt};
 use std::sync::Arc;
 
 /// A position in a form.
@@ -92,7 +92,7 @@ impl<'a> Cursor<'a> {
 
     /// The text of a span in one line of at most `limit` characters.
     pub fn snippet(&self, span: Span, limit: usize) -> String {
-        shorten(&self.text(span), limit)
+        excerpt(&self.text(span), limit)
     }
 }
 

@@ -4,7 +4,7 @@
 use super::Db;
 use super::input::{File, Form, Item, Library, NameKey};
 use crate::base::Name;
-use crate::syntax::ast::Item as Ast;
+use crate::syntax::ast::{Item as Ast, ItemKind};
 use crate::syntax::{self, Kind, Parsed};
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
@@ -45,7 +45,7 @@ pub(crate) fn syntax_errors(db: &dyn Db, item: Item) -> bool {
 }
 
 /// Returns true if an item goes on with what a form before it began: that form has syntax errors, and this one
-/// begins behind it in its line, on an indented line, or with a word that no form begins with.
+/// begins behind it in its line as a case of a choice, on an indented line, or with a word that no form begins with.
 #[salsa::tracked(returns(copy))]
 pub(crate) fn goes_on(db: &dyn Db, item: Item) -> bool {
     /// The number of forms that one mistake may tear off from the form with it.
@@ -74,10 +74,42 @@ fn torn(db: &dyn Db, item: Item) -> bool {
     // The last word of what other languages begin with a word.
     let word = item.text(db)[first.range].to_ascii_lowercase();
     let ends = matches!(&word[..], "end" | "endfunction" | "endif" | "done" | "fi" | "od");
-    ends || matches!(
-        first.kind,
-        Kind::RParen | Kind::RBracket | Kind::RBrace | Kind::InKw | Kind::ThenKw | Kind::ElseKw
-    ) || before.contains('\n') && !before.ends_with('\n')
+    ends || is_case(db, item)
+        || matches!(
+            first.kind,
+            Kind::RParen | Kind::RBracket | Kind::RBrace | Kind::InKw | Kind::ThenKw | Kind::ElseKw
+        )
+        || before.contains('\n') && !before.ends_with('\n')
+}
+
+/// Returns true if an item begins in the line of the one before it as a case of a choice does in other languages:
+/// `_ -> 3`, `Some(x) => x`, `default: 3`.
+fn is_case(db: &dyn Db, item: Item) -> bool {
+    let text = item.text(db);
+    let tokens = &parse(db, item).tokens;
+    let kind = |at: usize| tokens.get(at).map(|token| token.kind);
+    let Some(first) = tokens.first() else { return false };
+    if text[..usize::from(first.range.start())].contains('\n') {
+        return false;
+    }
+    let arrow = |at: usize| matches!(kind(at), Some(Kind::RightArrow | Kind::FatArrow));
+    // The arrow stands behind one token, or behind one with parentheses after it.
+    let behind = match kind(1) {
+        Some(Kind::CallParen | Kind::LParen) => {
+            tokens.iter().position(|token| token.kind == Kind::RParen).map_or(1, |at| at + 1)
+        }
+        _ => 1,
+    };
+    let word = text[first.range].to_ascii_lowercase();
+    let labelled = matches!(&word[..], "_" | "case" | "default" | "otherwise" | "when");
+    labelled || arrow(behind)
+}
+
+/// Firewall: returns true if an item begins on another line than the form before it ends on.
+#[salsa::tracked(returns(copy))]
+pub(crate) fn begins_line(db: &dyn Db, item: Item) -> bool {
+    let first = parse(db, item).tokens.first();
+    first.is_none_or(|first| item.text(db)[..usize::from(first.range.start())].contains('\n'))
 }
 
 /// The positions in a file's outline of the forms that define each name, those that failed included.
@@ -93,6 +125,13 @@ pub(crate) fn index(db: &dyn Db, file: File) -> FxHashMap<Name, Vec<u32>> {
         }
     }
     index
+}
+
+/// Firewall: returns true if an item is a `load` of a file.
+#[salsa::tracked(returns(copy))]
+pub(crate) fn is_load(db: &dyn Db, item: Item) -> bool {
+    let ItemKind::Command(command) = &ast(db, item).kind else { return false };
+    command.verb.name.folded() == "load" && !command.args.is_empty()
 }
 
 /// The files that a file loads, each with the position of the `load` form.

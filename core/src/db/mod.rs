@@ -351,20 +351,23 @@ impl Database {
             .iter()
             .map(|d| d.clone().map(|range| self.in_file(item, range)))
             .collect();
-        if all.is_empty() {
-            let input = input::item(item);
+        let input = input::item(item);
+        let comment = query::foreign_comment(self, input);
+        if all.is_empty() && comment.is_none() {
             all.extend(scope::unterminated(self, input).map(|d| d.map(|loc| self.place(loc))));
         }
-        let below = query::diagnostics(self, input::item(item));
+        let below = query::diagnostics(self, input);
         let lines = &self.parsed(item).lines;
-        if !lines.is_empty() && below.iter().any(|d| d.severity == Severity::Error) {
+        if let Some(comment) = comment {
+            all.push(comment.map(|range| self.in_file(item, range)));
+        } else if !lines.is_empty() && below.iter().any(|d| d.severity == Severity::Error) {
             // What is wrong follows from a line that was to be a form of its own.
             all.extend(lines.iter().map(|d| d.clone().map(|range| self.in_file(item, range))));
         } else {
             all.extend(below.iter().map(|d| d.clone().map(|loc| self.place(loc))));
         }
         if all.iter().any(|d| d.severity == Severity::Error)
-            && index::goes_on(self, input::item(item))
+            && (index::goes_on(self, input) || query::in_comment(self, input))
         {
             all.iter_mut().for_each(|d| d.follows |= d.severity == Severity::Error);
         }

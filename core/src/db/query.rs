@@ -1,10 +1,10 @@
 //! The queries that check a program: names, recursion groups, types, signatures and diagnostics.
 
-use super::index::{ast, form, positions, syntax_errors};
+use super::index::{self, ast, form, positions, syntax_errors};
 use super::input::{self, File, Item};
 use super::scope::{self, ItemScope};
 use super::{Database, Db, is_hoisted};
-use crate::base::{Diagnostic, ItemId, Loc, Name};
+use crate::base::{Diagnostic, ItemId, Loc, Name, Severity, TextRange};
 use crate::names::{Names, Resolution};
 use crate::prim::PrimKind;
 use crate::syntax::ast::{Item as Ast, ItemKind};
@@ -239,6 +239,49 @@ pub(crate) fn diagnostics(db: &dyn Db, item: Item) -> Vec<Diagnostic<Loc>> {
     };
     all.extend(crate::types::serial_calls(item.into(), ast(db, item), names, &is_serial));
     all
+}
+
+/// Returns the report of a comment of another language in an item without syntax errors, if something is wrong in it.
+pub(crate) fn foreign_comment(db: &dyn Db, item: Item) -> Option<Diagnostic<TextRange>> {
+    let parsed = index::parse(db, item);
+    if parsed.comments.is_empty() {
+        return None;
+    }
+    let wrong: Vec<TextRange> = diagnostics(db, item)
+        .iter()
+        .filter(|d| d.severity == Severity::Error && d.primary.at.item == item.into())
+        .map(|d| parsed.range(d.primary.at.span))
+        .collect();
+    let has_error = |comment: &TextRange| wrong.iter().any(|at| comment.contains_range(*at));
+    let comment = parsed.comments.iter().find(|(comment, _)| has_error(comment));
+    comment.map(|(_, report)| report.clone())
+}
+
+/// Returns true if an item begins in a comment of another language that a form before it began: `;` stands in it.
+#[salsa::tracked(returns(copy))]
+pub(crate) fn in_comment(db: &dyn Db, item: Item) -> bool {
+    /// The number of forms that one line of a comment may contain.
+    const MAX_FORMS: usize = 100;
+    let file = item.file(db);
+    let Some(own) = index::positions(db, file).get(&item).map(|position| *position as usize) else {
+        return false;
+    };
+    let forms = &file.outline(db).forms;
+    for at in (own.saturating_sub(MAX_FORMS)..own).rev() {
+        if index::begins_line(db, forms[at + 1].item) {
+            return false;
+        }
+        let before = forms[at].item;
+        let parsed = index::parse(db, before);
+        let ends = |(comment, _): &(TextRange, _)| {
+            let behind = parsed.tokens.iter().filter(|token| token.range.start() >= comment.end());
+            behind.count() <= 1
+        };
+        if parsed.comments.last().is_some_and(ends) {
+            return syntax_errors(db, before) || foreign_comment(db, before).is_some();
+        }
+    }
+    false
 }
 
 /// Access for tests of the queries.

@@ -4,7 +4,7 @@
 //! definition before it in the same text; a function or datatype further down in the same text
 //! (so mutual recursion just works); the latest definition in the texts before; the library.
 
-use super::input::{self, File, Form, Item, NameKey, item};
+use super::input::{self, File, Item, NameKey, item};
 use super::{Db, FileId, index, is_hoisted};
 use crate::base::{Diagnostic, DiagnosticKind, ItemId, Loc, Name, Span};
 use crate::names::{Absent, Resolution, Scope};
@@ -65,10 +65,11 @@ impl Scope for ItemScope<'_> {
             Absent { why, place: None, failed: true }
         };
         let Some(form) = forms.iter().find(|form| form.names.contains(name)) else {
-            let not_loaded =
-                |form: &Form| form.kind == RawKind::Command && form.item.disabled(self.db);
-            let failed = attempted() || forms[..own].iter().any(not_loaded);
-            return failed.then(torn);
+            if !attempted() && unloaded(self.db, file, own, 0) {
+                let why = format!("`{name}` may be defined in a file that could not be loaded");
+                return Some(Absent { why, place: None, failed: true });
+            }
+            return attempted().then(torn);
         };
         let at = forms.iter().position(|f| f.item == form.item)?;
         let place = Loc { item: form.id(), span: index::ast(self.db, form.item).span };
@@ -84,6 +85,21 @@ impl Scope for ItemScope<'_> {
             None
         }
     }
+}
+
+/// Returns true if one of the first forms of a file loads a file that could not be loaded, or that has such a form: then
+/// nothing is known about a name that no form defines.
+fn unloaded(db: &dyn Db, file: File, count: usize, depth: usize) -> bool {
+    /// The depth of files that load one another to which is looked.
+    const MAX_DEPTH: usize = 20;
+    let forms = &file.outline(db).forms;
+    let mut loading = forms[..count].iter().filter(|form| form.kind == RawKind::Command);
+    depth <= MAX_DEPTH
+        && loading.any(|form| match form.loaded {
+            _ if form.item.disabled(db) => true,
+            Some(other) => unloaded(db, other, other.outline(db).forms.len(), depth + 1),
+            None => index::is_load(db, form.item),
+        })
 }
 
 impl ItemScope<'_> {

@@ -10,7 +10,7 @@ use crate::ir::Site;
 use crate::names::Resolution;
 use crate::prim::{Derived, PrimKind};
 use crate::syntax::ast::{BinaryOp, Expr, ExprId, Item, ItemKind, Pat, PatId};
-use crate::syntax::{Kind, Parsed};
+use crate::syntax::{Kind, Parsed, excerpt};
 use rustc_hash::{FxHashMap, FxHashSet, FxHasher};
 use std::cell::RefCell;
 use std::hash::{Hash, Hasher};
@@ -111,7 +111,7 @@ impl<'a> Origins<'a> {
         let parsed = self.db.parsed(self.item);
         let text = &self.db.item_text(self.item)[parsed.range(span)];
         let missing = text.matches(')').count().saturating_sub(text.matches('(').count());
-        elided(&format!("{}{text}", "(".repeat(missing)), limit)
+        excerpt(&format!("{}{text}", "(".repeat(missing)), limit)
     }
 
     /// Returns the pattern that stands for the elements of a sequence in an apply-to-each.
@@ -142,7 +142,7 @@ impl<'a> Origins<'a> {
     pub(super) fn text(&self, span: Span, limit: usize) -> String {
         let parsed = self.db.parsed(self.item);
         let text = self.db.item_text(self.item);
-        elided(&text[parsed.range(unwrapped(parsed, span))], limit)
+        excerpt(&text[parsed.range(unwrapped(parsed, span))], limit)
     }
 
     /// Returns true if some tokens are a call of a function that is no primitive, or one that is made for the
@@ -311,17 +311,6 @@ fn unwrapped(parsed: &Parsed, mut span: Span) -> Span {
         span = Span::new(span.start + 1, span.end - 1);
     }
     span
-}
-
-/// Returns a text in one line of at most so many characters; what is too much is left out inside.
-fn elided(text: &str, limit: usize) -> String {
-    let words: Vec<char> = text.split_whitespace().collect::<Vec<_>>().join(" ").chars().collect();
-    if words.len() <= limit {
-        return words.into_iter().collect();
-    }
-    let head = (limit - 1) * 2 / 3;
-    let tail = words.len() - (limit - 1 - head);
-    words[..head].iter().chain(&['…']).chain(&words[tail..]).collect()
 }
 
 /// Returns a number that is another one when the text of a form has changed, or that of one of the user's forms

@@ -352,6 +352,8 @@ fn part(cursor: &Cursor<'_>, range: TextRange) -> Option<Span> {
 mod tests {
     use super::super::fixture::Fixture;
     use super::*;
+    use crate::base::Loc;
+    use crate::syntax::{Kind, lex};
     use expect_test::{Expect, expect};
 
     fn check(text: &str, expected: Expect) {
@@ -532,5 +534,55 @@ mod tests {
             nothing
         "#]],
         );
+    }
+
+    /// Hovers over the names of all functions of the examples.
+    #[test]
+    fn code_in_hovers_is_cut_between_tokens() {
+        let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../examples");
+        let (mut functions, mut cuts) = (0, 0);
+        for entry in std::fs::read_dir(folder).expect("the examples").flatten() {
+            if entry.path().extension().is_none_or(|extension| extension != "nesl") {
+                continue;
+            }
+            let text = std::fs::read_to_string(entry.path()).expect("text");
+            let mut db = Database::new();
+            let file = db.add_file("example.nesl", &text, None);
+            for form in db.outline(file).forms.clone() {
+                let item = form.id();
+                let ItemKind::Function(function) = &db.ast(item).kind else { continue };
+                let name = db.place(Loc { item, span: function.name.span }).range;
+                let hover = hover(&db, file, TextRange::empty(name.start()), Precision::Bits64);
+                let hover = hover.expect("a function has a hover");
+                functions += 1;
+                let own = &text[db.whole(item).range];
+                // The quotes of code are those of chars.
+                if own.contains('`') {
+                    continue;
+                }
+                for line in hover.summary.iter().chain(&hover.flattened) {
+                    for code in line.split('`').skip(1).step_by(2).filter(|c| c.contains('…')) {
+                        cuts += 1;
+                        check_cut(own, code);
+                    }
+                }
+            }
+        }
+        assert!(functions > 100 && cuts > 20, "{cuts} in {functions}");
+    }
+
+    /// Checks that the code beside a cut ends with whole tokens of a form, and that its brackets are closed.
+    fn check_cut(form: &str, code: &str) {
+        let words = |text: &str| {
+            let tokens = lex(text).into_iter().filter(|token| token.kind != Kind::Blank);
+            tokens.map(|token| text[token.range].to_owned()).collect::<Vec<String>>()
+        };
+        let own = words(form);
+        let (head, tail) = code.split_once('…').expect("it is cut");
+        for word in words(head).last().into_iter().chain(words(tail).first()) {
+            assert!(own.contains(word), "`{code}`");
+        }
+        let count = |brackets: &[char]| code.matches(brackets).count();
+        assert_eq!(count(&['(', '[', '{']), count(&[')', ']', '}']), "`{code}`");
     }
 }

@@ -309,6 +309,30 @@ mod tests {
     }
 
     #[test]
+    fn names_that_a_file_may_define_are_not_looked_at_while_it_is_not_loaded() {
+        let mut db = Database::new();
+        let library = db.add_file("library.nesl", "load \"deep\"; function g(x) = x;", None);
+        let file = db.add_file("test.nesl", "y + 1; load \"library\"; g(2) + h(3); 1 + t;", None);
+        let forms: Vec<ItemId> = db.outline(file).forms.iter().map(|form| form.id()).collect();
+        let messages = |db: &Database, problems: &mut Problems| -> Vec<String> {
+            problems.of(db, file).into_iter().map(|problem| problem.message).collect()
+        };
+        let mut problems = Problems::default();
+        // The file that is looked for is told of by who looks for it.
+        let [undefined, other] = &messages(&db, &mut problems)[..] else { panic!("two errors") };
+        assert!(undefined.starts_with("`y` is undefined"), "{undefined}");
+        assert!(other.starts_with("`+`"), "{other}");
+        // A file that is loaded loads another one that is not there.
+        db.set_loaded(forms[1], Some(library));
+        assert_eq!(messages(&db, &mut problems).len(), 2);
+        db.set_text(library, "function g(x) = x;");
+        let [_, undefined, _] = &messages(&db, &mut problems)[..] else { panic!("three errors") };
+        assert!(undefined.starts_with("`h` is undefined"), "{undefined}");
+        db.set_loaded(forms[1], None);
+        assert_eq!(messages(&db, &mut problems).len(), 2);
+    }
+
+    #[test]
     fn what_others_see_of_a_form_matters_to_them() {
         check(&[
             "function g(x) = x + 1; g(2);",

@@ -8,8 +8,7 @@ mod suggest;
 use crate::base::{Diagnostic, DiagnosticKind, Hint, ItemId, Loc, Name, Span, with_stack};
 use crate::prim::Prim;
 use crate::syntax::ast::{
-    ArenaMap, BinaryOp, Expr, ExprId, Ident, Item, ItemKind, Pat, PatId, TypeExpr, TypeExprKind,
-    UnaryOp,
+    ArenaMap, Expr, ExprId, Ident, Item, ItemKind, Pat, PatId, TypeExpr, TypeExprKind, UnaryOp,
 };
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -443,13 +442,9 @@ impl Resolver<'_> {
                 let before = self.names.diagnostics.len();
                 self.expr(*arg);
                 if self.names.diagnostics.len() > before {
-                    // `# data` and `-- data` alone are comments of other languages.
-                    let comment = match (op, &item.exprs[*arg]) {
-                        (UnaryOp::Length, Expr::Name(_)) => op_span.start == 0,
-                        (UnaryOp::Negate, Expr::Name(_)) => self.minus_before(op_span.start),
-                        _ => false,
-                    };
-                    if comment {
+                    // `# data` alone is a comment of other languages.
+                    let alone = op_span.start == 0 && matches!(item.exprs[*arg], Expr::Name(_));
+                    if alone && matches!(op, UnaryOp::Length) {
                         let text = "a comment is written `% … %`".to_owned();
                         self.names.diagnostics[before].hints.push(Hint { text, edit: None });
                     }
@@ -562,15 +557,6 @@ impl Resolver<'_> {
         self.names.diagnostics.push(report);
         self.ask(missing);
         self.unknown.insert(missing.clone());
-    }
-
-    /// Returns true if the operator that ends at a token is `-`, too, as in `1 -- comment`.
-    fn minus_before(&self, index: u32) -> bool {
-        self.item.exprs.iter().any(|(_, expr)| match expr {
-            Expr::Unary { op: UnaryOp::Negate, op_span, .. }
-            | Expr::Binary { op: BinaryOp::Sub, op_span, .. } => op_span.end == index,
-            _ => false,
-        })
     }
 
     /// Resolves an operator: always the primitive or library function of its name.

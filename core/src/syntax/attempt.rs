@@ -37,6 +37,11 @@ pub(super) fn attempted(text: &str, tokens: &[Token]) -> Vec<Name> {
             Kind::LParen | Kind::CallParen | Kind::LBracket | Kind::LBrace => depth += 1,
             Kind::RParen | Kind::RBracket | Kind::RBrace => depth = depth.saturating_sub(1),
             Kind::Equals | Kind::Assign | Kind::BarEq => {
+                let sign = before_type(tokens, i).unwrap_or(i);
+                names.extend(defined_before(text, tokens, sign, depth));
+            }
+            // `x : int`, at the beginning of the form.
+            Kind::Colon | Kind::Colons if i == 1 => {
                 names.extend(defined_before(text, tokens, i, depth));
             }
             // `g <- function(x) x`, at the beginning of the form.
@@ -76,6 +81,22 @@ fn defined_before(text: &str, tokens: &[Token], sign: usize, depth: usize) -> Ve
         return Vec::new();
     }
     names_of(text, tokens, start..sign)
+}
+
+/// Returns the colon of a type that ends before a sign: `x : [int] = e`.
+fn before_type(tokens: &[Token], sign: usize) -> Option<usize> {
+    let mut depth = 0usize;
+    for at in (0..sign).rev() {
+        match tokens[at].kind {
+            Kind::Colon | Kind::Colons if depth == 0 => return Some(at),
+            Kind::RParen | Kind::RBracket => depth += 1,
+            Kind::LParen | Kind::CallParen | Kind::LBracket => depth = depth.checked_sub(1)?,
+            Kind::Name | Kind::RightArrow | Kind::Star => {}
+            Kind::Comma if depth > 0 => {}
+            _ => return None,
+        }
+    }
+    None
 }
 
 /// Returns the name at a token, and the names in the parentheses behind it.
@@ -122,6 +143,10 @@ mod tests {
             ("g(a, b) := a + b;", "a b g"),
             ("g(a, b) = a + b;", "a b g"),
             ("let x = 5;", "x"),
+            ("x : int = 5;", "x"),
+            ("xs : [(int, float)] = [];", "xs"),
+            ("x :: int;", "x"),
+            ("g(a) : int = a;", "a g"),
             ("let (a, b) = p; c = 2;", "a b c"),
             ("xs = [1]\nys = {x : x in xs};", "xs ys"),
             ("x = [1, 2\ny = 4;", "x y"),

@@ -37,6 +37,9 @@ pub(super) use form::lower;
 
 type Report = Diagnostic<TextRange>;
 
+/// The message about `` `a` `` and `'a'`.
+const QUOTED_CHAR: &str = "a char is written with one back-quote before it";
+
 /// The number of errors reported for one form; further ones are dropped.
 const MAX_REPORTS: usize = 50;
 
@@ -45,6 +48,7 @@ pub(super) struct Lowered {
     pub(super) item: Item,
     pub(super) diagnostics: Vec<Report>,
     pub(super) lines: Vec<Report>,
+    pub(super) comments: Vec<(TextRange, Report)>,
 }
 
 /// An item being lowered.
@@ -63,6 +67,8 @@ struct Lower<'a> {
     warnings: Vec<Report>,
     /// Reports of arguments that begin a line, see [`Parsed::lines`](super::Parsed::lines).
     lines: Vec<Report>,
+    /// The comments of other languages, see [`Parsed::comments`](super::Parsed::comments).
+    comments: Vec<(TextRange, Report)>,
     /// Tokens among which there is no `where`: nested operands are not searched again.
     without_where: Span,
     /// The number of parts so far of the type that is being lowered.
@@ -88,6 +94,7 @@ impl<'a> Lower<'a> {
             diagnostics: Vec::new(),
             warnings: Vec::new(),
             lines: Vec::new(),
+            comments: Vec::new(),
             without_where: Span::default(),
             type_parts: 0,
             unclosed: Vec::new(),
@@ -107,6 +114,7 @@ impl<'a> Lower<'a> {
             mut diagnostics,
             warnings,
             mut lines,
+            comments,
             decisive,
             ..
         } = self;
@@ -117,6 +125,7 @@ impl<'a> Lower<'a> {
         // Only the first report about a location is kept, and none where a bracket is missing.
         diagnostics.sort_by_key(|d| d.primary.at.start());
         diagnostics.dedup_by_key(|d| d.primary.at.start());
+        merge_repeated(self.text, &mut diagnostics);
         diagnostics
             .retain(|d| d.primary.at.is_empty() || !unclosed.contains(&d.primary.at.start()));
         // What is missing at the end of a bracket is the reason that it is not closed.
@@ -128,7 +137,7 @@ impl<'a> Lower<'a> {
         });
         diagnostics.extend(warnings);
         let item = Item { kind, span, exprs, expr_spans, pats, pat_spans };
-        Lowered { item, diagnostics, lines }
+        Lowered { item, diagnostics, lines, comments }
     }
 
     fn add(&mut self, expr: Expr, span: Span) -> ExprId {
@@ -544,4 +553,35 @@ fn is_word(kind: Kind) -> bool {
 
 fn span(node: &Node) -> Span {
     Span::new(node.start, node.end)
+}
+
+/// Keeps the first of the reports that chars are quoted as in other languages: who writes one so writes all of them so.
+/// Its fix is that of all of them.
+fn merge_repeated(text: &str, reports: &mut Vec<Report>) {
+    let is_quoted = |report: &Report| report.message == QUOTED_CHAR;
+    let edits: Vec<(TextRange, String)> = reports
+        .iter()
+        .filter(|report| is_quoted(report))
+        .filter_map(|report| report.hints.first()?.edit.clone())
+        .collect();
+    let [(first, _), .., (last, _)] = &edits[..] else { return };
+    let whole = first.cover(*last);
+    let mut written = String::new();
+    let mut from = whole.start();
+    for (at, char) in &edits {
+        written.push_str(&text[TextRange::new(from, at.start())]);
+        written.push_str(char);
+        from = at.end();
+    }
+    let others = edits.len() - 1;
+    let note = match others {
+        1 => "there is another one in this form".to_owned(),
+        _ => format!("there are {others} more in this form"),
+    };
+    let mut seen = false;
+    reports.retain(|report| !is_quoted(report) || !std::mem::replace(&mut seen, true));
+    if let Some(report) = reports.iter_mut().find(|report| is_quoted(report)) {
+        report.notes.push(note);
+        report.hints[0].edit = Some((whole, written));
+    }
 }

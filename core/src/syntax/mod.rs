@@ -18,6 +18,7 @@
 //! | `operand` | the operands beside a sign that is no operator |
 //! | `format` | the formatter |
 //! | `entry` | entries of a prompt or a notebook: are they complete, and what program they are |
+//! | `excerpt` | code in one line, cut between tokens |
 //! | `dump` | tokens, tree and abstract syntax as text |
 
 pub mod ast;
@@ -25,6 +26,7 @@ mod attempt;
 mod comments;
 mod dump;
 pub mod entry;
+mod excerpt;
 mod format;
 mod grammar;
 mod lexer;
@@ -40,6 +42,7 @@ use long_literal::LongLiteral;
 use std::sync::Arc;
 
 pub use dump::{dump_ast, dump_tokens, dump_tree};
+pub use excerpt::excerpt;
 pub use format::{format, format_form, format_forms, own};
 pub use lexer::{Kind, Token, lex};
 pub use split::{LOOKAHEAD_TOKENS, is_complete, split};
@@ -99,6 +102,9 @@ pub struct Parsed {
     /// The reports of arguments that begin a line, in the first column. They hold if the form has an
     /// error of names or types: then a `;` is missing before the line, which explains that error.
     pub lines: Vec<Diagnostic<TextRange>>,
+    /// The parts of the form that would be comments in other languages, from their mark to the end of their line, with
+    /// their reports. A report holds if the form has an error in that part; that error is no other mistake then.
+    pub comments: Vec<(TextRange, Diagnostic<TextRange>)>,
     /// The names that the form was visibly to define, if it has an error.
     pub attempted: Arc<[Name]>,
 }
@@ -224,6 +230,7 @@ fn parse_tokens(text: &str, all: &[Token]) -> Parsed {
     let terminated = end < tokens.len();
     let mut diagnostics = Vec::new();
     let mut lines = Vec::new();
+    let mut foreign = Vec::new();
     let item = if end == 0 {
         ast::Item::default()
     } else if let Some(deep) = too_deep(&tokens[..end]) {
@@ -237,6 +244,7 @@ fn parse_tokens(text: &str, all: &[Token]) -> Parsed {
         let lowered = lower::lower(&node, text, &tokens, &literals);
         diagnostics.extend(lowered.diagnostics);
         lines = lowered.lines;
+        foreign = lowered.comments;
         lowered.item
     };
     if let Some(report) = comments::swallowed(text, all, &tokens) {
@@ -267,7 +275,14 @@ fn parse_tokens(text: &str, all: &[Token]) -> Parsed {
     let wrong = diagnostics.iter().any(|d| d.severity == Severity::Error) || calls_a_pattern(&item);
     let attempted = if wrong { attempt::attempted(text, &tokens) } else { Vec::new() };
     let attempted = attempted.into();
-    Parsed { ast: Arc::new(item), tokens: tokens.into(), diagnostics, lines, attempted }
+    Parsed {
+        ast: Arc::new(item),
+        tokens: tokens.into(),
+        diagnostics,
+        lines,
+        comments: foreign,
+        attempted,
+    }
 }
 
 /// Returns true for `g(x) = e`, which defines nothing of that name, whether or not `g` is a datatype.

@@ -411,6 +411,41 @@ def test_point_25_diagnostics_on_demand(folder):
         report = raw.ask("textDocument/diagnostic", {"textDocument": {"uri": uri}})["result"]
         assert report["kind"] == "full"
         assert "tow" in report["items"][0]["message"]
+        # What the client has already is not sent again.
+        known = {"textDocument": {"uri": uri}, "previousResultId": report["resultId"]}
+        again = raw.ask("textDocument/diagnostic", known)["result"]
+        assert again == {"kind": "unchanged", "resultId": report["resultId"]}
+        raw.tell("textDocument/didChange", {"textDocument": {"uri": uri, "version": 2},
+                                            "contentChanges": [{"text": "x = 2;\n"}]})
+        assert raw.ask("textDocument/diagnostic", known)["result"]["items"] == []
+    finally:
+        raw.end()
+
+
+def test_diagnostics_on_demand_of_a_long_text_are_those_of_what_has_changed(folder):
+    """After a key only what it may have changed is looked at again."""
+    raw = Raw(folder, pull=True)
+    forms = [f"function g{n}(x) = {{a + {n} : a in x}};\nv{n} = g{n}([1, 2]);\n" for n in range(1500)]
+    try:
+        uri = raw.open(folder / "long.nesl", "".join(forms))
+
+        def pulled():
+            begun = time.perf_counter()
+            report = raw.ask("textDocument/diagnostic", {"textDocument": {"uri": uri}})["result"]
+            return time.perf_counter() - begun, [one["message"] for one in report["items"]]
+
+        whole, items = pulled()
+        assert not items
+        again = []
+        for version, last in enumerate(["v", "v7", "v7 ", "v7 +", "v7 + ", "v7 + 1"], 2):
+            raw.tell("textDocument/didChange", {
+                "textDocument": {"uri": uri, "version": version},
+                "contentChanges": [{"range": {"start": {"line": 3000, "character": 0},
+                                              "end": {"line": 3000, "character": 99}}, "text": last}]})
+            seconds, items = pulled()
+            again.append(seconds)
+            assert len(items) == (1 if last in ("v", "v7 +", "v7 + ", "v7 + 1") else 0), (last, items)
+        assert min(again) < whole / 5, (whole, again)
     finally:
         raw.end()
 

@@ -347,12 +347,16 @@ impl Lower<'_> {
         let start = self.text[..token].rfind('\n').map_or(0, |at| at + 1);
         let end = self.text[token..].find('\n').map_or(self.text.len(), |at| token + at);
         let line = self.text[start..end].trim_end();
-        let from = ["-- ", "# "].iter().find_map(|mark| line.find(mark))?;
+        let bare = || {
+            Some(line.len() - line.trim_start().len()).filter(|at| line[*at..].starts_with("--"))
+        };
+        let from = ["-- ", "# "].iter().find_map(|mark| line.find(mark)).or_else(bare)?;
         let words = line[from..].trim_start_matches(['-', '#', ' ']);
+        // One word alone may be an operand, but hardly behind two signs and a blank.
+        let whole = line[..from].trim().is_empty() || line[from..].starts_with('-');
         let range =
             TextRange::new(((start + from) as u32).into(), ((start + line.len()) as u32).into());
-        ((words.contains(' ') || from == 0) && !line.contains('%'))
-            .then(|| (range, words.to_owned()))
+        ((words.contains(' ') || whole) && !line.contains('%')).then(|| (range, words.to_owned()))
     }
 
     /// Lowers a part of a `let` binding that is not its value itself.

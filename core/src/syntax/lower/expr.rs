@@ -3,7 +3,7 @@
 use super::super::ast::{BinaryOp, Expr, ExprId, FloatBits, Ident, UnaryOp};
 use super::super::grammar::Node;
 use super::super::lexer::{Kind, unescape};
-use super::{Lower, Report, span};
+use super::{Lower, QUOTED_CHAR, Report, span};
 use crate::base::{Name, Span};
 use nesl_runtime::bug::OrBug;
 
@@ -184,7 +184,7 @@ impl Lower<'_> {
                 // `` `a` ``, with a back-quote at both ends.
                 [byte, b'`'] => {
                     let char = &text[..2];
-                    let report = self.error(at, "a char is written with one back-quote before it");
+                    let report = self.error(at, QUOTED_CHAR);
                     self.report(report.fix(format!("write `` {char} ``"), at, char));
                     Expr::Char(*byte)
                 }

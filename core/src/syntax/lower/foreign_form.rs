@@ -11,8 +11,10 @@ use crate::base::{Diagnostic, DiagnosticKind, Name, Span, TextRange};
 struct ForeignComment {
     /// The span of its mark and of what follows.
     span: Span,
-    /// The number of tokens of its mark: two for `--`, one for `#`.
+    /// The number of tokens of its mark: two or more for `--`, one for `#`.
     mark: u32,
+    /// True if it has several words.
+    several: bool,
     /// The comment as NESL has it.
     written: String,
 }
@@ -20,7 +22,15 @@ struct ForeignComment {
 impl Lower<'_> {
     /// Reports what of a whole form is of another language; then that alone is wrong with it.
     pub(super) fn foreign_form(&mut self, kind: ItemKind) -> ItemKind {
-        let report = self.choice_by_patterns().or_else(|| self.wrong_in_comment());
+        let mut report = self.choice_by_patterns();
+        if report.is_none() {
+            let mut comments = self.foreign_comments();
+            // In `# data` only the name is wrong.
+            let count = |comment: &ForeignComment| comment.mark > 1 || comment.several;
+            comments.retain(|comment| !self.diagnostics.is_empty() || count(comment));
+            self.comments = comments.iter().map(|comment| self.no_form(comment)).collect();
+            report = self.wrong_in_comment();
+        }
         let Some(report) = report else { return kind };
         self.diagnostics.clear();
         self.report(report);
@@ -37,8 +47,8 @@ impl Lower<'_> {
         }
     }
 
-    /// Returns the parts of the form that are comments in other languages: behind `--` and a blank, and
-    /// behind `#` and a blank at the beginning of a line or of the form.
+    /// Returns the parts of the form that are comments in other languages: behind `--` and a blank, behind `--` and
+    /// several words on a line of its own, and behind `#` and a blank at the beginning of a line or of the form.
     fn foreign_comments(&self) -> Vec<ForeignComment> {
         let end = unterminated(self.tokens) as u32;
         let text = |from: u32, to: u32| &self.text[self.range(Span::new(from, to))];
@@ -49,13 +59,17 @@ impl Lower<'_> {
         let mut all = Vec::new();
         let mut at = 0;
         while at < end {
+            let begins = at == 0 || self.breaks_before(at);
             let mark = match self.token_kind(at) {
-                Some(Kind::Minus) if text(at, at + 2) == "--" && at + 2 < end => 2,
-                Some(Kind::Hash) if at == 0 || self.breaks_before(at) => 1,
+                Some(Kind::Minus) => self.minus_signs(at),
+                Some(Kind::Hash) if begins => 1,
                 _ => 0,
             };
-            if mark == 0 || !blank_after(at + mark - 1) {
-                at += 1;
+            let sign = self.token_kind(at) == Some(Kind::Minus);
+            let blank = mark > 0 && blank_after(at + mark - 1);
+            let begins_comment = if sign { mark > 1 && (blank || begins) } else { blank };
+            if !begins_comment {
+                at += mark.max(1);
                 continue;
             }
             let start = at;
@@ -64,29 +78,52 @@ impl Lower<'_> {
                 at += 1;
             }
             let words = if start + mark < at { text(start + mark, at) } else { "" };
-            if !words.is_empty() && !words.contains('%') {
+            let several = words.contains([' ', '\t']);
+            if words.is_empty() && sign && begins && mark > 2 {
+                // A line of signs alone.
+                let written = format!("% {} %", text(start, at));
+                all.push(ForeignComment { span: Span::new(start, at), mark, several, written });
+            } else if !words.is_empty() && !words.contains('%') && (blank || several) {
                 let written = format!("% {words} %");
-                all.push(ForeignComment { span: Span::new(start, at), mark, written });
+                all.push(ForeignComment { span: Span::new(start, at), mark, several, written });
             }
         }
         all
     }
 
-    /// Makes the report of a comment of another language in which something has been reported.
-    fn wrong_in_comment(&mut self) -> Option<Report> {
-        if self.diagnostics.is_empty() {
-            return None;
-        }
-        let comment = self.foreign_comments().into_iter().find(|comment| {
-            let whole = self.range(comment.span);
-            self.diagnostics.iter().any(|d| whole.contains_range(d.primary.at))
-        })?;
+    /// Returns the number of minus signs from a token on with nothing between them.
+    fn minus_signs(&self, at: u32) -> u32 {
+        let adjoins = |next: &u32| {
+            self.token_kind(*next) == Some(Kind::Minus)
+                && self.tokens[*next as usize - 1].range.end()
+                    == self.tokens[*next as usize].range.start()
+        };
+        1 + (at + 1..).take_while(adjoins).count() as u32
+    }
+
+    /// Returns the report of a comment of another language in which something has been reported.
+    fn wrong_in_comment(&self) -> Option<Report> {
+        let wrong =
+            |whole: &TextRange| self.diagnostics.iter().any(|d| whole.contains_range(d.primary.at));
+        let comment = self.comments.iter().find(|(whole, _)| wrong(whole)).or_else(|| {
+            // What is wrong behind a comment at the beginning is wrong because the form begins there.
+            let first = self.range(Span::new(0, 2));
+            let begins = |whole: &TextRange| whole.start() == first.start();
+            let comment = self.comments.first().filter(|(whole, _)| begins(whole))?;
+            (!self.diagnostics.is_empty() && &self.text[first] == "--").then_some(comment)
+        });
+        comment.map(|(_, report)| report.clone())
+    }
+
+    /// Makes the report of a comment of another language, with its range.
+    fn no_form(&mut self, comment: &ForeignComment) -> (TextRange, Report) {
         let first = comment.span.start;
         let at = self.range(Span::new(first, first + comment.mark));
-        let sign = &self.text[at];
+        let sign = if comment.mark > 1 { "--" } else { "#" };
         let report = self.error(at, format!("`{sign}` does not begin a comment"));
         let whole = self.range(comment.span);
-        Some(report.fix("a comment is written `% … %`", whole, comment.written))
+        let report = report.fix("a comment is written `% … %`", whole, comment.written.clone());
+        (whole, report)
     }
 
     /// Makes the report of `match e with | 1 -> 2 | _ -> 3`, `case e of …` and `switch (e) { … }`.

@@ -2,7 +2,7 @@
 
 use super::super::grammar::Node;
 use super::super::lexer::{Kind, Token};
-use super::{Lower, Report};
+use super::{Lower, QUOTED_CHAR, Report};
 use crate::base::{Diagnostic, DiagnosticKind, Span, TextRange, TextSize};
 
 impl Lower<'_> {
@@ -30,7 +30,7 @@ impl Lower<'_> {
             return None;
         }
         Some(if inside.len() == 1 {
-            self.error(at, "a char is written with one back-quote before it").fix(
+            self.error(at, QUOTED_CHAR).fix(
                 format!("write `` `{inside} ``"),
                 at,
                 format!("`{inside}"),
