@@ -252,7 +252,7 @@ fn serve(mut state: State, queue: &Receiver<Job>, gate: &Gate) {
     }
 }
 
-/// What a program is told that reads a line where nobody can be asked.
+/// A program is told this that reads a line where nobody can be asked.
 pub(crate) const NOBODY_TO_ASK: &str = "nobody can be asked for input here";
 
 /// The input of programs that nobody can be asked for.
