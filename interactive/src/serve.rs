@@ -14,11 +14,15 @@
 //! {"id": 5, "interrupt": true}
 //! {"id": 6, "complete": "sum(x", "cursor": 5}
 //!     {"id": 6, "start": 4, "completions": [["x", "[int]"]], "done": "ok"}
+//! {"id": 7, "enter": "prompt(\"name? \")", "ask": true}
+//!     {"id": 7, "ask": "name? "}          for each line that the program reads from the standard input
+//! {"id": 7, "answer": "Ada"}              has no answer of its own; with null nobody can be asked
 //! ```
 //!
 //! The bytes are the columns of a value, see [`nesl_engine::exchange`]. An entry, a `bind` and a `fetch`
-//! are done in order; an interrupt and a completion at once. What follows a `bind` is read once its
-//! bytes were, and these once the session is ready for them. With `"show": false`, and with `"value"`,
+//! are done in order; an interrupt, a completion and an answer at once. What follows a `bind` is read once
+//! its bytes were, and these once the session is ready for them, so no `bind` comes between a question and
+//! its answer. Without `"ask": true`, reading a line is an error of the program. With `"show": false`, and with `"value"`,
 //! definitions and expressions show nothing, which saves making it. An answer without a value has
 //! no `type`: the last form was no expression, or the variable of a `fetch` is not there or not computed
 //! yet, which entering its name does.
@@ -32,9 +36,10 @@ use crate::bundle::Bundle;
 use crate::output::{Outcome, Output, Stream};
 use crate::state::State;
 use crate::worker::{Request, Worker};
-use nesl_engine::ShownValues;
 use nesl_engine::data::{DataLimits, ValueType};
 use nesl_engine::exchange::{Taken, kinds};
+use nesl_engine::{LineInput, ShownValues};
+use questions::{Asker, Questions};
 use serde_json::{Value, json};
 use std::io::{BufRead, Read, Write};
 use std::sync::mpsc::channel;
@@ -113,6 +118,7 @@ pub fn serve(
 ) {
     let answers = Answers(Arc::new(Mutex::new(output)));
     let mut assist = Assist::new(worker.outlook()).with_commands(worker.commands());
+    let questions = Questions::default();
     let input = Arc::new(Mutex::new(input));
     loop {
         let mut line = Vec::new();
@@ -139,7 +145,7 @@ pub fn serve(
             Some(name) => bind(worker, &answers, &request, name.to_owned(), body),
             None => {
                 drop(body);
-                answer(worker, &mut assist, &answers, &request);
+                answer(worker, &mut assist, &answers, &questions, &request);
             }
         }
     }
@@ -188,11 +194,20 @@ fn shape(request: &Value, bytes: u64) -> Result<(ValueType, Vec<usize>), String>
     }
 }
 
-fn answer(worker: &Worker, assist: &mut Assist, answers: &Answers, request: &Value) {
+fn answer(
+    worker: &Worker,
+    assist: &mut Assist,
+    answers: &Answers,
+    questions: &Questions,
+    request: &Value,
+) {
     let id = request["id"].clone();
     let text = |field: &str| request[field].as_str().map(str::to_owned);
     if let Some(entry) = text("enter") {
-        enter(worker, answers, request, entry);
+        enter(worker, answers, questions, request, entry);
+    } else if let Some(line) = request.get("answer") {
+        // One that comes after an interrupt is for nobody, which is no mistake.
+        questions.give(&id, line.as_str().map(str::to_owned));
     } else if let Some(name) = text("fetch") {
         let answers = answers.clone();
         worker.call(move |state| answers.value(&id, state.session.take(&name)));
@@ -206,7 +221,10 @@ fn answer(worker: &Worker, assist: &mut Assist, answers: &Answers, request: &Val
         let start = found.range.start;
         answers.send(&json!({"id": id, "start": start, "completions": all, "done": "ok"}));
     } else {
-        answers.send(&failed(&id, "a request has one of enter, bind, fetch, interrupt, complete"));
+        answers.send(&failed(
+            &id,
+            "a request has one of enter, bind, fetch, interrupt, complete, answer",
+        ));
     }
 }
 
@@ -214,7 +232,7 @@ fn answer(worker: &Worker, assist: &mut Assist, answers: &Answers, request: &Val
 type Shown = Arc<Mutex<Option<(ShownValues, Option<DataLimits>)>>>;
 
 /// Runs an entry.
-fn enter(worker: &Worker, answers: &Answers, request: &Value, text: String) {
+fn enter(worker: &Worker, answers: &Answers, questions: &Questions, request: &Value, text: String) {
     let id = request["id"].clone();
     let name = request["name"].as_str().unwrap_or("<entry>").to_owned();
     let wants_value = request["value"].as_bool() == Some(true);
@@ -232,12 +250,18 @@ fn enter(worker: &Worker, answers: &Answers, request: &Value, text: String) {
     let (at_output, at_end) = (ended.clone(), ended.clone());
     let (to_output, to_done, to_value) = (answers.clone(), answers.clone(), answers.clone());
     let (of_output, of_done) = (id.clone(), id.clone());
+    let asker = (request["ask"].as_bool() == Some(true)).then(|| Asker {
+        id: id.clone(),
+        questions_out: answers.clone(),
+        questions: questions.clone(),
+        is_interrupted: Box::new(worker.interrupted()),
+    });
     worker.enter(Request {
         begin: Box::new(move || Some(name)),
         text,
         defines_it: true,
         stop_on_error: request["stop_on_error"].as_bool().unwrap_or(true),
-        input: None,
+        input: asker.map(|asker| Box::new(asker) as Box<dyn LineInput>),
         sink: Box::new(move |output| match &output {
             Output::Value(_) if !shows => lock(&at_output).0 = true,
             Output::Defined(_) if !shows => {}
@@ -329,5 +353,6 @@ fn bundle_object(kind: &str, bundle: &Bundle) -> Value {
     object
 }
 
+mod questions;
 #[cfg(test)]
 mod tests;

@@ -496,12 +496,16 @@ impl State {
 
     /// Shows sentences that answer a command, in lines that the screen holds.
     pub(crate) fn say(&self, text: &str) {
-        // In its last column a terminal may begin the next line.
-        let text = match self.width() {
+        self.show(Output::Answer(Bundle::text(self.fitted(text))));
+    }
+
+    /// Returns a text in lines that the screen holds, if there is one.
+    pub(crate) fn fitted(&self, text: &str) -> String {
+        match self.width() {
+            // In its last column a terminal may begin the next line.
             Some(columns) => fitted(text, columns.saturating_sub(1)),
             None => text.to_owned(),
-        };
-        self.show(Output::Answer(Bundle::text(text)));
+        }
     }
 
     /// Shows an error, and returns the outcome of an entry that ends with it.

@@ -165,6 +165,12 @@ impl Worker {
         move || gate.interrupt()
     }
 
+    /// Returns a function that says, while an entry runs, whether it is to end, for other threads.
+    pub fn interrupted(&self) -> impl Fn() -> bool + Send + 'static {
+        let flag = self.gate.flag.clone();
+        move || flag.load(Ordering::SeqCst)
+    }
+
     /// Returns a handle that says how far the entry is that runs.
     pub fn progress(&self) -> Progress {
         self.progress.clone()
@@ -246,13 +252,16 @@ fn serve(mut state: State, queue: &Receiver<Job>, gate: &Gate) {
     }
 }
 
+/// A program is told this that reads a line where nobody can be asked.
+pub(crate) const NOBODY_TO_ASK: &str = "nobody can be asked for input here";
+
 /// The input of programs that nobody can be asked for.
 struct NoInput;
 
 impl LineInput for NoInput {
     fn line(&mut self, _question: &str) -> std::io::Result<Option<String>> {
         // The end of the input would be taken for an empty answer.
-        Err(std::io::Error::other("nobody can be asked for input here"))
+        Err(std::io::Error::other(NOBODY_TO_ASK))
     }
 }
 

@@ -1,13 +1,14 @@
 //! A client of a kernel's process that it starts itself, for the doctor and for tests.
 
+use crate::ports;
 use jupyter_protocol::connection_info::Transport;
 use jupyter_protocol::{ConnectionInfo, JupyterMessage, JupyterMessageContent, KernelInfoRequest};
 use jupyter_zmq_client::{
     ClientShellConnection, PeerIdentity, create_client_shell_connection_with_identity,
-    peek_ports_with_listeners, peer_identity_for_session,
+    peer_identity_for_session,
 };
 use std::io::{self, Write};
-use std::net::{IpAddr, Ipv4Addr};
+use std::net::Ipv4Addr;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
@@ -30,16 +31,15 @@ pub struct Started {
 impl Started {
     /// Starts a kernel by the arguments of a kernelspec, in which `{connection_file}` stands for the
     /// connection file.
-    pub async fn start(argv: &[String], errors: Stdio) -> io::Result<Started> {
-        let local = IpAddr::V4(Ipv4Addr::LOCALHOST);
-        let (ports, held) = peek_ports_with_listeners(local, 5)
-            .await
-            .map_err(|error| io::Error::other(error.to_string()))?;
-        let [shell_port, iopub_port, stdin_port, control_port, hb_port] = ports[..] else {
-            return Err(io::Error::other("there are no ports"));
-        };
+    pub fn start(argv: &[String], errors: Stdio) -> io::Result<Started> {
+        let held = ports::listeners::<5>()?;
+        let mut ports = [0; 5];
+        for (port, listener) in ports.iter_mut().zip(&held) {
+            *port = listener.local_addr()?.port();
+        }
+        let [shell_port, iopub_port, stdin_port, control_port, hb_port] = ports;
         let info = ConnectionInfo {
-            ip: local.to_string(),
+            ip: Ipv4Addr::LOCALHOST.to_string(),
             transport: Transport::TCP,
             shell_port,
             iopub_port,

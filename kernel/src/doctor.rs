@@ -174,7 +174,7 @@ fn start(argv: &[String]) -> Finding {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let asked = runtime.and_then(|runtime| {
         runtime.block_on(async {
-            let mut started = Started::start(argv, Stdio::piped()).await?;
+            let mut started = Started::start(argv, Stdio::piped())?;
             match started.kernel_info(MAX_WAIT).await {
                 Ok(_) => Ok(begin.elapsed()),
                 Err(error) => {

@@ -19,7 +19,7 @@
 //! | `wire` | requests and replies as messages |
 //! | `parent` | the process that started the kernel |
 //! | [`install`], [`places`] | what Jupyter must know of the kernel; where it looks for that |
-//! | [`doctor`], [`client`] | why the kernel does not work; a client of a kernel's process |
+//! | [`doctor`], [`client`], `ports` | why the kernel does not work; a client of a kernel's process; its ports |
 
 mod ask;
 mod cell;
@@ -34,6 +34,7 @@ mod kernel;
 mod media;
 mod parent;
 pub mod places;
+mod ports;
 mod printed;
 mod publish;
 mod question;

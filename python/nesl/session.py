@@ -177,15 +177,26 @@ class _Connection:
         self.complaints.close()
 
 
+def _ask_by_input(question):
+    """Asks a person by `input`, which is a field of a notebook where there is one."""
+    if sys.stdin is None or sys.stdin.closed:
+        raise EOFError
+    return input(question)
+
+
 class Session:
     """A growing set of definitions, and the values of variables, on a runtime.
 
     `runtime` is one of those that `nesl devices` lists, `precision` 64 or 32; `threads`, `memory`
-    (such as "4G") and `seed` are those of the program's options. A session ends with `close`, at
-    the end of a `with` block, or when nobody refers to it.
+    (such as "4G") and `seed` are those of the program's options. A program that reads a line (by
+    `prompt` or `read_line`) calls `ask` with its question; without one, or after an `EOFError`, it is
+    told that nobody can be asked. A session ends with `close`, at the end of a `with` block, or when
+    nobody refers to it.
     """
 
-    def __init__(self, runtime="cpu", precision=64, threads=None, memory=None, seed=0):
+    def __init__(
+        self, runtime="cpu", precision=64, threads=None, memory=None, seed=0, ask=_ask_by_input
+    ):
         command = [program(), "serve", "--runtime", runtime, "--precision", str(precision)]
         command += ["--seed", str(seed)]
         command += [] if threads is None else ["--threads", str(threads)]
@@ -195,6 +206,9 @@ class Session:
         self._owner = os.getpid()
         self._next = 0
         self._lock = threading.RLock()
+        # What is called with a question, and whether it runs.
+        self._asked = ask
+        self._is_asking = False
         # Bytes of a value that nobody wants, because an exception came before them.
         self._unread = 0
         try:
@@ -206,15 +220,14 @@ class Session:
 
     def define(self, source, name="<source>"):
         """Runs forms; returns nothing. What they print goes to standard output."""
-        self._ask({"enter": source, "name": name, "show": False}, receive=_print)
+        self._enter(source, name, receive=_print, show=False)
 
     def eval(self, source, name="<expression>", receive=None):
         """Runs forms, and returns the value of the last expression as Python has it.
 
         A function `receive` gets what there is to show besides values: objects with `kind` and `text`.
         """
-        request = {"enter": source, "name": name, "value": True}
-        return self._ask(request, receive=receive or _print)
+        return self._enter(source, name, receive=receive or _print, value=True)
 
     def show(self, source, name="<source>", receive=None):
         """Runs forms, and returns what there is to show: objects with `kind`, `text`, `html`, …
@@ -222,7 +235,7 @@ class Session:
         A function `receive` gets each of them as it comes.
         """
         outputs = []
-        self._ask({"enter": source, "name": name}, receive=receive or outputs.append)
+        self._enter(source, name, receive=receive or outputs.append)
         return outputs
 
     def __getitem__(self, name):
@@ -283,6 +296,12 @@ class Session:
         state = "" if self._finalizer.alive else ", closed"
         return f"<nesl.Session: process {self._connection.process.pid}{state}>"
 
+    def _enter(self, source, name, receive, **request):
+        __tracebackhide__ = True
+        if self._asked is not None:
+            request["ask"] = True
+        return self._ask({"enter": source, "name": name, **request}, receive=receive)
+
     def _ask(self, request, pieces=(), receive=None, otherwise=None, whole=False):
         """Sends a request and waits for its answer: the value that comes with it, or `otherwise`."""
         __tracebackhide__ = True
@@ -291,11 +310,14 @@ class Session:
         if not self._finalizer.alive:
             raise RuntimeError("the session has ended")
         with self._lock, self._keyboard() as pressed:
+            if self._is_asking:
+                raise RuntimeError("the session waits for the answer to a question")
             self._skip()
             self._next += 1
             own = self._next
             self._connection.send({"id": own, **request}, pieces)
             value = otherwise
+            wrong = None
             while True:
                 answer = self._connection.line()
                 self._unread = answer.get("bytes", 0)
@@ -304,14 +326,44 @@ class Session:
                 elif "output" in answer:
                     if receive is not None:
                         receive(answer["output"])
+                elif "ask" in answer:
+                    wrong = self._answer(own, answer["ask"], pressed)
                 elif "type" in answer:
                     value = self._value(answer)
                 elif "done" in answer:
+                    if wrong is not None:
+                        raise wrong
                     answer = _checked(answer)
                     if pressed:
                         # It came too late for the session, but is not forgotten.
                         raise KeyboardInterrupt
                     return answer if whole else value
+
+    def _answer(self, own, question, pressed):
+        """Asks the question of a program; returns the exception that ends the program, if one does."""
+        line, wrong, interrupts = None, None, False
+        self._is_asking = True
+        try:
+            # An interrupt of the keyboard ends the wait for the person as it would without a session.
+            with pressed.left_alone():
+                line = self._asked(question)
+            if not isinstance(line, (str, type(None))):
+                raise TypeError(f"an answer is a string, not a {type(line).__name__}")
+        except (EOFError, NotImplementedError):
+            # There is nobody: a notebook that runs without one says the latter.
+            line = None
+        except KeyboardInterrupt:
+            pressed.append(signal.SIGINT)
+            interrupts = True
+        except BaseException as error:
+            wrong, interrupts = error, True
+        finally:
+            self._is_asking = False
+        if interrupts:
+            self.interrupt()
+        else:
+            self._connection.send({"id": own, "answer": line})
+        return wrong
 
     def _value(self, answer):
         columns = []
@@ -332,7 +384,7 @@ class Session:
     @contextlib.contextmanager
     def _keyboard(self):
         """Passes interrupts of the keyboard on to the session; gives a list of them."""
-        pressed = []
+        pressed = _Pressed()
         before = signal.getsignal(signal.SIGINT)
         here = threading.current_thread() is threading.main_thread() and callable(before)
 
@@ -348,6 +400,7 @@ class Session:
         if here:
             try:
                 signal.signal(signal.SIGINT, handle)
+                pressed.handlers = before, handle
             except ValueError:
                 here = False
         try:
@@ -355,6 +408,26 @@ class Session:
         finally:
             if here:
                 signal.signal(signal.SIGINT, before)
+
+
+class _Pressed(list):
+    """The interrupts of the keyboard while a session works."""
+
+    # How they were handled before, and how they are now; none where they come to another thread.
+    handlers = None
+
+    @contextlib.contextmanager
+    def left_alone(self):
+        """Handles interrupts as they were before."""
+        if self.handlers is None:
+            yield
+            return
+        before, now = self.handlers
+        signal.signal(signal.SIGINT, before)
+        try:
+            yield
+        finally:
+            signal.signal(signal.SIGINT, now)
 
 
 _missing = object()

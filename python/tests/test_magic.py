@@ -99,6 +99,22 @@ def test_an_interrupt_is_one_of_the_keyboard(shell):
     assert shell.run_line_magic("nesl", "2 + 2") == 4
 
 
+def test_a_cell_asks_as_the_shell_does(shell, monkeypatch):
+    monkeypatch.setattr("builtins.input", lambda question: question.upper())
+    assert shell.run_line_magic("nesl", 'prompt("name? ")') == "NAME? "
+    shown = cell(shell, "", 'print_line("before"); prompt("age? ")')
+    assert shown.stdout == "before\n"
+    assert shown.outputs[-1].data["text/plain"].startswith('"AGE? "')
+
+    def interrupted(question):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("builtins.input", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        cell(shell, "", 'prompt("name? ")')
+    assert shell.run_line_magic("nesl", "2 + 2") == 4
+
+
 def test_options_begin_a_session(shell):
     shell.run_cell_magic("nesl", "", "kept = 17;")
     cell(shell, "--runtime cpu", "kept")
@@ -124,10 +140,15 @@ def test_a_notebook_runs():
         "%%nesl -i v -o total\ntotal = sum(v)",
         "print(total)",
         "%%nesl\n1;\n[1, 2][7]",
+        # Nobody is in front of this notebook.
+        '%%nesl\nprompt("name? ")',
     ]
     notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(text) for text in cells])
     nbclient.NotebookClient(notebook, kernel_name="python3", allow_errors=True, timeout=60).execute()
     assert notebook.cells[2].outputs[0].text == "6.0\n"
+    lonely = notebook.cells[4].outputs[-1]
+    assert lonely.ename == "CellError"
+    assert "nobody can be asked for input here" in "".join([*lonely.traceback, lonely.evalue])
     error = notebook.cells[3].outputs[-1]
     assert error.output_type == "error" and error.ename == "CellError"
     assert "In [4]:3:1" in error.traceback[0] or "In [4]:3:1" in error.evalue

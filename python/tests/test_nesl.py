@@ -1,5 +1,8 @@
 """Tests of the Python module through the real program (`NESL_BINARY`)."""
 
+import io
+import os
+import signal
 import threading
 import time
 
@@ -65,6 +68,76 @@ def test_a_computation_can_be_interrupted(session):
         session.eval("function turn(n) = turn(n + 1); turn(0)")
     assert time.monotonic() - began < 5
     assert session["kept"] == 17
+
+
+def test_a_program_asks():
+    asked = []
+
+    def ask(question):
+        asked.append(question)
+        return f"answer {len(asked)}"
+
+    with Session(ask=ask) as session:
+        assert session.eval('(prompt("name? "), prompt("age? "))') == ("answer 1", "answer 2")
+        session.define("(line, ok, _) = read_line(stdin);")
+        assert session["line"] == ("answer 3", False)
+        [shown] = session.show('prompt("again? ")')
+        assert shown["text"].startswith('"answer 4"')
+    assert asked == ["name? ", "age? ", "", "again? "]
+
+
+def test_a_program_asks_by_input(session, monkeypatch, capsys):
+    monkeypatch.setattr("sys.stdin", io.StringIO("Ada\n"))
+    assert session.eval('prompt("name? ")') == "Ada"
+    assert capsys.readouterr().out == "name? "
+    # The input has ended.
+    with pytest.raises(Error, match="nobody can be asked for input here"):
+        session.eval('prompt("name? ")')
+    monkeypatch.setattr("sys.stdin", None)
+    with pytest.raises(Error, match="nobody can be asked for input here"):
+        session.eval('prompt("name? ")')
+
+
+def test_nobody_is_asked():
+    with Session(ask=None) as session:
+        with pytest.raises(Error, match="nobody can be asked for input here"):
+            session.eval('prompt("name? ")')
+        assert session.eval("1 + 1") == 2
+
+
+def test_a_question_goes_wrong():
+    raised = [KeyboardInterrupt(), ZeroDivisionError("by us")]
+
+    def ask(question):
+        if raised:
+            raise raised.pop(0)
+        return session.eval("3") if question == "nested" else 7
+
+    with Session(ask=ask) as session:
+        session["kept"] = 17
+        with pytest.raises(Interrupted):
+            session.eval('prompt("name? ")')
+        with pytest.raises(ZeroDivisionError):
+            session.eval('prompt("name? ")')
+        with pytest.raises(TypeError, match="an answer is a string, not a int"):
+            session.eval('prompt("name? ")')
+        with pytest.raises(RuntimeError, match="waits for the answer"):
+            session.eval('prompt("nested")')
+        assert session["kept"] == 17
+
+
+def test_the_keyboard_interrupts_a_question():
+    def ask(question):
+        threading.Timer(0.3, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
+        time.sleep(20)
+
+    with Session(ask=ask) as session:
+        began = time.monotonic()
+        with pytest.raises(Interrupted):
+            session.eval('prompt("name? ")')
+        assert time.monotonic() - began < 5
+        assert session.eval("1 + 1") == 2
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
 
 
 def test_completion(session):

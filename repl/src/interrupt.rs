@@ -5,7 +5,7 @@
 
 use nesl_engine::Session;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 /// The number of computations under way that can be stopped.
 static RUNNING: AtomicUsize = AtomicUsize::new(0);
@@ -15,6 +15,8 @@ static PRESSED: AtomicBool = AtomicBool::new(false);
 static PRESSES: AtomicUsize = AtomicUsize::new(0);
 /// The number of presses.
 static SEEN: AtomicUsize = AtomicUsize::new(0);
+/// Held while a press is noted, and while a computation begins: it is told of each press exactly once.
+static BEGINNING: Mutex<()> = Mutex::new(());
 /// The flag that the session polls.
 static WISHED: OnceLock<Arc<AtomicBool>> = OnceLock::new();
 /// The number of other programs that have the terminal: a pager, or an editor.
@@ -41,12 +43,7 @@ pub fn handle() {
             return;
         }
         let interactive = INTERACTIVE.load(Ordering::SeqCst);
-        let running = RUNNING.load(Ordering::SeqCst) > 0;
-        SEEN.fetch_add(1, Ordering::SeqCst);
-        if running {
-            PRESSES.fetch_add(1, Ordering::SeqCst);
-        }
-        let again = running && PRESSED.swap(true, Ordering::SeqCst);
+        let (running, again) = press();
         if !interactive && (again || !running) {
             nesl_engine::end_between_writes();
             std::process::exit(i32::from(crate::exit::INTERRUPTED));
@@ -54,13 +51,28 @@ pub fn handle() {
         if again {
             eprintln!("Stopping takes its time; Ctrl-\\ ends the session and all it holds.");
         }
-        if running && let Some(wished) = WISHED.get() {
-            wished.store(true, Ordering::SeqCst);
-        }
     });
     if let Err(error) = result {
         eprintln!("nesl: Ctrl-C will end the program at once: {error}");
     }
+}
+
+/// Stops the computation under way, if there is one. Returns whether there is, and whether that was wished before.
+fn press() -> (bool, bool) {
+    let _beginning = BEGINNING.lock().unwrap_or_else(PoisonError::into_inner);
+    SEEN.fetch_add(1, Ordering::SeqCst);
+    let running = RUNNING.load(Ordering::SeqCst) > 0;
+    (running, running && wish_stop())
+}
+
+/// Stops the computation under way for a press; returns true if that was wished before.
+fn wish_stop() -> bool {
+    PRESSES.fetch_add(1, Ordering::SeqCst);
+    let again = PRESSED.swap(true, Ordering::SeqCst);
+    if let Some(wished) = WISHED.get() {
+        wished.store(true, Ordering::SeqCst);
+    }
+    again
 }
 
 /// Keeps the process alive whenever Ctrl-C is pressed, from now on.
@@ -108,6 +120,12 @@ pub fn seen() -> usize {
 
 /// Runs a computation that Ctrl-C stops.
 pub fn during<T>(compute: impl FnOnce() -> T) -> T {
+    during_since(usize::MAX, compute)
+}
+
+/// Runs a computation that Ctrl-C stops, also if it was pressed since [`seen`] gave a number: the computation is a part
+/// of something that had begun by then.
+pub fn during_since<T>(before: usize, compute: impl FnOnce() -> T) -> T {
     struct Running;
     impl Drop for Running {
         fn drop(&mut self) {
@@ -119,7 +137,33 @@ pub fn during<T>(compute: impl FnOnce() -> T) -> T {
             }
         }
     }
+    let beginning = BEGINNING.lock().unwrap_or_else(PoisonError::into_inner);
     RUNNING.fetch_add(1, Ordering::SeqCst);
     let _running = Running;
+    if seen() > before {
+        wish_stop();
+    }
+    drop(beginning);
     compute()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_press_between_two_parts_stops_the_second() {
+        let session = Session::new(nesl_engine::Settings::default());
+        attach(&session);
+        let is_wished = || WISHED.get().is_some_and(|wished| wished.load(Ordering::SeqCst));
+        let before = seen();
+        during_since(before, || assert!(!is_wished() && !is_pressed()));
+        assert_eq!(press(), (false, false));
+        during(|| assert!(!is_wished(), "it is another computation"));
+        during_since(before, || {
+            assert!(is_wished() && is_pressed());
+            assert_eq!(press(), (true, true));
+        });
+        during_since(seen(), || assert!(!is_wished() && !is_pressed()));
+    }
 }

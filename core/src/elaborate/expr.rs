@@ -13,6 +13,9 @@ use nesl_runtime::bug::OrBug;
 use nesl_runtime::scalar::{Precision, ScalarOp};
 use std::sync::Arc;
 
+/// This tells the way to numbers that fit.
+const WIDER: &str = "choose 64-bit numbers (`--precision 64`; `:set precision 64` in a session)";
+
 /// The negative of the smallest int of 32 bits.
 const LEAST_INT_NEGATED: i64 = 1 << 31;
 
@@ -166,7 +169,7 @@ impl<'c> Elaborator<'c> {
                 at,
                 format!("{what} is too large for a float of 32 bits"),
             )
-            .hint("choose 64-bit numbers (`--precision 64`)"),
+            .hint(WIDER),
         );
     }
 
@@ -180,7 +183,7 @@ impl<'c> Elaborator<'c> {
                     at,
                     format!("{value} does not fit an int of 32 bits"),
                 )
-                .hint("choose 64-bit numbers (`--precision 64`)"),
+                .hint(WIDER),
             );
         }
     }

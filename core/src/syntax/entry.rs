@@ -71,9 +71,34 @@ pub fn operand_end(text: &str, form_start: usize, line_end: usize) -> usize {
     end
 }
 
-/// Returns true if a form that begins on the line of a command goes on below: something in it is open.
+/// Returns true if a form that begins on the line of a command goes on below: something in it is open. Some commands
+/// take more than forms, such as the words between the forms of `:cost`, so for a bracket only its contents count.
 fn goes_on(form: &str) -> bool {
-    typed(form) == Typed::Part && !opened(form).0.is_empty()
+    if typed(form) == Typed::Part {
+        return !opened(form).0.is_empty();
+    }
+    open_bracket(form).is_some_and(|start| start > 0 && typed(&form[start..]) == Typed::Part)
+}
+
+/// Returns the byte of the outermost bracket that is open where a text ends, if there is one.
+fn open_bracket(text: &str) -> Option<usize> {
+    let mut open: Vec<(Kind, usize)> = Vec::new();
+    for token in lex(text) {
+        let opener = match token.kind {
+            Kind::LParen | Kind::LBracket | Kind::LBrace => {
+                open.push((token.kind, token.range.start().into()));
+                continue;
+            }
+            Kind::RParen => Kind::LParen,
+            Kind::RBracket => Kind::LBracket,
+            Kind::RBrace => Kind::LBrace,
+            _ => continue,
+        };
+        if let Some(at) = open.iter().rposition(|(kind, _)| *kind == opener) {
+            open.truncate(at);
+        }
+    }
+    open.first().map(|(_, start)| *start)
 }
 
 /// Returns true if a text is wrong whatever is added behind it. Texts that begin with a command are
@@ -341,6 +366,8 @@ mod tests {
             ":ti 10 {x :",
             ":time\n{x :",
             ":ir flat {x :",
+            ":cost e given n = [1,",
+            ":cost sum(xs) given xs = [1]; ys = {x :",
             ":vars\n:full {x :\n x in",
             ":vars\n(1",
         ];

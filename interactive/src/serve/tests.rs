@@ -196,3 +196,52 @@ fn a_program_that_asks_is_told_that_nobody_answers() {
     assert!(shown.contains("nobody can be asked for input here"), "{shown}");
     assert_eq!(client.answer()["done"], "failed");
 }
+
+#[test]
+fn a_program_that_asks_gets_the_answers() {
+    let mut client = Client::new();
+    let entry = "who = prompt(\"name? \"); who ++ prompt(\"\")";
+    client.send(&json!({"id": 1, "enter": entry, "value": true, "ask": true}), &[]);
+    assert_eq!(client.answer(), json!({"id": 1, "ask": "name? "}));
+    // An answer to another entry is for nobody, and so is what was asked before.
+    client.send(&json!({"id": 9, "answer": "Bob"}), &[]);
+    client.send(&json!({"id": 1, "answer": "Ada"}), &[]);
+    assert_eq!(client.answer(), json!({"id": 1, "ask": ""}));
+    client.send(&json!({"id": 1, "answer": "!"}), &[]);
+    let value = client.answer();
+    assert_eq!((&value["id"], &value["type"]), (&json!(1), &json!("[char]")));
+    assert_eq!(client.bytes(&value)[8..], *b"Ada!");
+    assert_eq!(client.answer(), json!({"id": 1, "done": "ok"}));
+}
+
+#[test]
+fn a_question_without_an_answer_ends_the_entry() {
+    let mut client = Client::new();
+    let ask = |id: i64| json!({"id": id, "enter": "prompt(\"name? \")", "ask": true});
+    client.send(&ask(1), &[]);
+    assert_eq!(client.answer()["ask"], "name? ");
+    client.send(&json!({"id": 1, "answer": null}), &[]);
+    let shown = client.answer()["output"]["text"].as_str().unwrap_or_default().to_owned();
+    assert!(shown.contains("nobody can be asked for input here"), "{shown}");
+    assert_eq!(client.answer()["done"], "failed");
+    client.send(&ask(2), &[]);
+    assert_eq!(client.answer()["ask"], "name? ");
+    client.send(&json!({"id": 3, "interrupt": true}), &[]);
+    let until_done = |client: &mut Client| loop {
+        let answer = client.answer();
+        if answer["done"].is_string() {
+            return answer;
+        }
+    };
+    assert_eq!(until_done(&mut client), json!({"id": 3, "done": "ok"}));
+    assert_eq!(until_done(&mut client), json!({"id": 2, "done": "interrupted"}));
+    client.send(&json!({"id": 2, "answer": "too late"}), &[]);
+    client.send(&json!({"id": 4, "enter": "1 + 1"}), &[]);
+    assert_eq!(client.answer()["output"]["text"], "2 : int");
+    assert_eq!(client.answer(), json!({"id": 4, "done": "ok"}));
+    // Nor does it keep a session from ending.
+    client.send(&ask(5), &[]);
+    assert_eq!(client.answer()["ask"], "name? ");
+    drop(client.requests);
+    client.server.join().expect("it ends");
+}

@@ -113,7 +113,7 @@ impl Painter {
             let is_full = rows.ends_full(text, seen.prompt, seen.columns.max(1));
             seen.full = is_full.then_some(text.len());
         }
-        seen.text.replace_range(.., text);
+        text.clone_into(&mut seen.text);
         seen.cursor = cursor.unwrap_or(text.len());
         seen.window = window;
     }
@@ -121,7 +121,7 @@ impl Painter {
     /// Returns the hint behind the text that was painted.
     pub fn paint_hint(&self, hint: &str) -> String {
         let mut seen = self.seen.borrow_mut();
-        seen.hint.replace_range(.., hint);
+        hint.clone_into(&mut seen.hint);
         // The line end behind a full row then stands behind the hint.
         seen.full = None;
         self.colored(DIM, hint)
@@ -316,9 +316,28 @@ fn color(kind: Kind) -> &'static str {
     }
 }
 
+fn is_bracket(kind: Kind) -> bool {
+    matches!(
+        kind,
+        Kind::LParen
+            | Kind::CallParen
+            | Kind::LBracket
+            | Kind::LBrace
+            | Kind::RParen
+            | Kind::RBracket
+            | Kind::RBrace
+    )
+}
+
 /// Returns the starts of the bracket at the cursor, or before it, and of its partner.
 fn brackets(tokens: &[Token], cursor: usize) -> Option<(usize, usize)> {
     let start = |at: usize| usize::from(tokens[at].range.start());
+    // Mostly there is none at the cursor, and no need to go through all of them.
+    let behind = tokens.partition_point(|token| usize::from(token.range.end()) < cursor);
+    let near = tokens[behind..].iter().take(2);
+    if !near.into_iter().any(|token| is_bracket(token.kind)) {
+        return None;
+    }
     let mut open: Vec<usize> = Vec::new();
     let mut found = None;
     for (at, token) in tokens.iter().enumerate() {

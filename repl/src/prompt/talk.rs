@@ -64,6 +64,8 @@ struct Talk {
     entries: usize,
     /// True once the session has begun.
     begun: bool,
+    /// The number of presses of Ctrl-C ([`interrupt::seen`]) when the text was read that runs: further ones end it.
+    seen: usize,
     /// The number of pictures that could not be written.
     unsaved: usize,
     /// The time at which the prompt has run a transcript, if nothing was entered since.
@@ -130,6 +132,7 @@ pub fn talk(global: &Global, measures: Measures, files: Files, first: Option<&st
         path,
         entries: 0,
         begun: false,
+        seen: interrupt::seen(),
         unsaved: 0,
         transcript_run: None,
         printed: String::new(),
@@ -227,7 +230,12 @@ impl Talk {
             if self.editor.config_mut().edit_mode() == EditMode::Vi {
                 mode::begin();
             }
-            let mut edit = || self.editor.readline_with_initial(PROMPT, (&before, &behind));
+            let mut edit = || {
+                let read = self.editor.readline_with_initial(PROMPT, (&before, &behind));
+                // Ctrl-C is a key up to here.
+                self.seen = interrupt::seen();
+                read
+            };
             let read = match &self.relay {
                 Some(relay) => relay.read(edit),
                 None => edit(),
@@ -352,7 +360,6 @@ impl Talk {
     /// Runs the entries of a text until Ctrl-C is pressed. They are shown if `is_shown`, and kept in the history if
     /// `is_kept`.
     fn run_all(&mut self, block: &Block, is_shown: bool, is_kept: bool) -> Result<Flow, Failure> {
-        let seen = interrupt::seen();
         for (at, entry) in block.entries.iter().enumerate() {
             if is_shown {
                 self.echo(entry);
@@ -364,7 +371,7 @@ impl Talk {
             if self.entry(entry.trim_end(), has_more)? == Flow::Leave {
                 return Ok(Flow::Leave);
             }
-            if interrupt::seen() > seen && self.begun {
+            if interrupt::seen() > self.seen && self.begun {
                 self.unfinished = (String::new(), String::new());
                 self.forget_typed().map_err(Failure::Other)?;
                 return Ok(Flow::Go);
@@ -389,7 +396,6 @@ impl Talk {
 
     /// Runs an entry, each of its values with a number of its own; `has_more` is true if others are to follow.
     fn entry(&mut self, text: &str, has_more: bool) -> Result<Flow, Failure> {
-        let seen = interrupt::seen();
         let text = question(text).unwrap_or_else(|| text.to_owned());
         let pieces = paste::by_values(&text);
         let mut forms = Forms { before: 0, all: 0 };
@@ -398,7 +404,7 @@ impl Talk {
         }
         for (at, piece) in pieces.iter().enumerate() {
             let done = self.numbered(piece, forms, at > 0)?;
-            let is_stopped = interrupt::seen() > seen;
+            let is_stopped = interrupt::seen() > self.seen;
             if is_stopped && !done.has_failed && (has_more || at + 1 < pieces.len()) {
                 // What ran had come to its end, and did not say so.
                 self.link.output.message("Interrupted.\n");
@@ -416,7 +422,8 @@ impl Talk {
         self.entries += 1;
         let began = Instant::now();
         let job = Job::Enter(self.entries, text.to_owned(), goes_on);
-        let done = interrupt::during(|| {
+        // Ctrl-C may have been pressed behind the part before.
+        let done = interrupt::during_since(self.seen, || {
             self.jobs.send(job).map_err(|_| Failure::Other(anyhow!("the session has ended")))?;
             self.wait(began, forms)
         })?;

@@ -11,10 +11,15 @@ use nesl_core::syntax::{Kind, Token, lex};
 pub struct Tokens {
     text: String,
     tokens: Vec<Token>,
+    /// True if a string or a comment is not closed.
+    is_open: bool,
     /// The number of bytes that were lexed so far.
     #[cfg(test)]
     pub lexed_bytes: usize,
 }
+
+/// The number of bytes of two texts that are compared at once.
+const COMPARED_BYTES: usize = 256;
 
 /// The bytes in which a text differs from another.
 #[derive(Debug, PartialEq, Eq)]
@@ -29,9 +34,18 @@ impl Change {
     /// Compares two texts. The bytes may divide characters.
     pub fn between(old: &str, new: &str) -> Change {
         let (old, new) = (old.as_bytes(), new.as_bytes());
-        let start = old.iter().zip(new).take_while(|(a, b)| a == b).count();
-        let rest = (old[start..].iter().rev()).zip(new[start..].iter().rev());
-        Change { start, behind: rest.take_while(|(a, b)| a == b).count() }
+        // Whole pieces are compared first, which is many times as fast as one byte after the other.
+        let pieces = old.chunks(COMPARED_BYTES).zip(new.chunks(COMPARED_BYTES));
+        let same = pieces.take_while(|(a, b)| a == b).count() * COMPARED_BYTES;
+        let same = same.min(old.len()).min(new.len());
+        let rest = old[same..].iter().zip(&new[same..]);
+        let start = same + rest.take_while(|(a, b)| a == b).count();
+        let (old, new) = (&old[start..], &new[start..]);
+        let pieces = old.rchunks(COMPARED_BYTES).zip(new.rchunks(COMPARED_BYTES));
+        let same = pieces.take_while(|(a, b)| a == b).count() * COMPARED_BYTES;
+        let same = same.min(old.len()).min(new.len());
+        let rest = old[..old.len() - same].iter().rev().zip(new[..new.len() - same].iter().rev());
+        Change { start, behind: same + rest.take_while(|(a, b)| a == b).count() }
     }
 }
 
@@ -40,14 +54,15 @@ impl Tokens {
     pub fn of(&mut self, text: &str) -> &[Token] {
         if self.text != text && !self.lex_change(text) {
             self.tokens = self.lex(text);
+            self.is_open = self.tokens.iter().any(is_open);
         }
-        self.text.replace_range(.., text);
+        text.clone_into(&mut self.text);
         &self.tokens
     }
 
     /// Lexes the lines that differ from those of the text before; returns false if that does not tell the tokens.
     fn lex_change(&mut self, text: &str) -> bool {
-        if self.tokens.iter().any(is_open) {
+        if self.is_open {
             return false;
         }
         let Change { start, behind } = Change::between(&self.text, text);
@@ -73,17 +88,24 @@ impl Tokens {
             let range = TextRange::new(place(token.range.start()), place(token.range.end()));
             Token { range, ..*token }
         };
-        let below: Vec<Token> = self.tokens[last..].iter().map(|t| moved(t, old_to, to)).collect();
-        self.tokens.truncate(first);
-        self.tokens.extend(lexed.iter().map(|token| moved(token, 0, from)));
-        let mut below = below.into_iter();
-        // Blanks at the end of the line and the line end are one token.
-        if let Some(last) = self.tokens.last_mut().filter(|token| token.kind == Kind::Blank)
-            && let Some(next) = below.next()
-        {
-            last.range = TextRange::new(last.range.start(), next.range.end());
+        if old_to != to {
+            self.tokens[last..].iter_mut().for_each(|token| *token = moved(token, old_to, to));
         }
-        self.tokens.extend(below);
+        let mut lexed: Vec<Token> = lexed.iter().map(|token| moved(token, 0, from)).collect();
+        let mut behind = last;
+        // Blanks at the end of the line and the line end are one token.
+        let next_end = self.tokens.get(last).map(|next| next.range.end());
+        let before = match lexed.last_mut() {
+            Some(before) => Some(before),
+            None => self.tokens[..first].last_mut(),
+        };
+        if let Some(before) = before.filter(|token| token.kind == Kind::Blank)
+            && let Some(end) = next_end
+        {
+            before.range = TextRange::new(before.range.start(), end);
+            behind += 1;
+        }
+        self.tokens.splice(first..behind, lexed);
         true
     }
 

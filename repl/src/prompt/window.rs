@@ -67,7 +67,7 @@ impl Rows {
             self.starts.extend(changed);
             self.starts.extend(moved);
         }
-        self.text.replace_range(.., text);
+        text.clone_into(&mut self.text);
     }
 
     /// Returns the beginnings of the rows of some whole lines.

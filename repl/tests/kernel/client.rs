@@ -151,7 +151,7 @@ fn connect(command: &[&str], errors: Stdio, first: Option<First<'_>>) -> (Client
     // Ports are free when they are chosen, and taken when the kernel listens.
     let one_at_a_time = STARTING.lock().unwrap_or_else(PoisonError::into_inner);
     let connected = runtime.block_on(async {
-        let mut kernel = Started::start(&argv, errors).await.expect("it starts");
+        let mut kernel = Started::start(&argv, errors).expect("it starts");
         let mut shell = kernel.shell(SESSION, MAX_WAIT).await.expect("it listens");
         let (mut asked, mut replies) = (String::new(), VecDeque::new());
         if let Some(First { code, asks }) = first {

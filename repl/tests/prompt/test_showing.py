@@ -223,3 +223,23 @@ def test_answers_and_messages_are_wrapped_between_words(start, columns):
     if columns == 30:
         vars = ["long_name_of_values", "  type: [(int, float)]", "  shape: 60", "  bytes: 1,920", "  where: host"]
         assert said[":vars"] == vars, said[":vars"]
+
+
+@pytest.mark.parametrize("columns", [40, 60])
+def test_measurements_are_wrapped_between_words(start, columns):
+    session = start(columns=columns, rows=80).ready()
+    session.say("function add_up_all_of_them(n) = sum({i * i : i in [0:n]})")
+    asked = [
+        ":kernels",
+        ":time add_up_all_of_them(1000)",
+        ":time 10 add_up_all_of_them(1000)",
+        ":kernels add_up_all_of_them(1000000)",
+        ":kernels",
+        ":kernels on",
+        ":cost add_up_all_of_them for n = 1e2, 1e3, 1e4, 1e5, 1e6",
+    ]
+    for text in asked:
+        lines = session.say(text)
+        assert lines and not is_broken(lines, columns), (text, lines)
+        # In its last column a terminal may begin the next line.
+        assert all(len(line) < columns for line in lines), (text, lines)

@@ -203,7 +203,8 @@ def test_the_users_own_definitions_are_known(start, tmp_path):
 
 def test_what_is_wrong_in_them_is_told_and_stops_nothing(start, tmp_path):
     (tmp_path / "rc.nesl").write_text("fine = 1;\nfine + oops;\n")
-    session = start()
+    # The path is as long as the folder of the tests has it.
+    session = start(columns=160)
     session.sees("rc.nesl:2:8")
     session.ready()
     assert session.say("fine") == ["it = 1 : int"]

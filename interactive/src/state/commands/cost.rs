@@ -162,7 +162,7 @@ fn over_sizes(state: &mut State, call: &Call<'_>, asked: &Asked, sizes: &[u64]) 
     let session = &mut state.session;
     match growth::measure(session, call.entry, asked, sizes, SEEDS_PER_SIZE, &mut |_| {}) {
         Ok(growth) => {
-            state.show(Output::Answer(shown(&growth)));
+            state.show(Output::Answer(shown(state, &growth)));
             if state.setup.display.html && growth.points.len() > 1 {
                 state.show(Output::Answer(growth.plot()));
             }
@@ -172,15 +172,16 @@ fn over_sizes(state: &mut State, call: &Call<'_>, asked: &Asked, sizes: &[u64]) 
     }
 }
 
-/// Returns the table and the laws.
-fn shown(growth: &CostGrowth) -> Bundle {
+/// Returns the table and the laws, in lines that the screen holds.
+fn shown(state: &State, growth: &CostGrowth) -> Bundle {
     let (table, sentences) = (growth.table(), growth.sentences().join("\n"));
+    let plain = format!("{}\n{}", table.bundle_in(state.width()).plain, state.fitted(&sentences));
     let html = format!(
         "{}<div style=\"margin-top:.6em\">{PRE}{}</pre></div>",
         table.html(),
         escaped(&sentences)
     );
-    Bundle::text(format!("{table}{sentences}")).with_html(html)
+    Bundle::text(plain).with_html(html)
 }
 
 #[cfg(test)]

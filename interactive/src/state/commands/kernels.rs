@@ -28,6 +28,12 @@ const MAX_TIMELINE_KERNELS: usize = 16;
 /// The width of the timeline in text, in characters.
 const TEXT_COLUMNS: usize = 48;
 
+/// The width of the timeline in text on a narrow screen, in characters, at least.
+const MIN_TEXT_COLUMNS: usize = 12;
+
+/// The characters of a name beside the timeline in text, at most, on a screen however narrow.
+const MIN_NAME_CHARS: usize = 8;
+
 /// The width of the timeline in HTML, in pixels.
 const TIMELINE_WIDTH: f64 = 560.0;
 
@@ -102,8 +108,7 @@ fn of_forms(state: &mut State, call: &Call<'_>) -> Outcome {
     if outcome == Outcome::Done
         && let Some(profile) = state.profile().cloned()
     {
-        let bandwidth = state.session.stats().memory_bandwidth;
-        state.show(Output::Answer(shown(&profile, bandwidth)));
+        state.show(Output::Answer(shown(state, &profile)));
     }
     if !was_on {
         state.time_kernels(false);
@@ -115,8 +120,7 @@ fn of_forms(state: &mut State, call: &Call<'_>) -> Outcome {
 fn last(state: &mut State) -> Outcome {
     let profile = state.profile().cloned();
     if let Some(profile) = profile.as_ref().filter(|profile| !profile.launches().is_empty()) {
-        let bandwidth = state.session.stats().memory_bandwidth;
-        state.show(Output::Answer(shown(profile, bandwidth)));
+        state.show(Output::Answer(shown(state, profile)));
         return Outcome::Done;
     }
     let mut table = Table::new(&["name", "time", "launches", "transferred", "reads", "writes"]);
@@ -133,19 +137,20 @@ fn last(state: &mut State) -> Outcome {
     }
     let hint = "`:kernels FORM` runs a form as kernels, however small it is, and times each.";
     let bundle = if table.is_empty() {
-        Bundle::text(format!("Nothing has run yet. {hint}"))
+        Bundle::text(state.fitted(&format!("Nothing has run yet. {hint}")))
     } else {
         let none = if profile.is_some() { "No kernel was launched. " } else { "" };
-        let html = format!("{}{}", table.html(), note(&format!("{none}{hint}")));
-        Bundle::text(format!("{table}{none}{hint}")).with_html(html)
+        let said = format!("{none}{hint}");
+        let html = format!("{}{}", table.html(), note(&said));
+        let plain = table.bundle_in(state.width()).plain;
+        Bundle::text(format!("{plain}\n{}", state.fitted(&said))).with_html(html)
     };
     state.show(Output::Answer(bundle));
     Outcome::Done
 }
 
-/// Returns the kernels as a table with a timeline; `bandwidth` is that of the device in bytes a second,
-/// if it is known.
-fn shown(profile: &Profile, bandwidth: Option<u64>) -> Bundle {
+/// Returns the kernels as a table with a timeline, in lines that the screen holds.
+fn shown(state: &State, profile: &Profile) -> Bundle {
     let mut kernels: Vec<KernelTime> =
         profile.kernels().into_iter().filter(|kernel| kernel.launches > 0).collect();
     if kernels.is_empty() {
@@ -154,7 +159,7 @@ fn shown(profile: &Profile, bandwidth: Option<u64>) -> Bundle {
     let launches = profile.launches();
     let first = |kernel: &KernelTime| launches.iter().position(|one| one.name == kernel.name);
     kernels.sort_by_key(|kernel| first(kernel).unwrap_or(launches.len()));
-    let table = table(&kernels, bandwidth);
+    let table = table(&kernels, state.session.stats().memory_bandwidth);
     let timeline = Timeline::new(&kernels, launches);
     let limits = if kernels.iter().any(|kernel| kernel.is_bytes_limit) { LIMIT_NOTE } else { "" };
     let note = format!(
@@ -162,7 +167,15 @@ fn shown(profile: &Profile, bandwidth: Option<u64>) -> Bundle {
          kernels"
     );
     let html = format!("{}{}{}", table.html(), self::note(&note), timeline.html());
-    Bundle::text(format!("{table}({note})\n\n{}", timeline.text())).with_html(html)
+    let width = state.width();
+    let plain = [
+        table.bundle_in(width).plain,
+        state.fitted(&format!("({note})")),
+        String::new(),
+        state.fitted(&timeline.caption()),
+        timeline.text(width),
+    ];
+    Bundle::text(plain.join("\n")).with_html(html)
 }
 
 /// Returns what is said about a table or a picture, in HTML.
@@ -181,6 +194,7 @@ fn own_name<'a>(kernel: &'a KernelTime, all: &[KernelTime]) -> &'a str {
     if all.iter().filter(same).count() == 1 { own } else { &kernel.name }
 }
 
+/// Returns the table of the kernels; `bandwidth` is that of the device in bytes a second, if it is known.
 fn table(kernels: &[KernelTime], bandwidth: Option<u64>) -> Table {
     let all: f64 = kernels.iter().map(|kernel| kernel.time.as_secs_f64()).sum();
     let headings = ["", "kernel", "launches", "work items", "time", "share", "bytes", "rate"];
@@ -265,23 +279,27 @@ impl Timeline {
         }
     }
 
-    fn text(&self) -> String {
+    /// Returns the timeline as text for a screen of so many columns, if there is one: names are shortened where they
+    /// would take half of a line, and the times have the rest.
+    fn text(&self, screen: Option<usize>) -> String {
+        let room = screen.map_or(usize::MAX, |columns| columns.saturating_sub(1));
         let names = self.rows.iter().map(|(name, _)| name.chars().count());
-        let width = names.max().unwrap_or(0);
-        let mut out = self.caption() + "\n";
+        let width = names.max().unwrap_or(0).min((room / 2).max(MIN_NAME_CHARS));
+        let columns = room.saturating_sub(width + 2).clamp(MIN_TEXT_COLUMNS, TEXT_COLUMNS);
+        let mut out = String::new();
         for (name, spans) in &self.rows {
-            let mut line = vec!['·'; TEXT_COLUMNS];
+            let name = shorten(name, width);
+            let mut line = vec!['·'; columns];
             for (begin, end) in spans {
-                let column = |at: &f64| {
-                    ((at / self.end * TEXT_COLUMNS as f64) as usize).min(TEXT_COLUMNS - 1)
-                };
+                let column =
+                    |at: &f64| ((at / self.end * columns as f64) as usize).min(columns - 1);
                 line[column(begin)..=column(end)].fill('█');
             }
             let line: String = line.into_iter().collect();
             let _ = writeln!(out, "{name:<width$}  {line}");
         }
         let end = duration(self.end);
-        out + &format!("{:<width$}  0{end:>1$}", "", TEXT_COLUMNS - 1)
+        out + &format!("{:<width$}  0{end:>1$}", "", columns - 1)
     }
 
     fn html(&self) -> String {

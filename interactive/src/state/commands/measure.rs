@@ -42,7 +42,7 @@ pub(super) static TIME: Command = Command {
             lines.push(times("in all", &total(&ran)));
         }
         if !lines.is_empty() {
-            let text = lines.join("\n");
+            let text = state.fitted(&lines.join("\n"));
             state.show(Output::Answer(Bundle::colored(format!("\x1b[2m{text}\x1b[0m"))));
         }
         outcome
@@ -113,6 +113,7 @@ fn repeated(state: &mut State, call: &Call<'_>, count: usize, forms: &str) -> Ou
         "time of {} runs: {least} at least, {median} in the median, {most} at most",
         grouped(count as u64)
     );
+    let text = state.fitted(&text);
     state.show(Output::Answer(Bundle::colored(format!("\x1b[2m{text}\x1b[0m"))));
     outcome
 }

@@ -186,8 +186,10 @@ pub(super) static SET: Command = Command {
     usage: "[NAME VALUE]",
     about: "the settings, or change one",
     doc: "`:set` lists the settings with their values, `:set seed` shows one, `:set precision 32` changes \
-          one. All values are kept: those computed keep their precision, and another runtime, number of \
-          threads or limit of memory gets copies of the values when it first needs them.",
+          one. All values are kept. Those computed keep their precision: an int of 64 bits is shown and passed \
+          on whole by `:set precision 32`, but what is computed from it then has 32 bits and wraps around. \
+          Another runtime, number of threads or limit of memory gets copies of the values when it first needs \
+          them.",
     run: |state, call| {
         let mut words = call.operand.trim_end_matches(';').split_whitespace();
         let (name, value) = (words.next(), words.next());

@@ -39,6 +39,7 @@ fn a_form_that_is_begun_on_the_line_of_a_command_goes_on() {
         (":time {x :\n x in y}", "{x :\n x in y}", 19),
         (":time 3 {x :\n x in y}\nz", "3 {x :\n x in y}", 21),
         (":ir flat {x :\n x in y}\n:vars", "flat {x :\n x in y}", 22),
+        (":cost e given n = [1,\n2]\n:vars", "e given n = [1,\n2]", 24),
         (":type 1 +\n2", "1 +", 9),
         (":type {x :\n\n2", "{x :", 11),
         (":doc {\n1}", "{", 6),
