@@ -2,6 +2,7 @@
 //!
 //! ```text
 //! kir::inline       small functions become part of their callers, dead marks go
+//! kir::common_subexpressions     values that are known are not computed again
 //! kir::ranges       checks that cannot fail go, and divisions of small numbers by constants
 //! kir::early_exit   tests of all elements end with the first that decides
 //! unit              the module, its facts and constants, as all code sees them
@@ -33,6 +34,7 @@ use crate::workers::Workers;
 use assemble::Assembler;
 use cranelift_jit::{JITBuilder, JITModule};
 use machine::Machine;
+use nesl_runtime::kir::common_subexpressions::eliminate_common_subexpressions;
 use nesl_runtime::kir::early_exit::add_early_exits;
 use nesl_runtime::kir::facts::{FunctionFacts, KernelFacts, kernel_facts};
 use nesl_runtime::kir::inline::{Limits, inline};
@@ -118,6 +120,7 @@ fn compile_here(
     stop: &AtomicBool,
 ) -> Result<Compiled, String> {
     let (mut module, facts) = inline(module, Limits::SMALL_CALLEES);
+    eliminate_common_subexpressions(&mut module);
     use_ranges(&mut module);
     add_early_exits(&mut module);
     let isa = machine.isa.clone();

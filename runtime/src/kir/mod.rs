@@ -29,6 +29,7 @@
 //! | [`parse`](parse()), [`print`](print()), [`verify`](verify()) | [`facts`]: recursion, allocation, work |
 //! | [`inline`]: small functions become part of their callers | [`liveness`]: what a pass over the elements needs |
 //! | [`simplify`]: dead marks go | [`alias`]: independent iterations |
+//! | [`common_subexpressions`]: values that are known are not computed again | |
 //! | [`ranges`], [`division`]: checks that cannot fail and divisions go | |
 //! | [`early_exit`]: tests of all elements end early | |
 //! | | [`written`]: the arrays that code may read and write |
@@ -37,6 +38,7 @@
 pub mod access;
 pub mod alias;
 mod build;
+pub mod common_subexpressions;
 mod data;
 pub mod division;
 pub mod early_exit;
