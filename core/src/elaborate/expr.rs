@@ -13,7 +13,7 @@ use nesl_runtime::bug::OrBug;
 use nesl_runtime::scalar::{Precision, ScalarOp};
 use std::sync::Arc;
 
-/// This tells the way to numbers that fit.
+/// The advice that leads to numbers that fit.
 const WIDER: &str = "choose 64-bit numbers (`--precision 64`; `:set precision 64` in a session)";
 
 /// The negative of the smallest int of 32 bits.

@@ -222,23 +222,9 @@ fn begin_of_form(operand: &str, end: usize) -> Option<usize> {
     let rest = operand[end..].trim_start();
     let start = operand.len() - rest.len();
     let first = lex(rest).into_iter().find(|token| !token.kind.is_trivia())?;
-    let begins_form = matches!(
-        first.kind,
-        Kind::Name
-            | Kind::Int
-            | Kind::Float
-            | Kind::Char
-            | Kind::Text
-            | Kind::TrueKw
-            | Kind::FalseKw
-            | Kind::IfKw
-            | Kind::LetKw
-            | Kind::FunctionKw
-            | Kind::LParen
-            | Kind::LBracket
-            | Kind::LBrace
-            | Kind::Hash
-    );
+    let begins_form = first.kind.is_operand()
+        || first.kind.is_opening()
+        || matches!(first.kind, Kind::IfKw | Kind::LetKw | Kind::FunctionKw | Kind::Hash);
     (start > end && begins_form).then_some(start)
 }
 

@@ -56,8 +56,7 @@ struct Cuts<'a> {
     line: &'a str,
     tokens: &'a [Token],
     limit: usize,
-    /// The number of brackets that are open before each token; closed ones that were never opened count less than
-    /// nothing.
+    /// The number of brackets that are open before each token; it is negative behind one that was never opened.
     depths: Vec<isize>,
 }
 
@@ -66,11 +65,7 @@ impl<'a> Cuts<'a> {
         let mut depths = vec![0];
         let mut depth = 0;
         for token in tokens {
-            depth += match token.kind {
-                Kind::LParen | Kind::CallParen | Kind::LBracket | Kind::LBrace => 1,
-                Kind::RParen | Kind::RBracket | Kind::RBrace => -1,
-                _ => 0,
-            };
+            depth += isize::from(token.kind.is_opening()) - isize::from(token.kind.is_closing());
             depths.push(depth);
         }
         Cuts { line, tokens, limit, depths }
@@ -125,9 +120,9 @@ impl<'a> Cuts<'a> {
         let mut largest: Option<(usize, Range<usize>)> = None;
         let mut open = None;
         for (at, token) in self.tokens.iter().enumerate() {
-            if opens(token.kind) && self.depths[at] == 0 {
+            if token.kind.is_opening() && self.depths[at] == 0 {
                 open = Some(at + 1);
-            } else if closes(token.kind)
+            } else if token.kind.is_closing()
                 && self.depths[at] == 1
                 && let Some(open) = open.take()
             {
@@ -147,8 +142,8 @@ impl<'a> Cuts<'a> {
         let before = start.checked_sub(1).map(|at| self.tokens[at].kind);
         let after = self.tokens.get(end).map(|token| token.kind);
         let beginning = if before.is_none() { NO_BEGINNING_CHARS } else { 0 };
-        let left = before.is_some_and(|kind| !opens(kind) && !separates(kind));
-        let joins = |kind| closes(kind) || separates(kind) && kind != Kind::InKw;
+        let left = before.is_some_and(|kind| !kind.is_opening() && !separates(kind));
+        let joins = |kind: Kind| kind.is_closing() || separates(kind) && kind != Kind::InKw;
         let right = after.is_some_and(|kind| !joins(kind));
         beginning + TORN_OPERAND_CHARS * (usize::from(left) + usize::from(right))
     }
@@ -174,33 +169,9 @@ impl<'a> Cuts<'a> {
     }
 }
 
-fn opens(kind: Kind) -> bool {
-    matches!(kind, Kind::LParen | Kind::CallParen | Kind::LBracket | Kind::LBrace)
-}
-
-fn closes(kind: Kind) -> bool {
-    matches!(kind, Kind::RParen | Kind::RBracket | Kind::RBrace)
-}
-
 /// Returns true for the tokens between two operands.
 fn separates(kind: Kind) -> bool {
-    !matches!(
-        kind,
-        Kind::Name
-            | Kind::Int
-            | Kind::Float
-            | Kind::Char
-            | Kind::Text
-            | Kind::TrueKw
-            | Kind::FalseKw
-            | Kind::LParen
-            | Kind::CallParen
-            | Kind::RParen
-            | Kind::LBracket
-            | Kind::RBracket
-            | Kind::LBrace
-            | Kind::RBrace
-    )
+    !(kind.is_operand() || kind.is_opening() || kind.is_closing())
 }
 
 #[cfg(test)]

@@ -190,6 +190,30 @@ impl Kind {
     pub fn is_trivia(self) -> bool {
         matches!(self, Kind::Blank | Kind::Comment | Kind::OpenComment | Kind::ForeignComment)
     }
+
+    /// Returns true for a bracket that another one closes.
+    pub fn is_opening(self) -> bool {
+        matches!(self, Kind::LParen | Kind::CallParen | Kind::LBracket | Kind::LBrace)
+    }
+
+    /// Returns true for a bracket that closes another one.
+    pub fn is_closing(self) -> bool {
+        matches!(self, Kind::RParen | Kind::RBracket | Kind::RBrace)
+    }
+
+    /// Returns true for a token that is an operand by itself.
+    pub fn is_operand(self) -> bool {
+        matches!(
+            self,
+            Kind::Name
+                | Kind::Int
+                | Kind::Float
+                | Kind::Char
+                | Kind::Text
+                | Kind::TrueKw
+                | Kind::FalseKw
+        )
+    }
 }
 
 /// A token: its kind and its bytes.

@@ -12,7 +12,7 @@ pub(super) fn before(tokens: &[Token], index: usize) -> Option<Range<usize>> {
     loop {
         start = match tokens[start].kind {
             Kind::RParen | Kind::RBracket | Kind::RBrace => opener(tokens, start)?,
-            kind if is_single(kind) => start,
+            kind if kind.is_operand() => start,
             _ => return None,
         };
         if !(start > 0 && is_postfix(tokens, start)) {
@@ -36,7 +36,7 @@ pub(super) fn after(tokens: &[Token], index: usize) -> Option<Range<usize>> {
     }
     end = match tokens[end].kind {
         Kind::LParen | Kind::LBracket | Kind::LBrace => closer(tokens, end)? + 1,
-        kind if is_single(kind) => end + 1,
+        kind if kind.is_operand() => end + 1,
         _ => return None,
     };
     while end < tokens.len() && is_postfix(tokens, end) {
@@ -75,8 +75,7 @@ pub(super) fn expression_after(tokens: &[Token], index: usize) -> Option<usize> 
     (end > index).then_some(end)
 }
 
-/// Returns true if there are two operands side by side among some tokens: a function may be applied to what
-/// ends there.
+/// Returns true if there are two operands side by side among some tokens, of which the first may be a function.
 pub(super) fn applies(tokens: &[Token], range: Range<usize>) -> bool {
     range.skip(1).any(|at| {
         ends_operand(tokens[at - 1].kind)
@@ -87,16 +86,9 @@ pub(super) fn applies(tokens: &[Token], range: Range<usize>) -> bool {
 
 /// Returns true for what stands between two expressions, or around one.
 fn ends_expression(kind: Kind) -> bool {
-    matches!(
+    let parts = matches!(
         kind,
-        Kind::LParen
-            | Kind::CallParen
-            | Kind::LBracket
-            | Kind::LBrace
-            | Kind::RParen
-            | Kind::RBracket
-            | Kind::RBrace
-            | Kind::Comma
+        Kind::Comma
             | Kind::Semi
             | Kind::Dollar
             | Kind::Colon
@@ -114,29 +106,16 @@ fn ends_expression(kind: Kind) -> bool {
             | Kind::FunctionKw
             | Kind::DatatypeKw
             | Kind::Unknown
-    )
-}
-
-/// Returns true for a token that is an operand by itself.
-fn is_single(kind: Kind) -> bool {
-    matches!(
-        kind,
-        Kind::Name
-            | Kind::Int
-            | Kind::Float
-            | Kind::Char
-            | Kind::Text
-            | Kind::TrueKw
-            | Kind::FalseKw
-    )
+    );
+    parts || kind.is_opening() || kind.is_closing()
 }
 
 fn ends_operand(kind: Kind) -> bool {
-    is_single(kind) || matches!(kind, Kind::RParen | Kind::RBracket | Kind::RBrace)
+    kind.is_operand() || kind.is_closing()
 }
 
 fn begins_operand(kind: Kind) -> bool {
-    is_single(kind) || matches!(kind, Kind::LParen | Kind::LBracket | Kind::LBrace | Kind::Hash)
+    kind.is_operand() || matches!(kind, Kind::LParen | Kind::LBracket | Kind::LBrace | Kind::Hash)
 }
 
 /// Returns true for the bracket of a call, or of an element.

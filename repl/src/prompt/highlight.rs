@@ -316,26 +316,13 @@ fn color(kind: Kind) -> &'static str {
     }
 }
 
-fn is_bracket(kind: Kind) -> bool {
-    matches!(
-        kind,
-        Kind::LParen
-            | Kind::CallParen
-            | Kind::LBracket
-            | Kind::LBrace
-            | Kind::RParen
-            | Kind::RBracket
-            | Kind::RBrace
-    )
-}
-
 /// Returns the starts of the bracket at the cursor, or before it, and of its partner.
 fn brackets(tokens: &[Token], cursor: usize) -> Option<(usize, usize)> {
     let start = |at: usize| usize::from(tokens[at].range.start());
     // Mostly there is none at the cursor, and no need to go through all of them.
     let behind = tokens.partition_point(|token| usize::from(token.range.end()) < cursor);
-    let near = tokens[behind..].iter().take(2);
-    if !near.into_iter().any(|token| is_bracket(token.kind)) {
+    let mut near = tokens[behind..].iter().take(2).map(|token| token.kind);
+    if !near.any(|kind| kind.is_opening() || kind.is_closing()) {
         return None;
     }
     let mut open: Vec<usize> = Vec::new();

@@ -170,31 +170,24 @@ impl Known {
         }
     }
 
-    /// Takes an operation without nested blocks that accesses no element; returns true if its result is known.
+    /// Takes an operation without nested blocks that is no load or store; returns true if its result is known.
     fn plain(&mut self, op: &Op, results: &[Value]) -> bool {
-        match op.class() {
-            Class::Pure | Class::Address => {
-                let (key, result) = (in_order(op), results[0]);
-                if let Some(known) = self.results.get(&key) {
-                    self.names.insert(result, *known);
-                    return true;
-                }
-                if let Op::Slice(array, _) = op
-                    && self.constant.contains(array)
-                {
-                    self.constant.insert(result);
-                }
-                self.results.insert(key.clone(), result);
-                self.added.push(Added::Result(key));
-            }
-            // Memory that was freed may be taken again.
-            Class::Write | Class::Allocate | Class::Call | Class::Intrinsic => {
-                if !matches!(op, Op::Mark | Op::Alloc(..)) {
-                    self.written();
-                }
-            }
-            Class::Read | Class::Trap | Class::Control => {}
+        if op.may_write() {
+            self.written();
         }
+        if !matches!(op.class(), Class::Pure | Class::Address) {
+            return false;
+        }
+        let (key, result) = (in_order(op), results[0]);
+        if let Some(known) = self.results.get(&key) {
+            self.names.insert(result, *known);
+            return true;
+        }
+        if matches!(op, Op::Slice(array, _) if self.constant.contains(array)) {
+            self.constant.insert(result);
+        }
+        self.results.insert(key.clone(), result);
+        self.added.push(Added::Result(key));
         false
     }
 
@@ -225,12 +218,8 @@ fn in_order(op: &Op) -> Op {
 /// Returns true if code may write elements or free memory.
 fn may_write(block: &Block) -> bool {
     with_stack(|| {
-        block.insts.iter().any(|inst| match inst.op.class() {
-            Class::Write | Class::Call | Class::Intrinsic => true,
-            Class::Allocate => !matches!(inst.op, Op::Mark | Op::Alloc(..)),
-            Class::Control => inst.op.blocks().any(may_write),
-            Class::Pure | Class::Address | Class::Read | Class::Trap => false,
-        })
+        let inside = |op: &Op| op.may_write() || op.blocks().any(may_write);
+        block.insts.iter().any(|inst| inside(&inst.op))
     })
 }
 

@@ -422,6 +422,15 @@ impl Op {
         }
     }
 
+    /// Returns true if the operation itself may change elements of arrays that exist, or free their memory.
+    pub fn may_write(&self) -> bool {
+        match self.class() {
+            Class::Write | Class::Call | Class::Intrinsic => true,
+            Class::Allocate => matches!(self, Op::Compact { .. }),
+            Class::Pure | Class::Address | Class::Read | Class::Trap | Class::Control => false,
+        }
+    }
+
     /// Returns true if the operation is side-effect-free or a [`Op::Check`]: it writes nothing and
     /// has no nested blocks, so that loads around it may be moved across it.
     pub fn is_read_only(&self) -> bool {

@@ -140,16 +140,7 @@ fn operand(kinds: &[Kind]) -> Site {
         return Site::Operator;
     }
     match prev {
-        Kind::Name
-        | Kind::Int
-        | Kind::Float
-        | Kind::Char
-        | Kind::Text
-        | Kind::TrueKw
-        | Kind::FalseKw
-        | Kind::RParen
-        | Kind::RBracket
-        | Kind::RBrace => Site::Operator,
+        kind if kind.is_operand() || kind.is_closing() => Site::Operator,
         Kind::FunctionKw | Kind::DatatypeKw | Kind::Unknown => Site::Nothing,
         _ => Site::Operand,
     }
