@@ -3,11 +3,11 @@
 use crate::child::{self, add_form, definitions_above};
 use crate::protocol::CostResult;
 use crate::world::Snapshot;
-use nesl_core::base::{ItemId, grouped, shorten};
+use nesl_core::base::{ItemId, grouped};
 use nesl_core::db::Cursor;
 use nesl_core::explain::{self, subject};
-use nesl_core::syntax::RawKind;
 use nesl_core::syntax::ast::ItemKind;
+use nesl_core::syntax::{RawKind, excerpt};
 use rustc_hash::FxHashMap;
 use serde::Deserialize;
 use std::path::{Path, PathBuf};
@@ -105,7 +105,7 @@ pub fn asked(snapshot: &Snapshot, position: Position) -> Option<Asked> {
         asked.line = asked.text.matches('\n').count() + 1;
         asked.text.push_str(&example);
         asked.text.push_str(";\n");
-        asked.subject = shorten(&example, SUBJECT_CHARS);
+        asked.subject = excerpt(&example, SUBJECT_CHARS);
     }
     Some(asked)
 }

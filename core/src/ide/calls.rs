@@ -3,12 +3,12 @@
 use super::Target;
 use super::definition::target;
 use super::symbol::{Occurrence, Role, Symbol, canonical, occurrences, symbol_at};
-use crate::base::shorten;
 use crate::base::{ItemId, Loc, TextRange, TextSize};
 use crate::db::Cursor;
 use crate::db::{Database, FileId};
 use crate::explain::subject;
 use crate::syntax::ast::ItemKind;
+use crate::syntax::excerpt;
 
 /// A node of the call hierarchy: a function, or a top-level expression or binding.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -105,7 +105,7 @@ fn describe(db: &Database, item: ItemId) -> Option<CallItem> {
         }
         ItemKind::Expr(_) => {
             let place = db.whole(item);
-            let text = shorten(&db.file_text(place.file)[place.range], 40);
+            let text = excerpt(&db.file_text(place.file)[place.range], 40);
             let text = if text.is_empty() { subject(db, &form) } else { text };
             let range = place.range;
             (text, Target { text: super::Text::File(place.file), range, focus: range })

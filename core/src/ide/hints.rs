@@ -4,12 +4,12 @@ use super::Target;
 use super::definition::target;
 use super::pattern::{leaves, type_within};
 use super::symbol::Symbol;
-use crate::base::{Name, Severity, Span, TextRange, TextSize, shorten};
+use crate::base::{Name, Severity, Span, TextRange, TextSize};
 use crate::db::{Before, Cursor, Database, FileId, forms};
 use crate::explain::{self, Layout, Summary, SummaryLine};
 use crate::names::Resolution;
 use crate::syntax::ast::{Expr, ExprId, Function, ItemKind, PatId, UnaryOp};
-use crate::syntax::{Kind, lex};
+use crate::syntax::{Kind, excerpt, lex};
 use crate::types::{Signature, Ty, print_scheme};
 use nesl_runtime::scalar::Precision;
 use rustc_hash::FxHashMap;
@@ -190,7 +190,7 @@ fn bound(cursor: &Cursor<'_>, pattern: PatId, value: ExprId, all: &mut Vec<Inlay
 }
 
 fn typed(at: TextSize, label: &str, text: &str, edit: Option<String>) -> InlayHint {
-    let short = shorten(label.trim_start(), TYPE_CHARS + 2);
+    let short = excerpt(label.trim_start(), TYPE_CHARS + 2);
     let blank = if label.starts_with(' ') { " " } else { "" };
     let tooltip = (short != label.trim_start()).then(|| format!("```nesl\n{text}\n```"));
     let label = format!("{blank}{short}");
@@ -360,7 +360,7 @@ mod tests {
         check(
             "function first(a, b) = let c = {(x, x) : x in b} in c[0];",
             TYPES,
-            "function first(a, b)⟦ : (a, [b]) -> (b, b) :: (a in any…⟧ = \
+            "function first(a, b)⟦ : (a, [b]) -> (b, b) :: (a in …)⟧ = \
              let c⟦: [(b, b)]⟧ = {(x, x) : x⟦: b⟧ in b} in c[0];",
         );
         check("(a, b) = (1 + 1, [2.0]);", TYPES, "(a⟦: int⟧, b⟦: [float]⟧) = (1 + 1, [2.0]);");

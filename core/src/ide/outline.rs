@@ -1,11 +1,11 @@
 //! The definitions of a file: its forms and the variables inside them, and a search by name.
 
 use super::pattern::{leaves, type_within};
-use crate::base::{Name, TextRange, TextSize, shorten};
+use crate::base::{Name, TextRange, TextSize};
 use crate::db::{Cursor, Database, FileId, Form, forms};
 use crate::prelude::shown;
-use crate::syntax::RawKind;
 use crate::syntax::ast::{Expr, ExprId, ItemKind, Pat, PatId};
+use crate::syntax::{RawKind, excerpt};
 
 /// The kind of an entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -248,7 +248,7 @@ fn variables(cursor: &Cursor<'_>, pattern: PatId, range: TextRange, entries: &mu
     for (pat, span) in leaves(cursor, pattern) {
         let ty = types.pats.get(pat).map(|ty| type_within(cursor, ty));
         entries.push(Entry {
-            name: shorten(&cursor.text(span), NAME_CHARS),
+            name: excerpt(&cursor.text(span), NAME_CHARS),
             detail: ty.unwrap_or_default(),
             kind: EntryKind::Variable,
             range,

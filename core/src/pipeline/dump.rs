@@ -4,12 +4,12 @@
 
 use super::pass::{ListedKernel, Query, Run, Unit};
 use super::{Options, Stage, run};
-use crate::base::{ItemId, Loc, Span, shorten};
+use crate::base::{ItemId, Loc, Span};
 use crate::db::Database;
 use crate::flat;
 use crate::ir::{self, Site};
 use crate::lower::FaultSite;
-use crate::syntax::{dump_ast, dump_tokens, dump_tree};
+use crate::syntax::{dump_ast, dump_tokens, dump_tree, excerpt};
 use crate::types::{Scheme, Ty, print_scheme};
 use nesl_runtime::{bug, kir};
 use std::borrow::Cow;
@@ -101,7 +101,7 @@ fn types(db: &Database, item: ItemId, typed: Vec<(Span, String)>) -> Dump {
     }
     for (span, ty) in typed {
         dump.notes.push((dump.text.len(), Site { item, span }));
-        let snippet = shorten(&source[parsed.range(span)], SNIPPET_CHARS);
+        let snippet = excerpt(&source[parsed.range(span)], SNIPPET_CHARS);
         let _ = writeln!(dump.text, "  {snippet:<42} {ty}");
     }
     dump

@@ -35,9 +35,11 @@ fn one_line(code: &str) -> String {
         match token.kind {
             Kind::Blank if line.is_empty() => {}
             Kind::Blank => line.push(' '),
-            _ => {
+            Kind::Text | Kind::Char => {
                 line.extend(code[token.range].chars().map(|c| if c.is_control() { ' ' } else { c }))
             }
+            // A comment may have several lines.
+            _ => line.push_str(&code[token.range].split_whitespace().collect::<Vec<_>>().join(" ")),
         }
     }
     line.truncate(line.trim_end().len());

@@ -8,6 +8,7 @@ use nesl_core::base::{ItemId, TextRange, TextSize, shorten};
 use nesl_core::db::FileId;
 use nesl_core::explain;
 use nesl_core::ide;
+use nesl_core::syntax::excerpt;
 use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -49,7 +50,7 @@ pub fn completion(
     let short = completion.ty.as_ref().filter(|_| snapshot.client.label_details);
     let details = short.map(|ty| lsp::CompletionItemLabelDetails {
         detail: None,
-        description: Some(shorten(ty, TYPE_CHARS)),
+        description: Some(excerpt(ty, TYPE_CHARS)),
     });
     lsp::CompletionItem {
         label: completion.label,

@@ -8,7 +8,7 @@ use crate::world::Snapshot;
 use nesl_core::base::shorten;
 use nesl_core::base::{ItemId, TextRange, TextSize};
 use nesl_core::db::FileId;
-use nesl_core::syntax::RawKind;
+use nesl_core::syntax::{RawKind, excerpt};
 use rustc_hash::FxHashMap;
 use serde::Deserialize;
 use std::sync::Arc;
@@ -162,7 +162,7 @@ impl Plan {
             plan.text.push('\n');
             let end = || lines.position(TextSize::of(&*lines.text));
             let at = params.position.unwrap_or_else(end);
-            let written = shorten(expression.trim().trim_end_matches(';'), INLINE_CHARS);
+            let written = excerpt(expression.trim().trim_end_matches(';'), INLINE_CHARS);
             plan.beyond = Some(Beyond { line, anchor: Anchor::at(snapshot, at), written });
         }
         plan

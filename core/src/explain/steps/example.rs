@@ -6,7 +6,6 @@
 
 use super::BUDGET_NS;
 use super::draw::show;
-use crate::base::shorten;
 use crate::base::{ItemId, Name};
 use crate::db::Database;
 use crate::db::{Cursor, forms};
@@ -20,7 +19,7 @@ use crate::names::Resolution;
 use crate::pipeline::{self, Stage};
 use crate::prelude::parse_doc;
 use crate::syntax::ast::{Expr, ExprId, Function, Item, ItemKind, TypeExpr, TypeExprKind, UnaryOp};
-use crate::syntax::parse_item;
+use crate::syntax::{excerpt, parse_item};
 use crate::types::{Basic, Class, Signature, Ty};
 use nesl_runtime::bug::OrBug;
 use nesl_runtime::scalar::Precision;
@@ -215,7 +214,7 @@ impl Arguments<'_> {
             if parsed.ast.exprs[*fun] == own
                 && let Some((value, ty)) = self.literal(cursor.item, &parsed.ast, *arg)
             {
-                found.push((shorten(&example, 120), value, ty));
+                found.push((excerpt(&example, 120), value, ty));
             }
         }
         for (_, other) in forms(self.db, cursor.file, None) {

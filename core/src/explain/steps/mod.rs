@@ -213,7 +213,7 @@ mod tests {
                     v5: int in s1 = reduce_sum v3 from s2
                     v6: [int] in s0 = collect v11 from s1
                   in  x * x : [[int]] = [[4, 1], [], [9, 16, 25]] | contiguous [3] | contiguous [2, 0, 3] | 4 1 9 16 25
-                  out {sum({x * x : x in r}) : r … : [int] = [5, 0, 50] | contiguous [3] | 5 0 50
+                  out {sum({… : x in r}) : r in m} : [int] = [5, 0, 50] | contiguous [3] | 5 0 50
             "#]],
         );
     }
@@ -249,7 +249,7 @@ mod tests {
                     v11: [int] in s1 = collect v16 from s3
                     v12: [[int]] in s0 = collect v17 from s1
                   in  e - 1 : [[int]] = [[2], [3]] | contiguous [2] | contiguous [1, 1] | 2 3
-                  out {plus_scan({e - 1 : e in a … : [[int]] = [[0], [0]] | contiguous [2] | contiguous [1, 1] | 0 0
+                  out {… : a in [[1, 3], [4]]} : [[int]] = [[0], [0]] | contiguous [2] | contiguous [1, 1] | 0 0
             "#]],
         );
     }
@@ -277,7 +277,7 @@ mod tests {
                 the sum of all elements   [sum({x * y : x in a; y in b})]
                     v6: float in s0 = reduce_sum v4 from s1
                   in  x * y : [float] = [3.0, 8.0] | contiguous [2] | 3.0 8.0
-                  out sum({x * y : x in a; y in b… : float = 11.0 | 11.0
+                  out sum({… : x in a; y in b}) : float = 11.0 | 11.0
             "#]],
         );
         check(
@@ -354,7 +354,7 @@ mod tests {
                     v9: int in s1 = if v6 in s2 {
                     v10: [int] in s0 = collect v15 from s1
                   in  x > 1 : [bool] = [F, T] | contiguous [2] | F T
-                  out {if x > 1 then sum([0:x]) e… : [int] = [0, 3] | contiguous [2] | 0 3
+                  out {if x > 1 then sum([0:x]) …} : [int] = [0, 3] | contiguous [2] | 0 3
             "#]],
         );
     }
@@ -388,7 +388,7 @@ mod tests {
                     v4: int in s1 = reduce_sum v9 from s2
                     v5: [int] in s0 = collect v10 from s1
                   in  element of subseq(r, 1, #r) : [[int]] = [[1, 2], [8]] | contiguous [2] | contiguous [2, 1] | 1 2 8
-                  out {sum(subseq(r, 1, #r)) : r … : [int] = [3, 8] | contiguous [2] | 3 8
+                  out {sum(subseq(r, …)) : r in m} : [int] = [3, 8] | contiguous [2] | 3 8
             "#]],
         );
         check(
@@ -426,41 +426,41 @@ mod tests {
         check(
             "$0{(sum(a), a) : (n, a) in [(1, [4, 5]), (2, [] int)]};",
             expect![[r#"
-            == {(sum(a), a) : (n, a) in [(1, [4, 5]), (2, [] int)]}
-            index space: the elements of `[(1, [4, 5]), (2, [] int)]`   [n, a) in [(1, [4, 5]), (2, [] int)]]
-                s1 = elements v4 of s0
-                v11: (int, [int]) in s1 = element(v4)
-              in  [(1, [4, 5]), (2, [] int)] : [(int, [int])] = [(1, [4, 5]), (2, [])] | contiguous [2] | 1 2 / [4, 5] [] (1: [2, 0] | 4 5)
-              out (n, a) : [(int, [int])] = [(1, [4, 5]), (2, [])] | contiguous [2] | 1 2 / [4, 5] [] (1: [2, 0] | 4 5)
-            index space: the elements of every `a`   [sum(a)]
-                s2 = elements v7 of s1
-                v13: int in s2 = element(v7)
-              in  a : [[int]] = [[4, 5], []] | contiguous [2] | contiguous [2, 0] | 4 5
-              out element of a : [[int]] = [[4, 5], []] | contiguous [2] | contiguous [2, 0] | 4 5
-            the sum of each segment   [sum(a)]
-                v8: int in s1 = reduce_sum v13 from s2
-              in  element of a : [[int]] = [[4, 5], []] | contiguous [2] | contiguous [2, 0] | 4 5
-              out sum(a) : [int] = [9, 0] | contiguous [2] | 9 0
-            collect the elements into a sequence   [n, a) in [(1, [4, 5]), (2, [] int)]]
-                v10: [(int, [int])] in s0 = collect v14 from s1
-              in  sum(a), a : [(int, [int])] = [(9, [4, 5]), (0, [])] | contiguous [2] | 9 0 / [4, 5] [] (1: [2, 0] | 4 5)
-              out {(sum(a), a) : (n, a) in [(… : [(int, [int])] = [(9, [4, 5]), (0, [])] | contiguous [2] | 9 0 / [4, 5] [] (1: [2, 0] | 4 5)
-        "#]],
+                == {(sum(a), a) : (n, a) in [(1, [4, 5]), (2, [] int)]}
+                index space: the elements of `[(1, [4, 5]), (2, [] int)]`   [n, a) in [(1, [4, 5]), (2, [] int)]]
+                    s1 = elements v4 of s0
+                    v11: (int, [int]) in s1 = element(v4)
+                  in  [(1, [4, 5]), (2, [] int)] : [(int, [int])] = [(1, [4, 5]), (2, [])] | contiguous [2] | 1 2 / [4, 5] [] (1: [2, 0] | 4 5)
+                  out (n, a) : [(int, [int])] = [(1, [4, 5]), (2, [])] | contiguous [2] | 1 2 / [4, 5] [] (1: [2, 0] | 4 5)
+                index space: the elements of every `a`   [sum(a)]
+                    s2 = elements v7 of s1
+                    v13: int in s2 = element(v7)
+                  in  a : [[int]] = [[4, 5], []] | contiguous [2] | contiguous [2, 0] | 4 5
+                  out element of a : [[int]] = [[4, 5], []] | contiguous [2] | contiguous [2, 0] | 4 5
+                the sum of each segment   [sum(a)]
+                    v8: int in s1 = reduce_sum v13 from s2
+                  in  element of a : [[int]] = [[4, 5], []] | contiguous [2] | contiguous [2, 0] | 4 5
+                  out sum(a) : [int] = [9, 0] | contiguous [2] | 9 0
+                collect the elements into a sequence   [n, a) in [(1, [4, 5]), (2, [] int)]]
+                    v10: [(int, [int])] in s0 = collect v14 from s1
+                  in  sum(a), a : [(int, [int])] = [(9, [4, 5]), (0, [])] | contiguous [2] | 9 0 / [4, 5] [] (1: [2, 0] | 4 5)
+                  out {(sum(a), a) : (n, a) in …} : [(int, [int])] = [(9, [4, 5]), (0, [])] | contiguous [2] | 9 0 / [4, 5] [] (1: [2, 0] | 4 5)
+            "#]],
         );
         check(
             "$0{a : a, b in [([(1, \"x\")], 7)]};",
             expect![[r#"
-            == {a : a, b in [([(1, "x")], 7)]}
-            index space: the elements of `[([(1, "x")], 7)]`   [a, b in [([(1, "x")], 7)]]
-                s1 = elements v4 of s0
-                v9: ([(int, [char])], int) in s1 = element(v4)
-              in  [([(1, "x")], 7)] : [([(int, [char])], int)] = [([(1, "x")], 7)] | contiguous [1] | [(1, "x")] / 7 (0: [1] | 1 / "x" (1: [1] | `x))
-              out (a, b) : [([(int, [char])], int)] = [([(1, "x")], 7)] | contiguous [1] | [(1, "x")] / 7 (0: [1] | 1 / "x" (1: [1] | `x))
-            collect the elements into a sequence   [a, b in [([(1, "x")], 7)]]
-                v8: [[(int, [char])]] in s0 = collect v6 from s1
-              in  a : [[(int, [char])]] = [[(1, "x")]] | contiguous [1] | contiguous [1] | 1 / "x" (1: [1] | `x)
-              out {a : a, b in [([(1, "x")], … : [[(int, [char])]] = [[(1, "x")]] | contiguous [1] | contiguous [1] | 1 / "x" (1: [1] | `x)
-        "#]],
+                == {a : a, b in [([(1, "x")], 7)]}
+                index space: the elements of `[([(1, "x")], 7)]`   [a, b in [([(1, "x")], 7)]]
+                    s1 = elements v4 of s0
+                    v9: ([(int, [char])], int) in s1 = element(v4)
+                  in  [([(1, "x")], 7)] : [([(int, [char])], int)] = [([(1, "x")], 7)] | contiguous [1] | [(1, "x")] / 7 (0: [1] | 1 / "x" (1: [1] | `x))
+                  out (a, b) : [([(int, [char])], int)] = [([(1, "x")], 7)] | contiguous [1] | [(1, "x")] / 7 (0: [1] | 1 / "x" (1: [1] | `x))
+                collect the elements into a sequence   [a, b in [([(1, "x")], 7)]]
+                    v8: [[(int, [char])]] in s0 = collect v6 from s1
+                  in  a : [[(int, [char])]] = [[(1, "x")]] | contiguous [1] | contiguous [1] | 1 / "x" (1: [1] | `x)
+                  out {…, b in [([(1, "x")], 7)]} : [[(int, [char])]] = [[(1, "x")]] | contiguous [1] | contiguous [1] | 1 / "x" (1: [1] | `x)
+            "#]],
         );
     }
 
@@ -504,7 +504,7 @@ mod tests {
                     s3 = count 3 of s2
                     v106: int in s3 = position
                     v20: [int] in s2 = collect v106 from s3
-                  out {(k, sum(v)) : (k, v) in in… : [int] = [0, 1, 2] | regular [3] | 0 1 2
+                  out {(k, sum(v)) : (k, v) in …} : [int] = [0, 1, 2] | regular [3] | 0 1 2
                 index space: the elements of `the sum at each index`   [k, v) in int_collect([(1, 20), (0, 7), (1, 5)])]
                     s4 = elements v17 of s2
                     v107: int in s4 = element(v17)
@@ -514,10 +514,10 @@ mod tests {
                     v22: bool in s4 = gt(v107, 0)
                     v23: [bool] in s2 = collect v22 from s4
                   in  (k, v) : [int] = [1, 2, 0] | contiguous [3] | 1 2 0
-                  out {(k, sum(v)) : (k, v) in in… : [bool] = [T, T, F] | contiguous [3] | T T F
-                the element of `{(k, sum(v)) : (k, v) in in…` at each index   [k, v) in int_collect([(1, 20), (0, 7), (1, 5)])]
+                  out {(k, sum(v)) : (k, v) in …} : [bool] = [T, T, F] | contiguous [3] | T T F
+                the element of `{(k, sum(v)) : (k, v) in …}` at each index   [k, v) in int_collect([(1, 20), (0, 7), (1, 5)])]
                     v109: int in s4 = element(v20) after v108
-                  in  {(k, sum(v)) : (k, v) in in… : [int] = [0, 1, 2] | regular [3] | 0 1 2
+                  in  {(k, sum(v)) : (k, v) in …} : [int] = [0, 1, 2] | regular [3] | 0 1 2
                   out (k, v) : [int] = [0, 1, 2] | contiguous [3] | 0 1 2
                 filter: the elements whose flag is T   [k, v) in int_collect([(1, 20), (0, 7), (1, 5)])]
                     s5 = filter v22 of s4
@@ -532,7 +532,7 @@ mod tests {
                 collect the elements into a sequence   [k, v) in int_collect([(1, 20), (0, 7), (1, 5)])]
                     v29: [(int, int)] in s2 = collect v28 from s5
                   in  k, sum(v) : [(int, int)] = [(0, 7), (1, 25)] | contiguous [2] | 0 1 / 7 25
-                  out {(k, sum(v)) : (k, v) in in… : [(int, int)] = [(0, 7), (1, 25)] | contiguous [2] | 0 1 / 7 25
+                  out {(k, sum(v)) : (k, v) in …} : [(int, int)] = [(0, 7), (1, 25)] | contiguous [2] | 0 1 / 7 25
             "#]],
         );
     }

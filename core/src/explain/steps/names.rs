@@ -1,6 +1,5 @@
 //! Names the values of a flat function after their text in the source.
 
-use crate::base::shorten;
 use crate::base::{ItemId, Span};
 use crate::db::Database;
 use crate::db::bare;
@@ -8,6 +7,7 @@ use crate::explain::origin::Origins;
 use crate::flat::{Function, Let, Op};
 use crate::ir::{self, Atom, Var};
 use crate::syntax::ast::{Expr, ExprId, Item, Pat, PatId};
+use crate::syntax::excerpt;
 use rustc_hash::FxHashMap;
 
 /// The width of a name, in characters; a longer one is shortened.
@@ -73,7 +73,7 @@ fn is_named_by_source(op: &Op) -> bool {
 pub(super) fn snippet(db: &Database, item: ItemId, span: Span) -> String {
     let parsed = db.parsed(item);
     let text = db.item_text(item);
-    shorten(&text[parsed.range(bare(parsed, span))], NAME_CHARS)
+    excerpt(&text[parsed.range(bare(parsed, span))], NAME_CHARS)
 }
 
 struct Namer<'a> {

@@ -24,7 +24,7 @@ use crate::base::{Diagnostic, Severity, Span, TextRange, TextSize};
 use crate::db::Cursor;
 use crate::db::{Database, FileId, FileRange};
 use crate::syntax::ast::ExprId;
-use crate::syntax::{Kind, lex};
+use crate::syntax::{Kind, excerpt, lex};
 use crate::types::{Scheme, Signature, same_scheme};
 
 /// The kinds of actions, as in LSP.
@@ -60,7 +60,7 @@ type QuickFix = (String, TextRange, String);
 
 /// Replaces some code.
 fn write(at: TextRange, text: String) -> QuickFix {
-    (format!("Write `{}`", crate::base::shorten(&text, TITLE_CHARS)), at, text)
+    (format!("Write `{}`", excerpt(&text, TITLE_CHARS)), at, text)
 }
 
 /// The length of a piece of code in a title at most, in characters.
@@ -144,12 +144,12 @@ fn quick_fixes(cursor: &Cursor<'_>, diagnostic: &Diagnostic<FileRange>, all: &mu
 /// edit.
 fn title(hint: &str, db: &Database, at: &FileRange, with: &str) -> String {
     let text = db.file_text(at.file);
-    let old = crate::base::shorten(text[at.range].trim(), TITLE_CHARS);
+    let old = excerpt(text[at.range].trim(), TITLE_CHARS);
     let verbs = ["write ", "add ", "remove ", "end ", "put "];
     if verbs.iter().any(|verb| hint.starts_with(verb)) && hint.contains(with.trim()) {
         return capital(hint);
     }
-    match (old.is_empty(), &*crate::base::shorten(with.trim(), TITLE_CHARS)) {
+    match (old.is_empty(), &*excerpt(with.trim(), TITLE_CHARS)) {
         (true, with) => format!("Add `{with}`"),
         (false, "") => format!("Remove `{old}`"),
         (false, with) => format!("Change `{old}` to `{with}`"),

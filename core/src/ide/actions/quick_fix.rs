@@ -8,6 +8,7 @@ use crate::base::{Diagnostic, DiagnosticKind, Name, TextRange};
 use crate::db::Cursor;
 use crate::db::FileRange;
 use crate::syntax::ast::{BinaryOp, Expr, ExprId};
+use crate::syntax::excerpt;
 use crate::types::{Ty, print_type};
 
 /// Returns the candidates for a diagnostic.
@@ -324,7 +325,7 @@ fn wrap(cursor: &Cursor<'_>, function: &str, expr: ExprId) -> QuickFix {
 }
 
 fn short(text: &str) -> String {
-    crate::base::shorten(text, super::TITLE_CHARS)
+    excerpt(text, super::TITLE_CHARS)
 }
 
 fn range(cursor: &Cursor<'_>, expr: ExprId) -> TextRange {

@@ -7,8 +7,9 @@ use crate::output::{Outcome, Output, Problem};
 use crate::state::State;
 use crate::table::Table;
 use crate::text::{Lines, visible};
-use nesl_core::base::{Diagnostic, shorten};
+use nesl_core::base::Diagnostic;
 use nesl_core::syntax::entry::word_before_form;
+use nesl_core::syntax::excerpt;
 use nesl_engine::{FileRange, Stage, StageText};
 use std::fmt::Write;
 
@@ -166,7 +167,7 @@ fn located(shown: &StageText) -> Vec<(&str, Option<&FileRange>)> {
 fn origin(state: &State, source: &FileRange, name: &str, first_line: usize) -> String {
     let (file, text) = state.session.source(source.file);
     let piece = text.get(source.range.clone()).unwrap_or("").trim();
-    let piece = shorten(piece.lines().next().unwrap_or(""), SNIPPET_CHARS);
+    let piece = excerpt(piece.lines().next().unwrap_or(""), SNIPPET_CHARS);
     let line = Lines::new(text.clone()).position(source.range.start).line;
     if *file == *name {
         format!("{}: {}", line + first_line, visible(&piece))

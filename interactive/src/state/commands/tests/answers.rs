@@ -324,7 +324,7 @@ fn flattening_is_drawn() {
                  lengths  ───────3───────
                           ─2─  0  ───3───
                  data     4 1  ·  9 16 25
-               → {sum({x * x : x in r}) : r … : [int] = [5, 0, 50]
+               → {sum({… : x in r}) : r in m} : [int] = [5, 0, 50]
                  lengths  ──3───
                  data     5 0 50
 
