@@ -57,8 +57,9 @@ pub(super) static WATCH: Command = Command {
     },
 };
 
-/// The time between two looks at a file that is watched.
-const WATCH_PERIOD: Duration = Duration::from_millis(100);
+/// The time between two looks at a file that is watched, and at the interrupt, which is to end within 100 ms. A look
+/// takes microseconds.
+const WATCH_PERIOD: Duration = Duration::from_millis(20);
 
 /// Returns when a file was saved, and its length; `None` if there is none.
 fn saved(path: &str) -> Option<(SystemTime, u64)> {
