@@ -7,7 +7,7 @@ use crate::arena::Arena;
 use crate::memory::Memory;
 use crate::pool::Pool;
 use nesl_runtime::services::sort::Work;
-use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -16,6 +16,10 @@ const MAX_SINGLE_THREAD_TIME: Duration = Duration::from_micros(20);
 
 /// Copies of fewer bytes are not worth another thread.
 const MIN_PARALLEL_COPY_BYTES: usize = 1 << 20;
+
+/// The number of bytes that are copied between two looks at the interrupt. Memory that is written for the first time
+/// takes a millisecond for some megabytes.
+const COPY_PIECE_BYTES: usize = 1 << 20;
 
 /// The threads of a runtime, and the memory that they use.
 pub struct Workers {
@@ -121,23 +125,32 @@ impl Workers {
     }
 
     /// Copies ranges of bytes, given as source address, target address and length; `bytes` is the
-    /// sum of the lengths.
-    pub fn copy(&self, jobs: &[(usize, usize, usize)], bytes: usize) {
-        let copy = |at: usize| {
-            let (from, to, length) = jobs[at];
+    /// sum of the lengths. Returns false if it was told to stop before the end.
+    pub fn copy(&self, jobs: &[(usize, usize, usize)], bytes: usize, stop: &AtomicBool) -> bool {
+        let copy = |(from, to, length): (usize, usize, usize)| {
             // SAFETY: the caller's ranges lie in live allocations, and no target overlaps another
             // range.
             unsafe { std::ptr::copy_nonoverlapping(from as *const u8, to as *mut u8, length) };
         };
         if bytes < MIN_PARALLEL_COPY_BYTES {
-            (0..jobs.len()).for_each(copy);
-        } else {
-            self.each(jobs.len(), &|take| {
-                while let Some(at) = take() {
-                    copy(at)
-                }
-            });
+            jobs.iter().for_each(|job| copy(*job));
+            return true;
         }
+        let pieces: Vec<_> = jobs
+            .iter()
+            .flat_map(|&(from, to, length)| {
+                let starts = (0..length).step_by(COPY_PIECE_BYTES);
+                starts.map(move |at| (from + at, to + at, COPY_PIECE_BYTES.min(length - at)))
+            })
+            .collect();
+        self.each(pieces.len(), &|take| {
+            while let Some(at) = take()
+                && !stop.load(Relaxed)
+            {
+                copy(pieces[at]);
+            }
+        });
+        !stop.load(Relaxed)
     }
 }
 
@@ -158,6 +171,22 @@ mod tests {
             });
             assert_eq!(taken.into_inner(), count);
             assert_eq!(sum.into_inner(), count * count.saturating_sub(1) / 2);
+        }
+    }
+
+    #[test]
+    fn a_long_copy_ends_when_it_is_told_to_stop() {
+        let workers = Workers::new(2, 1, Memory::new(u64::MAX));
+        let length = 3 * COPY_PIECE_BYTES + 1;
+        let from: Vec<u8> = (0..=u8::MAX).cycle().take(length).collect();
+        for (stop, copied) in [(false, length), (true, 0)] {
+            let mut to = vec![0_u8; length];
+            let half = length / 2;
+            let (source, target) = (from.as_ptr() as usize, to.as_mut_ptr() as usize);
+            let jobs = [(source, target, half), (source + half, target + half, length - half)];
+            assert_eq!(workers.copy(&jobs, length, &AtomicBool::new(stop)), !stop);
+            assert!(to[..copied] == from[..copied]);
+            assert!(to[copied..].iter().all(|byte| *byte == 0));
         }
     }
 }

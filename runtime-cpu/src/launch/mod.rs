@@ -77,7 +77,7 @@ pub fn launch(
         state[TAG] = at as u64 + 1;
     }
     let done = phases(&mut run, &extents, launch, workers, options);
-    let outputs = done.and_then(|()| gather(&run, workers));
+    let outputs = done.and_then(|()| gather(&run, workers, options));
     for part in &run.emitted {
         workers.memory().unreserve(part.capacity() as u64);
     }
@@ -195,7 +195,7 @@ fn length(code: &KernelCode, args: &[Arg], array: nesl_runtime::kir::Value) -> u
 }
 
 /// Concatenates the parts that the chunks emitted.
-fn gather(run: &Run<'_>, workers: &Workers) -> Result<Vec<Buffer>, Failure> {
+fn gather(run: &Run<'_>, workers: &Workers, options: &Options) -> Result<Vec<Buffer>, Failure> {
     let outputs = run.code.kernel.outputs.len();
     let mut out = Vec::with_capacity(outputs);
     for (at, ty) in run.code.kernel.outputs.iter().enumerate() {
@@ -209,7 +209,9 @@ fn gather(run: &Run<'_>, workers: &Workers) -> Result<Vec<Buffer>, Failure> {
             // SAFETY: the block was allocated for the sum of the parts' lengths.
             to = unsafe { to.add(part.len()) };
         }
-        workers.copy(&jobs, bytes);
+        if !workers.copy(&jobs, bytes, &options.interrupt) {
+            return Err(Failure::Machine(FaultCode::Interrupted.into()));
+        }
         out.push(buffer);
     }
     Ok(out)
