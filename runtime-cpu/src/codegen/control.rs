@@ -9,7 +9,7 @@ use cranelift_codegen::ir::{self, InstBuilder, StackSlotData, StackSlotKind, Typ
 use nesl_runtime::bug;
 use nesl_runtime::bug::OrBug;
 use nesl_runtime::kir::alias::Provenance;
-use nesl_runtime::kir::{self, Block, Extern, Inst, Op, Site, Ty};
+use nesl_runtime::kir::{self, Block, Extern, Inst, Op, Site, Ty, ValueTy};
 
 /// The largest length of an array, in elements.
 const MAX_ARRAY_ELEMENTS: i64 = 1 << 44;
@@ -53,7 +53,8 @@ impl<'a> FunctionEmitter<'a, '_> {
             Op::Convert(to, a) => self.convert(*to, self.element_ty(*a), self.get(*a)),
             Op::Bits(to, a) => self.bits(*to, self.get(*a)),
             Op::Alloc(ty, length) => {
-                self.provenance.insert(inst.results[0], Provenance::Allocated(inst.results[0]));
+                let array = Provenance::Allocated(inst.results[0], self.loops);
+                self.provenance.insert(inst.results[0], array);
                 self.alloc(*ty, self.get(*length))
             }
             Op::Load { array, index } => {
@@ -213,7 +214,7 @@ impl<'a> FunctionEmitter<'a, '_> {
         let looped = self.begin_loop(&init);
         self.bind(carried, &looped.carried);
         self.poll();
-        self.loops += 1;
+        self.enter_loop(carried);
         self.block(cond);
         let going = self.get(cond.yields[0]);
         self.loop_while(&looped, going);
@@ -222,6 +223,14 @@ impl<'a> FunctionEmitter<'a, '_> {
         let next = self.all(&body.yields);
         self.end_loop(&looped, &next);
         self.bind(&inst.results, &looped.carried);
+    }
+
+    /// Notes that the code which is emitted next is in a loop that carries these values.
+    fn enter_loop(&mut self, carried: &[kir::Value]) {
+        self.loops += 1;
+        let arrays =
+            carried.iter().filter(|v| matches!(self.types[v.0 as usize], ValueTy::Array(_)));
+        self.provenance.extend(arrays.map(|array| (*array, Provenance::Carried(self.loops))));
     }
 
     fn for_op(&mut self, inst: &'a Inst) {
@@ -246,7 +255,7 @@ impl<'a> FunctionEmitter<'a, '_> {
         let going = self.b.ins().icmp(IntCC::SignedLessThan, at, count);
         self.loop_while(&looped, going);
         self.poll();
-        self.loops += 1;
+        self.enter_loop(carried);
         let outer = std::mem::replace(&mut self.reduced, reduced);
         self.block(body);
         self.reduced = outer;

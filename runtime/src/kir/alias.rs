@@ -10,8 +10,11 @@ use rustc_hash::FxHashMap;
 /// The array that a value is, or is a part of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Provenance {
-    /// The array that was allocated under this name.
-    Allocated(Value),
+    /// The array that was allocated under this name, within so many loops.
+    Allocated(Value, usize),
+    /// An array that existed when an iteration began of the last of so many loops: the iteration before may have
+    /// allocated it.
+    Carried(usize),
     /// An array that existed before the code began.
     Preexisting,
 }
@@ -28,12 +31,13 @@ pub fn iterations_are_independent(body: &Block, provenance: &FxHashMap<Value, Pr
     };
     memory.block(body, false);
     let Accesses { reads, writes, opaque, .. } = memory;
-    let own = |array: &Option<Provenance>| matches!(array, Some(Provenance::Allocated(_)));
     let apart = |(n, array): (usize, &Option<Provenance>)| {
-        own(array)
-            && !writes[..n].contains(array)
-            && !reads.contains(array)
-            && !reads.contains(&None)
+        let Some(Provenance::Allocated(_, loops)) = *array else { return false };
+        let others = |other: &Option<Provenance>| match other {
+            Some(Provenance::Carried(outer)) => loops >= *outer,
+            known => known.is_some() && known != array,
+        };
+        !writes[..n].contains(array) && reads.iter().all(others)
     };
     let alone = reads.is_empty() && writes.len() == 1;
     !opaque && (alone || writes.iter().enumerate().all(apart))
@@ -94,13 +98,17 @@ mod tests {
     /// The body of the loop in a function of three arrays and an int, of which the first was
     /// allocated by the code around.
     fn independent(body: &str) -> bool {
+        independent_beside(body, Provenance::Preexisting)
+    }
+
+    /// The same, where the second array has this provenance.
+    fn independent_beside(body: &str, other: Provenance) -> bool {
         let text = format!(
             "function \"f\"(v0: [i64], v1: [i64], v2: [i64], v3: i64) {{ for v4 < v3 {{ {body} }} }}"
         );
         let module = parse(&text).unwrap();
         let Op::For { body, .. } = &module.functions[0].body.insts[0].op else { panic!("a loop") };
-        let known =
-            [(Value(0), Provenance::Allocated(Value(0))), (Value(1), Provenance::Preexisting)];
+        let known = [(Value(0), Provenance::Allocated(Value(0), 2)), (Value(1), other)];
         iterations_are_independent(body, &known.into_iter().collect())
     }
 
@@ -112,5 +120,13 @@ mod tests {
         assert!(!independent("v5: i64 = load v1[v4] store v1[v4] = v5"), "not allocated here");
         assert!(independent("store v1[v4] = v4"), "a single write and no read");
         assert!(!independent("for v5 < v3 { store v0[v4] = v5 }"), "many writes in an iteration");
+    }
+
+    #[test]
+    fn an_array_of_this_iteration_is_not_one_that_the_loop_carries() {
+        let body = "v5: i64 = load v1[v4] store v0[v4] = v5";
+        for (loops, expected) in [(1, true), (2, true), (3, false)] {
+            assert_eq!(independent_beside(body, Provenance::Carried(loops)), expected, "{loops}");
+        }
     }
 }
