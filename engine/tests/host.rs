@@ -216,13 +216,20 @@ fn failures_are_answers() {
     let missing = m.path("missing/file");
     let opened = m.call(HostOp::OpenIn, std::slice::from_ref(&missing), &[], &read(Ty::Int));
     let (stream, told) = halves(&opened);
-    assert_eq!(stream, Value::Int(-1));
+    assert_eq!(stream, Value::Int(-2));
     let (ok, message) = status(&told);
     assert!(
         !ok && message.starts_with("cannot open `")
             && message.ends_with("No such file or directory"),
         "{message}"
     );
+    // What is done with it fails, too.
+    let what = "the stream could not be opened".to_owned();
+    let written = m.status(HostOp::WriteText, &[Value::text("x"), stream.clone()]);
+    assert_eq!(written, (false, what.clone()));
+    assert_eq!(m.status(HostOp::Close, std::slice::from_ref(&stream)), (false, what.clone()));
+    let line = m.read(HostOp::ReadLine, std::slice::from_ref(&stream));
+    assert_eq!(status(&halves(&line).1), (false, what));
     assert!(!m.status(HostOp::WriteFile, &[Value::text("x"), missing.clone()]).0);
     let content = m.call(HostOp::ReadFile, std::slice::from_ref(&missing), &[], &read(text()));
     assert_eq!(halves(&content).0, Value::text(""));

@@ -2,6 +2,7 @@
 
 use super::columns::{self, Part};
 use super::source::Source;
+use super::stream::NOT_OPENED;
 use super::{System, csv, file, floats, list, matrix_market, npy, object, picture, process, text};
 use nesl_core::interp::{Host, Sequence, Value};
 use nesl_core::ir::Ty;
@@ -166,7 +167,8 @@ impl System {
     }
 
     fn spawn(&mut self, command: &Value) -> Value {
-        let [input, output, errors] = self.streams.spawn(command.bytes()).unwrap_or([-1; 3]);
+        let [input, output, errors] =
+            self.streams.spawn(command.bytes()).unwrap_or([NOT_OPENED; 3]);
         let rest = Value::pair(Value::Int(errors), Value::Bool(input >= 0));
         Value::pair(Value::Int(input), Value::pair(Value::Int(output), rest))
     }
@@ -372,11 +374,11 @@ fn status(result: Result<(), String>) -> Value {
     Value::pair(Value::Bool(message.is_none()), Value::text(message.unwrap_or_default()))
 }
 
-/// The result `(stream, (ok, message))`; the stream is -1 when opening it failed.
+/// The result `(stream, (ok, message))`; the stream is [`NOT_OPENED`] when opening it failed.
 fn opened(result: Result<i64, String>) -> Value {
     match result {
         Ok(stream) => Value::pair(Value::Int(stream), status(Ok(()))),
-        Err(message) => Value::pair(Value::Int(-1), status(Err(message))),
+        Err(message) => Value::pair(Value::Int(NOT_OPENED), status(Err(message))),
     }
 }
 

@@ -1,6 +1,6 @@
 //! Open streams, by number: 0, 1 and 2 are the standard ones, -1 is none (nothing to read, and
-//! what is written to it is gone), the others were opened. A number is never used twice, so a
-//! stream that was closed cannot be taken for another.
+//! what is written to it is gone), -2 is one that could not be opened, the others were opened. A number is never used
+//! twice, so a stream that was closed cannot be taken for another.
 
 use super::LineInput;
 use super::file::{MAX_STREAM_BYTES, Waiting, complaint, path, reason, too_large};
@@ -13,6 +13,9 @@ use std::fs::File;
 use std::io::{self, BufRead, BufReader, BufWriter, ErrorKind, IsTerminal, Write};
 use std::process::Child;
 use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// The number of a stream that could not be opened: whatever is done with it fails.
+pub(super) const NOT_OPENED: i64 = -2;
 
 pub(super) struct Streams {
     open: BTreeMap<i64, Stream>,
@@ -360,7 +363,10 @@ impl io::Read for Asked {
 }
 
 fn not_open(stream: i64) -> String {
-    format!("stream {stream} is not open")
+    match stream {
+        NOT_OPENED => "the stream could not be opened".to_owned(),
+        _ => format!("stream {stream} is not open"),
+    }
 }
 
 /// Reads up to a delimiter, which is read and dropped, or up to `limit` chars.
