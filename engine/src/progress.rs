@@ -55,19 +55,32 @@ pub struct Report {
 
 /// The account of a command that runs forms several times; it ends when this is dropped.
 #[derive(Debug)]
-pub struct Rounds(Progress);
+pub struct Rounds(Running);
+
+/// The account of an entry, which ends when this is dropped, also by a panic.
+#[derive(Debug)]
+pub(crate) struct Running(Progress);
 
 impl Rounds {
     /// Notes that a round begins.
     pub fn begin(&self, round: Round) {
-        self.0.account().round = Some(round);
+        self.0.0.account().round = Some(round);
     }
 }
 
 impl Drop for Rounds {
     fn drop(&mut self) {
-        self.0.account().round = None;
-        self.0.end();
+        self.0.0.account().round = None;
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        let mut account = self.0.account();
+        account.depth = account.depth.saturating_sub(1);
+        if account.depth == 0 {
+            account.began = None;
+        }
     }
 }
 
@@ -87,8 +100,7 @@ impl Progress {
 
     /// Begins the account of a command that runs forms several times: what it enters is a part of it.
     pub fn rounds(&self) -> Rounds {
-        self.begin();
-        Rounds(self.clone())
+        Rounds(self.begin())
     }
 
     fn account(&self) -> MutexGuard<'_, Account> {
@@ -96,25 +108,16 @@ impl Progress {
     }
 
     /// Notes that an entry begins.
-    pub(crate) fn begin(&self) {
+    pub(crate) fn begin(&self) -> Running {
         let mut account = self.account();
         account.depth += 1;
-        if account.depth > 1 {
-            return;
+        if account.depth == 1 {
+            for count in [&self.0.forms, &self.0.forms_done, &self.0.launches] {
+                count.store(0, Ordering::Relaxed);
+            }
+            account.began = Some(Instant::now());
         }
-        for count in [&self.0.forms, &self.0.forms_done, &self.0.launches] {
-            count.store(0, Ordering::Relaxed);
-        }
-        account.began = Some(Instant::now());
-    }
-
-    /// Notes that the entry has ended.
-    pub(crate) fn end(&self) {
-        let mut account = self.account();
-        account.depth = account.depth.saturating_sub(1);
-        if account.depth == 0 {
-            account.began = None;
-        }
+        Running(self.clone())
     }
 
     /// Adds forms that are to be run.

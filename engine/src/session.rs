@@ -440,9 +440,8 @@ impl Session {
         let mut summary = Summary::default();
         self.while_loading(Path::new(name), |session| {
             session.find_loads(file);
-            session.progress.begin();
+            let _running = session.progress.begin();
             session.run_file(file, false, sink, &mut summary);
-            session.progress.end();
         });
         self.last = Some(Before::all(file));
         self.again = false;

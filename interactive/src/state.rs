@@ -80,6 +80,8 @@ pub trait Front {
     fn setting(&self, _name: &str) -> Option<String> {
         None
     }
+    /// Notes how many significant digits floats have in tables; all that they need if there is no number.
+    fn set_digits(&mut self, _digits: Option<usize>) {}
     /// Changes a setting of the front end's own; fails with the reason why it cannot.
     fn set(&mut self, name: &str, _value: &str) -> Result<(), String> {
         Err(format!("this front end has no setting `{name}`"))
@@ -235,6 +237,13 @@ impl State {
             outcome = Outcome::Interrupted;
         }
         self.show_pictures();
+        self.receiver.set(None);
+        outcome
+    }
+
+    /// Ends an entry that a panic has left: shows an error to who is still told what it shows.
+    pub(crate) fn abandon(&mut self, problem: Problem) -> Outcome {
+        let outcome = self.fail(problem);
         self.receiver.set(None);
         outcome
     }

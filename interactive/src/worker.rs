@@ -239,7 +239,8 @@ fn serve(mut state: State, queue: &Receiver<Job>, gate: &Gate) {
                 let entered = catch_unwind(AssertUnwindSafe(|| state.enter(&name, &text, sink)));
                 state.session.settings_mut().defines_it = true;
                 let outcome = entered.unwrap_or_else(|_| {
-                    Outcome::Failed(Problem::of_command("nesl has a bug; the session goes on"))
+                    let problem = Problem::of_command("nesl has a bug; the session goes on");
+                    state.abandon(problem)
                 });
                 let failed = outcome != Outcome::Done;
                 gate.end(failed && stop_on_error);

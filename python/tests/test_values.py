@@ -186,6 +186,13 @@ def test_ints_fit_the_precision():
         assert session.eval("n + 1") == 1 - 2**31
 
 
+def test_floats_have_the_precision():
+    with Session(precision=32) as session:
+        session["s"] = np.array([0.1, 1e300])
+        assert session.eval("s[0] == 0.1")
+        assert session.eval("s[1]") == np.inf
+
+
 def test_words_of_the_language_are_no_names(session):
     session["v"] = 1
     assert [name in session for name in ("v", "sum", "if", "let", "nowhere")] == [

@@ -58,6 +58,8 @@ pub struct Screen {
     pub width: fn() -> usize,
     /// The text behind the type of a result: the name that it has besides `it`.
     pub result: String,
+    /// The significant digits of floats in tables; all that they need if there is no number.
+    pub digits: Option<usize>,
 }
 
 impl Reporter {
@@ -316,7 +318,7 @@ impl Reporter {
 /// hold it.
 fn shown(binding: &Binding, screen: Option<&Screen>, usual: bool) -> String {
     let Binding { name, value, ty, data, expression, .. } = binding;
-    let Some(Screen { rows, width, result }) = screen else {
+    let Some(Screen { rows, width, result, digits }) = screen else {
         return format!("{name} = {value} : {ty}");
     };
     let value = shown_safely(value, &interrupt::is_pressed);
@@ -340,7 +342,7 @@ fn shown(binding: &Binding, screen: Option<&Screen>, usual: bool) -> String {
     }
     let before = format!("{name} = ");
     let chars = before.chars().count();
-    let shown = display::rows(data, rows, width, chars);
+    let shown = display::rows(data, rows, width, chars, *digits);
     let (head, body) = shown.split_once('\n').unwrap_or((&shown, ""));
     let used = chars + head.chars().count();
     let fits = used % width.max(1) + without_colors(result).chars().count() <= width;

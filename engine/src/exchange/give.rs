@@ -66,7 +66,7 @@ pub(crate) fn given(
         _ => {
             let columns = kinds.iter().zip(counts).map(|(kind, count)| {
                 let column = read(*kind, *count, data)?;
-                fits(&column, precision).map(|()| column)
+                at_precision(column, precision)
             });
             let value = value(ty, columns.collect::<Result<_>>()?)?;
             Ok(ResidentValue::value_of(value, ty.representation()))
@@ -95,12 +95,21 @@ fn read(kind: Kind, count: usize, data: &mut dyn Read) -> Result<Column> {
     })
 }
 
-/// Refuses ints that a program of a precision would take for others.
-fn fits(column: &Column, precision: Precision) -> Result<()> {
-    let (Column::Ints(all), Precision::Bits32) = (column, precision) else { return Ok(()) };
-    match all.iter().find(|n| i32::try_from(**n).is_err()) {
-        Some(n) => Err(format!("{n} does not fit an int, which has 32 bits").into()),
-        None => Ok(()),
+/// Returns a column as a program of a precision sees it: floats are rounded, and ints are refused that it would take for
+/// others.
+fn at_precision(column: Column, precision: Precision) -> Result<Column> {
+    match (column, precision) {
+        (Column::Ints(all), Precision::Bits32) => {
+            match all.iter().find(|n| i32::try_from(**n).is_err()) {
+                Some(n) => Err(format!("{n} does not fit an int, which has 32 bits").into()),
+                None => Ok(Column::Ints(all)),
+            }
+        }
+        (Column::Floats(all), Precision::Bits32) => {
+            let rounded = all.iter().map(|x| f64::from(*x as f32)).collect();
+            Ok(Column::Floats(Arc::new(rounded)))
+        }
+        (column, _) => Ok(column),
     }
 }
 

@@ -93,8 +93,17 @@ fn written(node: &Node<'_>, floats: Floats, max_chars: usize) -> Brief {
     write(max_chars.saturating_sub(CUT_CHARS).max(1))
 }
 
-/// Returns a float with so many significant digits at most, otherwise as the session prints it.
+/// Larger floats are written with an exponent.
+const MAX_PLAIN: f64 = 1e7;
+
+/// Returns a float with so many significant digits at most, otherwise as the session prints it: those before the point
+/// are all written, since zeros in their place would look exact.
 fn short_float(x: f64, digits: usize) -> String {
+    let before_point = match x.abs() {
+        plain if plain < MAX_PLAIN => plain.log10().max(0.0) as usize + 1,
+        _ => 0,
+    };
+    let digits = digits.max(before_point);
     let rounded = format!("{x:.*e}", digits.saturating_sub(1)).parse().unwrap_or(x);
     show_float(rounded, Precision::Bits64)
 }

@@ -34,7 +34,7 @@ const HEAD_ELEMENTS: usize = 40;
 const TAIL_ELEMENTS: usize = 20;
 
 /// The significant digits of floats in the cells of tables, if nobody asks for others.
-const CELL_DIGITS: usize = 6;
+pub const CELL_DIGITS: usize = 6;
 
 /// The way in which values are shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -83,12 +83,18 @@ pub fn binding(binding: &Binding, style: Style) -> Output {
 /// Returns a value as text for a terminal of `width` columns, in at most `max_rows` rows, but not in fewer than
 /// headings and a row need: a table for a sequence of tuples, a line for each row of a nested sequence, otherwise
 /// what fits of it. Above stands a line with its shape and its type, before which there are `before` characters. It
-/// does not end with a line end.
-pub fn rows(shown: &Shown, max_rows: usize, width: usize, before: usize) -> String {
+/// does not end with a line end. Floats in cells have at most so many significant digits, if there is a number.
+pub fn rows(
+    shown: &Shown,
+    max_rows: usize,
+    width: usize,
+    before: usize,
+    digits: Option<usize>,
+) -> String {
     let mut rows = max_rows.max(1);
     loop {
         let room = Room { rows, width: width.max(20), frame: 1, ..Room::SCREEN };
-        let text = lines::value(shown, room, Style::default().digits);
+        let text = lines::value(shown, room, digits);
         let mut before = before;
         let used = text.lines().map(|line| {
             let chars = line.chars().count() + std::mem::take(&mut before);

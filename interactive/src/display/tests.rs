@@ -50,7 +50,7 @@ fn without_style(html: &str) -> String {
 }
 
 fn check_rows(text: &str, expect: Expect) {
-    expect.assert_eq(&format!("{}\n", rows(&shown(text), 10, 80, 5)));
+    expect.assert_eq(&format!("{}\n", rows(&shown(text), 10, 80, 5, Some(CELL_DIGITS))));
 }
 
 #[test]
@@ -88,7 +88,7 @@ fn small_values_are_lines() {
         ("[0.0 / 0.0, 1.0 / 0.0, -1.0 / 0.0]", "[nan, inf, -inf] : [float]"),
         ("x => x + 1", "fn : function"),
     ] {
-        assert_eq!(rows(&shown(&format!("{text};")), 10, 80, 5), line);
+        assert_eq!(rows(&shown(&format!("{text};")), 10, 80, 5, Some(CELL_DIGITS)), line);
     }
 }
 
@@ -437,7 +437,7 @@ fn never_more_than_a_screen() {
         let shown = binding.data.as_ref().expect("data");
         let began = Instant::now();
         let html = without_style(&html::value(shown, &binding.ty, Style::default().digits));
-        let rows = rows(shown, 10, 80, 5);
+        let rows = rows(shown, 10, 80, 5, Some(CELL_DIGITS));
         let took = began.elapsed();
         println!("{took:?} {text}");
         assert!(took < MAX_TIME, "{text} took {took:?}");
@@ -453,7 +453,7 @@ fn of_values_on_a_device_the_ends_are_shown() {
     let ends = DataLimits { whole_bytes: 0, head_elements: 10, tail_elements: 10 };
     let check = |text: &str, expect: Expect| {
         let shown = evaluated(text, ends, true).data.expect("data");
-        expect.assert_eq(&format!("{}\n", rows(&shown, 8, 60, 5)));
+        expect.assert_eq(&format!("{}\n", rows(&shown, 8, 60, 5, Some(CELL_DIGITS))));
     };
     check(
         "{i * 2 : i in [0:100000]};",

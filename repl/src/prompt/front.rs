@@ -16,6 +16,7 @@ use nesl_engine::data::DataLimits;
 use nesl_engine::session::Earlier;
 use nesl_engine::{FileRange, Session, Sources};
 use nesl_interactive::bundle::Bundle;
+use nesl_interactive::display;
 use nesl_interactive::output::{self as shown, Outcome, Problem, Stream};
 use nesl_interactive::state::commands::Call;
 use nesl_interactive::state::{Entered, FormRun, Front, Sink, State};
@@ -135,6 +136,12 @@ impl Front for PromptFront {
         Entered { summary, forms }
     }
 
+    fn set_digits(&mut self, digits: Option<usize>) {
+        if let Some(screen) = &mut self.0.reporter.borrow_mut().screen {
+            screen.digits = digits;
+        }
+    }
+
     fn begins(&mut self, name: &str, text: &str) {
         self.0.reporter.borrow_mut().renderer.entry(name, text);
     }
@@ -233,7 +240,12 @@ impl Shared {
         reporter.measure(&mut state.session, measures);
         if canvas.is_some() && !measures.json {
             let rows = global.print_length.is_none().then_some(MAX_ROWS);
-            reporter.screen = Some(Screen { rows, width: columns, result: String::new() });
+            reporter.screen = Some(Screen {
+                rows,
+                width: columns,
+                result: String::new(),
+                digits: Some(display::CELL_DIGITS),
+            });
             state.session.settings_mut().data = Some(SHOWN);
         }
         if let Some(profile) = reporter.profile() {

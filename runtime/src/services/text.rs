@@ -86,7 +86,12 @@ const DIGITS: usize = 8;
 ///
 /// `2.5`, `0.001`, `1.0E10`, `1.0E-5`
 pub fn float(x: f64, precision: Precision) -> String {
-    if let Some(text) = special(x) {
+    // What is made at 64 bits may be shown at 32.
+    let rounded = match precision {
+        Precision::Bits32 => f64::from(x as f32),
+        Precision::Bits64 => x,
+    };
+    if let Some(text) = special(rounded) {
         return text;
     }
     let shortest = match precision {
@@ -400,6 +405,9 @@ mod tests {
             }
         }
         assert_eq!(float(f64::from(0.1f32), Precision::Bits32), "0.1");
+        // A value of 64 bits that is shown at 32.
+        let all = [1e300, -1e300, 1e-300].map(|x| float(x, Precision::Bits32));
+        assert_eq!(all, ["inf", "-inf", "0.0"]);
         assert_eq!(float(f64::from(1.0f32 / 3.0), Precision::Bits32), "0.33333334");
     }
 

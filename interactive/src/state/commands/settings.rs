@@ -113,7 +113,7 @@ static SETTINGS: &[Setting] = &[
     Setting {
         name: "digits",
         values: "N|all",
-        about: "the significant digits of floats in the tables of a notebook",
+        about: "the significant digits of floats in tables",
         change: |state, value| {
             state.setup.display.digits = match value {
                 "all" => None,
@@ -122,6 +122,9 @@ static SETTINGS: &[Setting] = &[
                     Some(digits.ok_or_else(|| "give 1 to 17 digits, or all".to_owned())?)
                 }
             };
+            if let Some(front) = &mut state.front {
+                front.set_digits(state.setup.display.digits);
+            }
             Ok(())
         },
         current: |state| match state.setup.display.digits {
@@ -252,8 +255,8 @@ pub(super) static UNDO: Command = Command {
     usage: "",
     about: "take back the last entry that changed something",
     doc: "The names that the entry defined, `it` among them, are what they were before: other values, functions \
-          and types, or undefined. What failed has changed nothing, so it is the entry before it that is \
-          taken back. Only one entry can be, and not what it printed, drew or wrote to files, nor settings \
+          and types, or undefined. A form that failed has changed nothing; the forms above it in its \
+          entry have, and are taken back. Only one entry can be, and not what it printed, drew or wrote to files, nor settings \
           and random numbers. What an entry has replaced is kept for this if it takes at most 16 MB.",
     run: |state, _| {
         let Some(names) = state.session.undo() else {
