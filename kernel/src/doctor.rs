@@ -161,7 +161,8 @@ fn version(call: &[String]) -> Result<String, String> {
     let asked = Command::new(program).args(rest).arg("--version").output();
     let asked = asked.map_err(|error| error.to_string())?;
     if !asked.status.success() {
-        return Err(String::from_utf8_lossy(&asked.stderr).trim().to_owned());
+        let said = String::from_utf8_lossy(&asked.stderr).trim().to_owned();
+        return Err(if said.is_empty() { format!("it ends with {}", asked.status) } else { said });
     }
     let said = String::from_utf8_lossy(&asked.stdout);
     Ok(said.trim().trim_start_matches("nesl ").to_owned())
@@ -169,7 +170,11 @@ fn version(call: &[String]) -> Result<String, String> {
 
 /// Starts the kernel, and asks what it is.
 fn start(argv: &[String]) -> Finding {
-    let remedy = "run it by hand to see more; if it still fails, this is a bug in nesl";
+    // What a runtime lacks it says itself.
+    let remedy = match argv.iter().any(|word| word == "ptx") {
+        true => "install what it misses, or install the kernel again with `--runtime cpu`",
+        false => "run it by hand to see more; if it still fails, this is a bug in nesl",
+    };
     let begin = Instant::now();
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let asked = runtime.and_then(|runtime| {

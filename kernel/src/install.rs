@@ -59,12 +59,15 @@ pub fn extension_folder(data: &Path) -> PathBuf {
 
 /// Returns true if Jupyter takes a text for the name of a kernel.
 pub fn is_name(name: &str) -> bool {
-    !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || "._-".contains(c))
+    !matches!(name, "" | "." | "..")
+        && name.chars().all(|c| c.is_ascii_alphanumeric() || "._-".contains(c))
 }
 
-/// Writes a kernelspec and the extension below a folder of data. Returns the two folders.
+/// Writes a kernelspec and the extension below a folder of data. Returns the two folders. Fails if a kernel of that name
+/// speaks another language.
 pub fn install(data: &Path, spec: &Kernelspec) -> io::Result<[PathBuf; 2]> {
     let kernel = kernel_folder(data, &spec.name);
+    kernel_folders(data, &spec.name).iter().try_for_each(|folder| is_ours(folder))?;
     let content = json!({
         "argv": spec.argv,
         "display_name": spec.display_name,
@@ -94,10 +97,11 @@ fn write(path: &Path, bytes: &[u8]) -> io::Result<()> {
 }
 
 /// Takes a kernel away from a folder of data, and the extension if no other kernel there speaks NESL.
-/// Returns the folders that were removed.
+/// Returns the folders that were removed. Fails if the kernel speaks another language.
 pub fn uninstall(data: &Path, name: &str) -> io::Result<Vec<PathBuf>> {
     let mut removed = Vec::new();
     for kernel in kernel_folders(data, name) {
+        is_ours(&kernel)?;
         fs::remove_dir_all(&kernel)?;
         removed.push(kernel);
     }
@@ -113,6 +117,20 @@ pub fn uninstall(data: &Path, name: &str) -> io::Result<Vec<PathBuf>> {
         }
     }
     Ok(removed)
+}
+
+/// Fails if a kernel's folder holds the kernelspec of another language.
+fn is_ours(folder: &Path) -> io::Result<()> {
+    match read(folder).ok().as_ref().and_then(|content| content["language"].as_str()) {
+        None | Some("nesl") => Ok(()),
+        Some(language) => {
+            let problem = format!(
+                "{} is a kernel for `{language}`; give another name by `--name`",
+                folder.display()
+            );
+            Err(io::Error::other(problem))
+        }
+    }
 }
 
 /// Returns true if a kernel for NESL is installed below a folder of data.
@@ -171,6 +189,12 @@ mod tests {
         // What others have installed stays.
         install(data, &spec("nesl")).expect("it is written");
         fs::create_dir(data.join("kernels/python3")).expect("it is made");
+        let foreign = data.join("kernels/python3/kernel.json");
+        fs::write(&foreign, r#"{"argv": ["python"], "language": "python"}"#).expect("written");
+        let refused = uninstall(data, "python3").expect_err("it is not ours").to_string();
+        assert!(refused.ends_with("a kernel for `python`; give another name by `--name`"));
+        install(data, &spec("Python3")).expect_err("it would be overwritten");
+        assert!(foreign.is_file());
         uninstall(data, "nesl").expect("it is removed");
         assert!(data.join("kernels/python3").is_dir() && !data.join("labextensions").exists());
     }
@@ -179,5 +203,6 @@ mod tests {
     fn names_are_those_that_jupyter_takes() {
         assert!(is_name("nesl-gpu_2.0"));
         assert!(!is_name("") && !is_name("a b") && !is_name("../a"));
+        assert!(!is_name(".") && !is_name(".."));
     }
 }
