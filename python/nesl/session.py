@@ -254,6 +254,8 @@ class Session:
                 raise
 
     def __setitem__(self, name, value):
+        if not isinstance(name, str):
+            raise TypeError(f"a name is a text, not {type(name).__name__}")
         ty, columns = arrays.encode(value)
         counts = [len(column) for column in columns]
         size = sum(column.bytes for column in columns)
@@ -298,6 +300,8 @@ class Session:
 
     def _enter(self, source, name, receive, **request):
         __tracebackhide__ = True
+        if not isinstance(source, str):
+            raise TypeError(f"forms are a text, not {type(source).__name__}")
         if self._asked is not None:
             request["ask"] = True
         return self._ask({"enter": source, "name": name, **request}, receive=receive)
@@ -408,6 +412,8 @@ class Session:
         finally:
             if here:
                 signal.signal(signal.SIGINT, before)
+            # They refer to the session: without a cycle it ends when nothing else does.
+            pressed.handlers = None
 
 
 class _Pressed(list):

@@ -1,5 +1,6 @@
 """Tests of the Python module through the real program (`NESL_BINARY`)."""
 
+import gc
 import io
 import os
 import signal
@@ -143,6 +144,24 @@ def test_the_keyboard_interrupts_a_question():
 def test_completion(session):
     session.define("zebra = 3;")
     assert ("zebra", "int") in session.complete("1 + zeb")
+
+
+def test_a_session_ends_with_its_last_reference():
+    session = Session()
+    process = session._connection.process
+    session.eval("1")
+    gc.disable()
+    try:
+        del session
+        process.wait(10)
+    finally:
+        gc.enable()
+
+
+def test_what_is_no_text_is_refused(session):
+    for wrong in (lambda: session.eval(5), lambda: session.define(None), lambda: session.__setitem__(3, 1)):
+        with pytest.raises(TypeError):
+            wrong()
 
 
 def test_sessions_end():
