@@ -222,6 +222,10 @@ fn a_command_in_a_pipe_ends_the_form_above_it() {
     assert_eq!(errors, "");
     assert!(out.starts_with("it = 2 : int\n3 : int\nx = [1, 2] : [int]\n"), "{out}");
     assert_eq!(code, Some(0));
+    // So does one below a command that lacks its form.
+    let (out, errors, _) = piped(&[], ":time\n:type 1\n5;\n");
+    assert_eq!(out, "1 : int\nit = 5 : int\n");
+    assert!(errors.contains("write `:time [N] FORM`"), "{errors}");
     // What is not complete is not cut, and lines are counted on.
     let (_, errors, _) = piped(&[], "1+1\n:type 3\noops;\n");
     assert!(errors.contains("<stdin>:3:1"), "{errors}");

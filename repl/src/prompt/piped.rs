@@ -29,7 +29,12 @@ pub fn run(shared: &Shared, mut state: State) -> Result<u8> {
         // A command ends the form above it, as at the prompt.
         if read > 0
             && before > 0
-            && ends_form(state.commands(), &pending[..before], &pending[before..])
+            && pending[before..].starts_with(b":")
+            && ends_form(
+                state.commands(),
+                &decoded(&pending[..before]),
+                &decoded(&pending[before..]),
+            )
         {
             let (text, _) = decode(pending.drain(..before).collect());
             if !enter(shared, &mut state, &text) {
@@ -66,16 +71,24 @@ fn enter(shared: &Shared, state: &mut State, text: &str) -> bool {
     !matches!(outcome, Outcome::Exit | Outcome::Interrupted)
 }
 
+fn decoded(bytes: &[u8]) -> String {
+    decode(bytes.to_vec()).0
+}
+
 /// Returns true if a line is that of a command, and the forms above it are complete but for their last sign.
-fn ends_form(commands: Commands, above: &[u8], line: &[u8]) -> bool {
-    if !line.starts_with(b":") {
+/// Above may also stand a command that lacks its forms.
+pub(super) fn ends_form(commands: Commands, above: &str, line: &str) -> bool {
+    if !line.starts_with(':') {
         return false;
     }
-    let (above, line) = (decode(above.to_vec()).0, decode(line.to_vec()).0);
     let name = line.split_whitespace().next().unwrap_or_default();
     let is_command = commands.expand(name.trim_end_matches(';')).is_some();
-    let above = above.trim_end();
-    is_command && !above.trim_start().starts_with(':') && typed(above) != Typed::Part
+    let above = above.trim();
+    let is_ended = match above.strip_prefix(':') {
+        Some(command) => !command.contains(char::is_whitespace),
+        None => typed(above) != Typed::Part,
+    };
+    is_command && is_ended
 }
 
 /// Returns true if nothing more can belong to a text: it is a command on a line of its own, or its

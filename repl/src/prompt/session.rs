@@ -9,6 +9,7 @@ use super::definitions::{Files, Shown};
 use super::front::{Editing, Shared};
 use super::helper::Sight;
 use super::highlight::{DIM, PLAIN};
+use super::piped::ends_form;
 use super::setup;
 use crate::cli::{Global, Measures};
 use crate::folders;
@@ -21,6 +22,7 @@ use nesl_engine::{FileRange, Progress};
 use nesl_interactive::entry::close;
 use nesl_interactive::output::Outcome;
 use nesl_interactive::state::State;
+use nesl_interactive::state::commands::Commands;
 use rustyline::ExternalPrinter;
 use std::ops::Range;
 use std::path::PathBuf;
@@ -169,22 +171,35 @@ fn own_definitions(shared: &Rc<Shared>, state: &mut State, path: &std::path::Pat
     shared.reporter.borrow_mut().set_quiet(true);
     let commands = state.commands();
     let (mut start, mut interrupted) = (0, false);
-    while !interrupted && let Some((_, end)) = commands.first(&file.text, start) {
-        let before = start + blanks(&file.text[start..]);
-        let line = file.text[..before].matches('\n').count() + 1;
-        let title = format!("{}:{line}", file.name);
-        // What is wrong with one says nothing of those below.
-        let outcome = shared.enter_titled(state, &title, &file.text[before..end]);
+    while !interrupted && !file.text[start..].trim().is_empty() {
+        // What is wrong with one part says nothing of those below.
+        let (end, outcome) = match commands.first(&file.text, start) {
+            Some((_, end)) => {
+                let before = start + blanks(&file.text[start..]);
+                let line = file.text[..before].matches('\n').count() + 1;
+                let title = format!("{}:{line}", file.name);
+                (end, shared.enter_titled(state, &title, &file.text[before..end]))
+            }
+            None => {
+                let end = start + end_of_forms(commands, &file.text[start..]);
+                // So the lines are those of the file.
+                let above = file.text[..start].chars().map(|c| if c == '\n' { '\n' } else { ' ' });
+                let forms = above.collect::<String>() + &file.text[start..end];
+                (end, shared.enter(state, &file.name, &forms))
+            }
+        };
         interrupted = outcome == Outcome::Interrupted;
         start = end;
     }
-    if !interrupted && !file.text[start..].trim().is_empty() {
-        // So the lines are those of the file.
-        let above = file.text[..start].chars().map(|c| if c == '\n' { '\n' } else { ' ' });
-        let forms = above.collect::<String>() + &file.text[start..];
-        shared.enter(state, &file.name, &forms);
-    }
     shared.reporter.borrow_mut().set_quiet(false);
+}
+
+/// Returns the byte at which the forms end that a text begins with: before the next command, or at its end.
+fn end_of_forms(commands: Commands, text: &str) -> usize {
+    let starts = text.match_indices('\n').map(|(at, _)| at + 1);
+    let mut commands_below = starts
+        .filter(|at| ends_form(commands, &text[..*at], text[*at..].lines().next().unwrap_or("")));
+    commands_below.next().unwrap_or(text.len())
 }
 
 /// Returns the number of bytes of the blanks that a text begins with.

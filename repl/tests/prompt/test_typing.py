@@ -219,6 +219,16 @@ def test_a_wrong_command_in_them_stops_nothing(start, tmp_path):
     assert session.say("fine") == ["it = 1 : int"]
 
 
+def test_a_command_may_stand_below_a_form_in_them(start, tmp_path):
+    (tmp_path / "rc.nesl").write_text(
+        "function mine(a) = a +\n  100;\n:set rows 5\nfine = 1\n:set digits 3\nmore = mine(1);\n"
+    )
+    session = start()
+    session.ready()
+    assert session.say(":set rows") == ["rows 5"]
+    assert session.say("fine + more") == ["it = 102 : int"]
+
+
 def test_vi_keys(terminal):
     terminal.say(":set editing vi")
     terminal.ready().send("1 + 2\x1b")

@@ -215,7 +215,7 @@ impl Commands {
     /// Returns the command that stands in an entry from `start` on, if one does, and the byte behind
     /// it.
     pub fn first(self, entry: &str, start: usize) -> Option<(Parsed<'_>, usize)> {
-        let begin = trimmed(entry, start..entry.len()).start;
+        let begin = behind_comments(entry, start);
         if !entry[begin..].starts_with(':') {
             return None;
         }
@@ -233,7 +233,12 @@ impl Commands {
             Operand::Stage => own.is_empty() || self.stages.find(&entry[own.clone()]).is_some(),
             _ => false,
         };
+        let below = behind_comments(entry, line_end);
         let (range, after) = match takes_rest {
+            // No form begins so: it is the next command.
+            true if own.is_empty() && entry[below..].starts_with(':') => {
+                (line_end..line_end, line_end)
+            }
             true if own.is_empty() => (trimmed(entry, line_end..entry.len()), entry.len()),
             true => (trimmed(entry, own.start..entry.len()), entry.len()),
             false => {
@@ -389,6 +394,17 @@ impl Commands {
             }
         })
     }
+}
+
+/// Returns the place behind the blanks and the comments at a place.
+fn behind_comments(text: &str, start: usize) -> usize {
+    let mut begin = trimmed(text, start..text.len()).start;
+    while let Some(inside) = text[begin..].strip_prefix('%')
+        && let Some(end) = inside.find('%')
+    {
+        begin = trimmed(text, begin + end + 2..text.len()).start;
+    }
+    begin
 }
 
 /// Returns the range without the blanks at its ends.

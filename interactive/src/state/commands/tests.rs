@@ -31,6 +31,12 @@ fn an_entry_begins_with_commands() {
     assert_eq!((command.command.name, command.operand, after), (":time", "x = 3;\ny = 4;", 18));
     assert_eq!(command.whole, ":ti\nx = 3;\ny = 4;");
     assert!(first("x = 3; :type x", 0).is_none());
+    // Comments may stand above a command; below one that lacks its form stands another command.
+    let (command, after) = first("% a note %\n% another\none % :vars\n5", 0).expect("a command");
+    assert_eq!((command.expect("it is known").command.name, after), (":vars", 32));
+    assert!(first("% a note % x = 3;\n:vars", 0).is_none());
+    let (command, after) = first(":time\n% a note %\n:vars", 0).expect("a command");
+    assert_eq!((command.expect_err("it has no form"), after), ("write `:time [N] FORM`".into(), 5));
 }
 
 #[test]

@@ -693,7 +693,7 @@ fn settings_keep_values() {
             threads       2       the number of threads that compute
             memory        500 MB  the memory that arrays may take, such as 500M or 4G
             idle          off     the time without cells after which a notebook gives its device back
-            digits        6       the significant digits of floats in the tables of a notebook
+            digits        6       the significant digits of floats in tables
             print_length  100     the number of elements of a sequence that are shown as text
         "#]],
     );
