@@ -51,6 +51,9 @@ const STOPPED: &str = "writing was interrupted";
 /// The number of bytes that are printed between two looks at the interrupt.
 const POLLED_PRINT_BYTES: usize = 1 << 16;
 
+/// The number of a stream that could not be opened: whatever is done with it fails.
+const NOT_OPENED: i64 = -2;
+
 /// Gives programs the lines that they read from the standard input.
 pub trait LineInput: Send {
     /// Returns the next line, without its end, after asking a question (often none); `None` if there

@@ -2,8 +2,9 @@
 
 use super::columns::{self, Part};
 use super::source::Source;
-use super::stream::NOT_OPENED;
-use super::{System, csv, file, floats, list, matrix_market, npy, object, picture, process, text};
+use super::{
+    NOT_OPENED, System, csv, file, floats, list, matrix_market, npy, object, picture, process, text,
+};
 use nesl_core::interp::{Host, Sequence, Value};
 use nesl_core::ir::Ty;
 use nesl_core::prim::HostOp;

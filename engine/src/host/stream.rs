@@ -2,10 +2,10 @@
 //! what is written to it is gone), -2 is one that could not be opened, the others were opened. A number is never used
 //! twice, so a stream that was closed cannot be taken for another.
 
-use super::LineInput;
 use super::file::{MAX_STREAM_BYTES, Waiting, complaint, path, reason, too_large};
 use super::process;
 use super::wait::{Interrupt, Pump};
+use super::{LineInput, NOT_OPENED};
 use nesl_core::interp::Value;
 use nesl_core::prim::HostOp;
 use std::collections::BTreeMap;
@@ -13,9 +13,6 @@ use std::fs::File;
 use std::io::{self, BufRead, BufReader, BufWriter, ErrorKind, IsTerminal, Write};
 use std::process::Child;
 use std::sync::atomic::{AtomicUsize, Ordering};
-
-/// The number of a stream that could not be opened: whatever is done with it fails.
-pub(super) const NOT_OPENED: i64 = -2;
 
 pub(super) struct Streams {
     open: BTreeMap<i64, Stream>,
