@@ -386,6 +386,15 @@ impl<'a> Lower<'a> {
             (Some(Kind::LBracket), Some(Kind::InKw)) => {
                 report.hint("an apply-to-each is written with braces: `{… : x in xs}`")
             }
+            (Some(Kind::LParen | Kind::CallParen), Some(Kind::InKw))
+                if let Some(word) = self.comprehension(open, index) =>
+            {
+                let at = self.range(Span::new(word, word + 1));
+                let report = self.error(at, "the elements of a sequence are computed in braces");
+                let hint =
+                    "write `sum({x * x : x in xs})`, with a condition `{x * x : x in xs | x > 1}`";
+                Self::fix_or_hint(report, hint, self.each_in_brackets(open, word))
+            }
             (_, Some(Kind::InKw)) if self.token_kind(open + 2) != Some(Kind::InKw) => {
                 let hint = "`in` belongs to `let` or to `{… : x in …}`; whether `x` is an element is `find(x, xs) >= 0`";
                 Self::fix_or_hint(report, hint, self.membership(index))

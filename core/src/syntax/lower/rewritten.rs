@@ -313,7 +313,8 @@ impl<'a> Lower<'a> {
         all
     }
 
-    /// `[e for x in xs if c]` and `[e | x <- xs, c]`, which are divided by a token: `{e : x in xs | c}`.
+    /// `[e for x in xs if c]` and `[e | x <- xs, c]`, which are divided by a token: `{e : x in xs | c}`. In parentheses it
+    /// keeps them.
     pub(super) fn each_in_brackets(&self, open: u32, divider: u32) -> Option<Rewritten> {
         let (open, divider) = (open as usize, divider as usize);
         let close = operand::closer(self.tokens, open)?;
@@ -351,7 +352,13 @@ impl<'a> Lower<'a> {
             false => format!(" | {}", conditions.join(" and ")),
         };
         let whole = self.covered(open..close + 1);
-        Some((whole, format!("{{{body} : {binding}{condition}}}")))
+        let each = format!("{{{body} : {binding}{condition}}}");
+        match self.kind_at(open) {
+            Some(Kind::LBracket) => Some((whole, each)),
+            // Those of a call, which may have other arguments.
+            _ if self.parts(open + 1..close, Kind::Comma).len() > 1 => None,
+            _ => Some((whole, format!("({each})"))),
+        }
     }
 
     /// `|x|` before the body of a closure: `x =>`.
