@@ -243,3 +243,10 @@ def test_measurements_are_wrapped_between_words(start, columns):
         assert lines and not is_broken(lines, columns), (text, lines)
         # In its last column a terminal may begin the next line.
         assert all(len(line) < columns for line in lines), (text, lines)
+
+
+def test_digits_of_floats_in_tables(terminal):
+    table = "{(i, 1234567.0 + float(i) / 3.0) : i in [0:30]}"
+    for digits, second in (("all", "1234567.3333333333"), ("3", "1234567.0"), ("9", "1234567.33")):
+        terminal.say(f":set digits {digits}")
+        assert terminal.say(table)[4].split() == ["1", "1", second]
