@@ -371,12 +371,21 @@ impl<'a> Lower<'a> {
                 report.fix("a condition is written after `|`", at, "|")
             }
             (Some(Kind::LBracket), Some(Kind::Bar | Kind::InKw))
+            | (Some(Kind::LParen | Kind::CallParen), Some(Kind::InKw))
                 if let Some(word) = self.comprehension(open, index) =>
             {
                 let at = self.range(Span::new(word, word + 1));
-                let report = self.error(at, "a sequence is not computed in brackets");
-                let hint =
-                    "write `{x * x : x in xs}`, with a condition `{x * x : x in xs | x > 1}`";
+                let (message, hint) = match opener {
+                    Some(Kind::LBracket) => (
+                        "a sequence is not computed in brackets",
+                        "write `{x * x : x in xs}`, with a condition `{x * x : x in xs | x > 1}`",
+                    ),
+                    _ => (
+                        "the elements of a sequence are computed in braces",
+                        "write `sum({x * x : x in xs})`, with a condition `{x * x : x in xs | x > 1}`",
+                    ),
+                };
+                let report = self.error(at, message);
                 Self::fix_or_hint(report, hint, self.each_in_brackets(open, word))
             }
             (Some(Kind::LBracket), Some(Kind::Semi)) => {
@@ -385,15 +394,6 @@ impl<'a> Lower<'a> {
             }
             (Some(Kind::LBracket), Some(Kind::InKw)) => {
                 report.hint("an apply-to-each is written with braces: `{… : x in xs}`")
-            }
-            (Some(Kind::LParen | Kind::CallParen), Some(Kind::InKw))
-                if let Some(word) = self.comprehension(open, index) =>
-            {
-                let at = self.range(Span::new(word, word + 1));
-                let report = self.error(at, "the elements of a sequence are computed in braces");
-                let hint =
-                    "write `sum({x * x : x in xs})`, with a condition `{x * x : x in xs | x > 1}`";
-                Self::fix_or_hint(report, hint, self.each_in_brackets(open, word))
             }
             (_, Some(Kind::InKw)) if self.token_kind(open + 2) != Some(Kind::InKw) => {
                 let hint = "`in` belongs to `let` or to `{… : x in …}`; whether `x` is an element is `find(x, xs) >= 0`";

@@ -95,8 +95,8 @@ fn read(kind: Kind, count: usize, data: &mut dyn Read) -> Result<Column> {
     })
 }
 
-/// Returns a column as a program of a precision sees it: floats are rounded, and ints are refused that it would take for
-/// others.
+/// Returns a column as a program of a precision sees it. Floats are rounded; an int that does not fit the precision is an
+/// error.
 fn at_precision(column: Column, precision: Precision) -> Result<Column> {
     match (column, precision) {
         (Column::Ints(all), Precision::Bits32) => {

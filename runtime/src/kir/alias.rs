@@ -10,10 +10,10 @@ use rustc_hash::FxHashMap;
 /// The array that a value is, or is a part of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Provenance {
-    /// The array that was allocated under this name, within so many loops.
+    /// The array that was allocated under this name; the number is that of the loops around the allocation.
     Allocated(Value, usize),
-    /// An array that existed when an iteration began of the last of so many loops: the iteration before may have
-    /// allocated it.
+    /// An array that a loop carries: it existed when the current iteration began. The number counts that loop and those
+    /// around it. What the current iteration allocates is another array.
     Carried(usize),
     /// An array that existed before the code began.
     Preexisting,

@@ -313,8 +313,8 @@ impl<'a> Lower<'a> {
         all
     }
 
-    /// `[e for x in xs if c]` and `[e | x <- xs, c]`, which are divided by a token: `{e : x in xs | c}`. In parentheses it
-    /// keeps them.
+    /// `[e for x in xs if c]` and `[e | x <- xs, c]`, which are divided by a token: `{e : x in xs | c}`. Parentheses in
+    /// place of the brackets stay around it.
     pub(super) fn each_in_brackets(&self, open: u32, divider: u32) -> Option<Rewritten> {
         let (open, divider) = (open as usize, divider as usize);
         let close = operand::closer(self.tokens, open)?;
@@ -355,7 +355,7 @@ impl<'a> Lower<'a> {
         let each = format!("{{{body} : {binding}{condition}}}");
         match self.kind_at(open) {
             Some(Kind::LBracket) => Some((whole, each)),
-            // Those of a call, which may have other arguments.
+            // With other arguments it would not be clear what belongs to this one.
             _ if self.parts(open + 1..close, Kind::Comma).len() > 1 => None,
             _ => Some((whole, format!("({each})"))),
         }

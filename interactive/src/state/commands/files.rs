@@ -57,8 +57,8 @@ pub(super) static WATCH: Command = Command {
     },
 };
 
-/// The time between two looks at a file that is watched, and at the interrupt, which is to end within 100 ms. A look
-/// takes microseconds.
+/// The time between two looks at a file that is watched, and at the interrupt. It is a fraction of the 100 ms within which
+/// an interrupt stops everything; a look costs microseconds.
 const WATCH_PERIOD: Duration = Duration::from_millis(20);
 
 /// Returns when a file was saved, and its length; `None` if there is none.

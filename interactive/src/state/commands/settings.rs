@@ -256,8 +256,9 @@ pub(super) static UNDO: Command = Command {
     about: "take back the last entry that changed something",
     doc: "The names that the entry defined, `it` among them, are what they were before: other values, functions \
           and types, or undefined. A form that failed has changed nothing; the forms above it in its \
-          entry have, and are taken back. Only one entry can be, and not what it printed, drew or wrote to files, nor settings \
-          and random numbers. What an entry has replaced is kept for this if it takes at most 16 MB.",
+          entry have, and are taken back. Only one entry can be, and not what it printed, drew or wrote to \
+          files, nor settings and random numbers. What an entry has replaced is kept for this if it takes at \
+          most 16 MB.",
     run: |state, _| {
         let Some(names) = state.session.undo() else {
             let message = "there is nothing to take back";
