@@ -13,7 +13,10 @@ use crate::syntax::ast::{
 use rustc_hash::{FxHashMap, FxHashSet};
 
 pub use suggest::closest;
-use suggest::{foreign, foreign_slip, instead, instead_of_call, is_syntax};
+use suggest::{
+    foreign, foreign_slip, instead, instead_of_call, instead_of_statement, is_syntax,
+    is_type_elsewhere,
+};
 
 /// The definition that a use of a name refers to.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -88,8 +91,12 @@ pub fn resolve(id: ItemId, item: &Item, scope: &dyn Scope) -> Names {
         unknown: FxHashSet::default(),
         called: None,
         foreign: false,
+        statement: None,
     };
     resolver.form();
+    if let Some(statement) = resolver.statement.take() {
+        resolver.names.diagnostics = vec![statement];
+    }
     resolver.names
 }
 
@@ -115,6 +122,8 @@ struct Resolver<'a> {
     called: Option<ExprId>,
     /// True once a word was met that is syntax in other languages.
     foreign: bool,
+    /// The report of a word that makes a statement in other languages, which explains all others.
+    statement: Option<Diagnostic<Loc>>,
 }
 
 impl Resolver<'_> {
@@ -148,7 +157,10 @@ impl Resolver<'_> {
                 self.expr(*value);
                 self.bind(&[*pattern]);
             }
-            ItemKind::Expr(value) => self.expr(*value),
+            ItemKind::Expr(value) => {
+                self.declaration(*value);
+                self.expr(*value);
+            }
             ItemKind::Command(_) | ItemKind::Missing => {}
         }
     }
@@ -496,6 +508,10 @@ impl Resolver<'_> {
             }
             Expr::Empty(ty) => self.types(ty, &[]),
             Expr::Call { fun, arg, optional } => {
+                if self.is_beside(*fun, *arg) {
+                    self.statement_word(*fun);
+                    self.statement_word(*arg);
+                }
                 let several = matches!(item.exprs[*arg], Expr::Pair(..));
                 self.called = several.then_some(*fun);
                 self.expr(*fun);
@@ -512,6 +528,114 @@ impl Resolver<'_> {
                 }
             }
         }
+    }
+
+    /// Returns true if an argument stands beside its function, without parentheses around it, which would be a part
+    /// of its span.
+    fn is_beside(&self, fun: ExprId, arg: ExprId) -> bool {
+        let span = self.item.expr_spans[arg];
+        if self.item.expr_spans[fun].end != span.start {
+            return false;
+        }
+        let arg = &self.item.exprs[arg];
+        let mut first: Option<u32> = None;
+        arg.children(|child| {
+            let start = self.item.expr_spans[child].start;
+            first = Some(first.map_or(start, |first| first.min(start)));
+        });
+        match (arg, first) {
+            (Expr::Pair(..), _) => false,
+            (_, None) => span.end == span.start + 1,
+            (Expr::Binary { .. } | Expr::Index { .. } | Expr::Call { .. }, Some(first)) => {
+                first == span.start
+            }
+            (_, Some(first)) => first == span.start + 1,
+        }
+    }
+
+    /// Returns true if nothing has the name of an expression.
+    fn is_unknown(&self, name: &Name) -> bool {
+        let local = self.locals.iter().any(|(known, _)| known == name);
+        !local && self.scope.value(name).is_none() && self.scope.absent(name).is_none()
+    }
+
+    /// Reports a word that makes a statement in other languages, of an operand beside another.
+    fn statement_word(&mut self, operand: ExprId) {
+        let Expr::Name(name) = &self.item.exprs[operand] else { return };
+        let advice = instead_of_statement(name)
+            .or_else(|| if is_syntax(name) { instead(name) } else { None })
+            .filter(|_| self.is_unknown(name));
+        let Some(advice) = advice else { return };
+        let at = self.loc(self.item.expr_spans[operand]);
+        let message = format!("`{name}` is undefined");
+        let report = Diagnostic::error(DiagnosticKind::Name, at, message).hint(advice);
+        self.foreign = true;
+        let begins = |other: &Diagnostic<Loc>| other.primary.at.span.start <= at.span.start;
+        if !self.statement.as_ref().is_some_and(begins) {
+            self.statement = Some(report);
+        }
+    }
+
+    /// Reports `int x`, `static int n`, `int a[10]`, `float x, y`: a declaration of other languages.
+    fn declaration(&mut self, form: ExprId) {
+        let exprs = &self.item.exprs;
+        let mut whole = form;
+        while let Expr::Pair(first, _) | Expr::Index { sequence: first, .. } = &exprs[whole] {
+            whole = *first;
+        }
+        // `vector<int> v`.
+        if let Expr::Binary { left, right: name, .. } = &exprs[whole]
+            && let Expr::Binary { op, left: outer, right: inner, .. } = &exprs[*left]
+            && matches!(op.name(), "<")
+        {
+            let unknown =
+                |id: &ExprId| matches!(&exprs[*id], Expr::Name(name) if self.is_unknown(name));
+            let ty = matches!(&exprs[*inner], Expr::Name(name) if is_type_elsewhere(name));
+            if ty && [outer, name].into_iter().all(unknown) {
+                self.undeclared(self.item.expr_spans[whole]);
+            }
+            return;
+        }
+        let Expr::Call { fun, arg, .. } = &exprs[whole] else { return };
+        let (mut head, mut declared) = (*fun, *arg);
+        if let (Expr::Name(_), false) = (&exprs[head], self.is_beside(head, declared)) {
+            return;
+        }
+        // `int g(int)` declares a function.
+        if !self.is_beside(head, declared)
+            && let Expr::Call { fun, arg, .. } = &exprs[head]
+        {
+            (head, declared) = (*fun, *arg);
+        }
+        while let Expr::Call { fun, arg, .. } = &exprs[head]
+            && self.is_beside(*fun, *arg)
+        {
+            head = *fun;
+        }
+        if let Expr::Index { sequence, .. } = &exprs[declared] {
+            declared = *sequence;
+        }
+        if let Expr::Call { fun, .. } = &exprs[declared] {
+            declared = *fun;
+        }
+        let (Expr::Name(word), name) = (&exprs[head], &exprs[declared]) else { return };
+        let free = match name {
+            Expr::Name(name) => self.is_unknown(name),
+            Expr::Bool(_) => self.is_unknown(word),
+            _ => false,
+        };
+        if free && is_type_elsewhere(word) {
+            self.undeclared(self.item.expr_spans[head].cover(self.item.expr_spans[declared]));
+        }
+    }
+
+    fn undeclared(&mut self, at: Span) {
+        let message = "nothing is declared without being defined";
+        let report = Diagnostic::error(DiagnosticKind::Name, self.loc(at), message).hint(
+            "a variable is defined by its value, as in `x = 3;`, a function as in `function g(x) = x + 1;`; \
+             types are found by themselves",
+        );
+        self.statement.get_or_insert(report);
     }
 
     /// Reports `{e : a | e < 3}`, where the elements of `a` are to be called `e`: `{e : e in a | e < 3}`.

@@ -262,6 +262,113 @@ pub(super) fn is_syntax(name: &Name) -> bool {
     )
 }
 
+/// The words that make a statement of what stands beside them in other languages: `assert x > 3`, `x is None`.
+const STATEMENTS: &[(&[&str], &str)] = &[
+    (
+        &["as"],
+        "`float(x)` makes a float of an int; `trunc`, `round`, `floor` and `ceil` make an int of a float",
+    ),
+    (&["return"], "the value of a function is its body: leave out `return`"),
+    (&["goto"], "there are no jumps: a function calls itself"),
+    (
+        &["is", "isa", "instanceof"],
+        "values are compared by `==` and `/=`; types are found before the program runs",
+    ),
+    (
+        &["abstract", "alias", "trait", "impl", "interface", "instance", "signature"],
+        "a record type is defined with `datatype point(float, float);`; functions work for all types that their operations allow",
+    ),
+    (
+        &["assert", "assume", "require", "ensure"],
+        "write `if … then … else error(\"…\")`, which stops the program",
+    ),
+    (
+        &["begin", "do", "done", "end", "endif", "fi", "pass", "then"],
+        "an expression needs no such word",
+    ),
+    (&["raise", "throw"], "`error(\"…\")` stops the program"),
+    (
+        &["class", "struct", "record", "enum"],
+        "a record type is defined with `datatype point(float, float);`",
+    ),
+    (
+        &["define", "typedef", "newtype"],
+        "a name is defined with `=`, as in `n = 10;`, a record type with `datatype point(float, float);`",
+    ),
+    (
+        &["del", "delete", "clear", "free", "unset"],
+        "there is nothing to remove: memory is freed by itself, and a name may be defined again",
+    ),
+    (
+        &[
+            "everywhere",
+            "macro",
+            "inline",
+            "unsafe",
+            "async",
+            "await",
+            "static",
+            "public",
+            "private",
+            "export",
+            "local",
+            "nonlocal",
+            "global",
+        ],
+        "leave the word out",
+    ),
+    (&["figure", "hold", "close"], "`:plot e` draws a sequence at the prompt and in notebooks"),
+    (&["format"], "`:set digits n` shows n digits of floats at the prompt and in notebooks"),
+    (
+        &["open", "use", "using", "import", "include", "module"],
+        "`load \"file\"` reads another file; the library is always there",
+    ),
+    (&["yield"], "the value of a function is its body: leave the word out"),
+    (
+        &["where"],
+        "bind before use: `let y = x * 2 in y + 1`; the elements that satisfy a condition are `{x in xs | x > 0}`",
+    ),
+    (
+        &["union"],
+        "a datatype is one record, without alternatives: an int or a bool in it can say which case it is",
+    ),
+];
+
+/// Returns advice for a word of other languages that makes a statement of what stands beside it.
+pub(super) fn instead_of_statement(name: &Name) -> Option<&'static str> {
+    let wanted = name.folded();
+    STATEMENTS.iter().find(|(words, _)| words.contains(&wanted)).map(|(_, advice)| *advice)
+}
+
+/// Returns true for a word that begins the declaration of a variable in C and its kin.
+pub(super) fn is_type_elsewhere(name: &Name) -> bool {
+    matches!(
+        name.folded(),
+        "auto"
+            | "bool"
+            | "char"
+            | "const"
+            | "double"
+            | "extern"
+            | "float"
+            | "int"
+            | "integer"
+            | "let"
+            | "long"
+            | "real"
+            | "short"
+            | "signed"
+            | "size_t"
+            | "static"
+            | "string"
+            | "union"
+            | "unsigned"
+            | "var"
+            | "void"
+            | "volatile"
+    )
+}
+
 /// Returns the edit distance in which a swap of neighbours counts as one edit (Damerau, "A
 /// technique for computer detection and correction of spelling errors", 1964), if it is at most
 /// `limit`.

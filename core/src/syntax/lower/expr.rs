@@ -338,7 +338,7 @@ impl Lower<'_> {
                 self.report(report);
                 return Expr::Missing;
             }
-            let report = match self.called_command(node) {
+            let report = match self.called_command(node).or_else(|| self.column(node)) {
                 Some(report) => report,
                 None => self
                     .error(at, "a call needs an argument")
@@ -482,6 +482,7 @@ impl Lower<'_> {
                 let mut report = self.error(range, "`=` defines; it does not compare");
                 let list = node.kids[0].kind == Kind::Juxtaposed
                     && matches!(node.kids[0].kids[1].kind, Kind::List | Kind::Range);
+                let call = node.start == 0 && node.kids[0].kind == Kind::Call;
                 if node.kids[0].kind == Kind::Index || list {
                     report = report
                         .hint("a sequence is never changed; `rep(a, v, i)` is a changed copy");
@@ -500,6 +501,9 @@ impl Lower<'_> {
                     ))
                 } else if list {
                     report
+                } else if call {
+                    let called = self.node_text(&node.kids[0].kids[0]);
+                    report.hint(format!("a sequence is never changed: `rep(a, v, i)` is a changed copy; a function is defined with `function {called}(x) = …`"))
                 } else if node.start == 0 && node.kids[0].kind == Kind::Index {
                     self.changed_copy(node, report)
                 } else {

@@ -175,6 +175,9 @@ impl Lower<'_> {
         if let Some(report) = self.formatted_string(fun, arg) {
             return Some(report);
         }
+        if let Some(report) = self.infix_name(fun, arg) {
+            return Some(report);
+        }
         let number = fun.kind == Kind::Literal
             && matches!(self.token_kind(fun.start), Some(Kind::Int | Kind::Float));
         let text = fun.kind == Kind::Literal
@@ -198,7 +201,19 @@ impl Lower<'_> {
         }
         let word = self.token_text(arg.start).to_lowercase();
         if arg.kind == Kind::NameRef
-            && matches!(word.as_str(), "elif" | "elseif" | "elsif" | "where" | "end")
+            && matches!(
+                word.as_str(),
+                "elif"
+                    | "elseif"
+                    | "elsif"
+                    | "where"
+                    | "end"
+                    | "endif"
+                    | "fi"
+                    | "is"
+                    | "as"
+                    | "isa"
+            )
         {
             return None;
         }
@@ -291,6 +306,47 @@ impl Lower<'_> {
         self.tokens.iter().skip(index as usize).any(|token| token.kind == Kind::InKw)
     }
 
+    /// Makes the report of ``a `div` b``, where an operand is followed by a name between back-quotes.
+    fn infix_name(&mut self, fun: &Node, arg: &Node) -> Option<Report> {
+        let first = self.range(Span::new(arg.start, arg.start + 1));
+        let line = self.text[usize::from(first.start())..].lines().next()?;
+        let inside = line.strip_prefix('`')?;
+        let inside = &inside[..inside.find('`')?];
+        let name = inside.starts_with(|c: char| c.is_ascii_alphabetic())
+            && inside.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
+        if arg.kind == Kind::Paren || inside.len() < 2 || !name {
+            return None;
+        }
+        let at = TextRange::at(first.start(), TextSize::new(inside.len() as u32 + 2));
+        let a = self.node_text(fun);
+        let report = self.error(at, "a name between back-quotes is no operator");
+        Some(report.hint(match inside {
+            "div" | "quot" => "`/` on ints truncates".to_owned(),
+            "mod" | "rem" | "max" | "min" => format!("write `{inside}({a}, b)`"),
+            "elem" => "whether `x` is an element of `xs` is `find(x, xs) >= 0`".to_owned(),
+            _ => format!("a function is written before its arguments: `{inside}({a}, b)`"),
+        }))
+    }
+
+    /// Makes the report of `m(:, j)`, a column of a matrix in MATLAB, at the colon.
+    pub(super) fn column(&mut self, node: &Node) -> Option<Report> {
+        let [fun, arg] = &node.kids[..] else { return None };
+        let colon = arg.start + 1;
+        if fun.kind != Kind::NameRef
+            || self.token_kind(colon) != Some(Kind::Colon)
+            || self.token_kind(colon + 1) != Some(Kind::Comma)
+        {
+            return None;
+        }
+        let at = self.range(Span::new(colon, colon + 1));
+        let m = self.node_text(fun);
+        let report = self.error(at, "`:` does not stand for all rows");
+        // The comma behind it is of the same notation.
+        let report = report.hint(format!("column `j` of a matrix is `{{row[j] : row in {m}}}`"));
+        self.decisive.get_or_insert(report.clone());
+        Some(report)
+    }
+
     /// Makes the report of `f"x = {x}"`.
     fn formatted_string(&mut self, fun: &Node, arg: &Node) -> Option<Report> {
         let text = arg.kind == Kind::Literal && self.token_kind(arg.start) == Some(Kind::Text);
@@ -354,6 +410,9 @@ impl Lower<'_> {
             return None;
         }
         let (_, parts) = arg.kids.split_last()?;
+        if let Some(report) = self.column(node) {
+            return Some(report);
+        }
         let text = |at: usize| parts.get(at).map_or("", |part| self.node_text(part));
         let a = self.node_text(fun);
         let written = match parts {
@@ -581,6 +640,13 @@ impl Lower<'_> {
         }
     }
 
+    /// Replaces the reports of lines without a `;` before them by that of the statement that they belong to.
+    pub(super) fn statement_of_lines(&mut self) {
+        if !self.lines.is_empty() && self.diagnostics.is_empty() && self.statement(true) {
+            self.lines = std::mem::take(&mut self.diagnostics);
+        }
+    }
+
     /// Reports statements of other languages once, in place of their consequences.
     pub(super) fn statement(&mut self, left_over: bool) -> bool {
         let first = if self.token_kind(0) == Some(Kind::Hash) { 1 } else { 0 };
@@ -619,8 +685,8 @@ impl Lower<'_> {
                     "",
                 )
             }
-            "def" | "fn" | "fun" | "func" | "define" | "defun" | "sub" | "proc" | "procedure"
-                if wrong && named =>
+            "def" | "fn" | "fun" | "func" | "define" | "defun" | "sub" | "proc" | "procedure" | "async"
+                if wrong && (named || word == "async") =>
             {
                 let report = self.error(at, format!("`{word}` does not begin a definition"));
                 let hint = "a function is defined with `function g(x) = …;`, and its value is its body";
@@ -652,8 +718,45 @@ impl Lower<'_> {
                     "`{x * x : x in xs}` computes for each element, `sum` and the like reduce; or let a function call itself",
                 )
             }
+            "int" | "long" | "double" | "bool" | "char" | "float" | "string" | "auto" | "void"
+                if wrong && next == Some(Kind::Star) && self.token_kind(first + 2) == Some(Kind::Name) =>
+            {
+                let whole = at.cover(self.insert_at(first + 2));
+                self.error(whole, "there are no pointers, and nothing is declared with its type").fix(
+                    "a variable is defined with `x = …`; its type is found by itself",
+                    whole,
+                    "",
+                )
+            }
+            "local" | "global" | "my" | "set" | "final" | "static" | "mut" | "where" | "given"
+                if wrong && named && self.token_kind(first + 2) == Some(Kind::Equals) =>
+            {
+                let whole = at.cover(self.insert_at(first + 1));
+                self.error(at, format!("`{word}` does not begin a definition")).fix(
+                    "a variable is defined with `x = …`, one of an expression by `let x = … in …`",
+                    whole,
+                    "",
+                )
+            }
+            "with" if wrong && (named || opens) => {
+                self.error(at, format!("there is no `{word}`")).hint(
+                    "`read_string_from_file(name)` reads a file at once; names of an expression are bound by `let x = … in …`",
+                )
+            }
+            "try" | "except" | "catch" | "finally" if wrong => {
+                self.error(at, format!("there is no `{word}`")).hint(
+                    "an error ends the form; what can fail without one, such as `parse_int`, returns a flag",
+                )
+            }
+            "instance" | "trait" | "impl" | "template" | "macro" | "abstract" | "protocol"
+                if wrong && (named || next == Some(Kind::Less)) =>
+            {
+                self.error(at, format!("there is no `{word}`")).hint(
+                    "a function works for all types that its operations allow; it is defined with `function g(x) = …;`",
+                )
+            }
             "class" | "struct" | "record" | "enum" | "interface" | "type" | "data" | "newtype"
-            | "typedef"
+            | "typedef" | "mutable" | "union"
                 if wrong && named =>
             {
                 self.error(at, format!("`{word}` does not begin a definition"))
@@ -672,7 +775,7 @@ impl Lower<'_> {
                     "",
                 )
             }
-            "switch" | "match" | "case" | "try" | "begin" | "end" | "print" | "assert"
+            "switch" | "match" | "case" | "begin" | "end" | "print" | "assert"
                 if wrong && (named || opens) && word != "print" =>
             {
                 self.error(at, format!("there is no `{word}`"))

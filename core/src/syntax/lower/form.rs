@@ -36,6 +36,7 @@ pub(in super::super) fn lower(
     } else if node.kind == Kind::Error {
         lower.left_over(node);
     }
+    lower.statement_of_lines();
     // Nothing can be said about the text after an open string, and little around what is not NESL.
     if tokens.iter().any(|token| matches!(token.kind, Kind::OpenText | Kind::Unknown)) {
         lower.diagnostics.truncate(1);
@@ -62,6 +63,10 @@ impl<'a> Lower<'a> {
                     report = match text {
                         _ if let Some(smart) = self.smart_quotes(token) => smart,
                         "." | ".." if let Some(range) = self.dotted_range(token) => range,
+                        // `A\b` solves equations in MATLAB.
+                        "\\" if self.follows_operand(token) => {
+                            report.hint("to divide, write `/`; a system of equations is solved by a function of your own")
+                        }
                         "\\" => {
                             let at = self.position(token.range);
                             let edit = at.and_then(|at| self.lambda(at as u32, Kind::RightArrow));
@@ -147,6 +152,15 @@ impl<'a> Lower<'a> {
                 _ => {}
             }
         }
+    }
+
+    /// Returns true if an operand ends where a token begins.
+    fn follows_operand(&self, token: &Token) -> bool {
+        let before = self.position(token.range).and_then(|at| at.checked_sub(1));
+        before.map(|before| &self.tokens[before]).is_some_and(|before| {
+            let operand = matches!(before.kind, Kind::Name | Kind::RParen | Kind::RBracket);
+            operand && before.range.end() == token.range.start()
+        })
     }
 
     /// Returns true if `=` follows a token at once.
@@ -395,7 +409,24 @@ impl<'a> Lower<'a> {
             let report = self
                 .error(at, "a function is defined without naming its result")
                 .hint("write `function g(x) = …;`, whose value is its body");
-            self.report(report);
+            self.decisive.get_or_insert(report);
+            return ItemKind::Missing;
+        }
+        if !params.present()
+            && self.token_kind(params.start) == Some(Kind::LBracket)
+            && let Some(close) = (params.start..)
+                .map_while(|i| self.token_kind(i).map(|kind| (i, kind)))
+                .find(|(_, kind)| *kind == Kind::RBracket)
+            && matches!(self.token_kind(close.0 + 1), Some(Kind::LParen | Kind::CallParen))
+        {
+            // `function g[a](x)`.
+            let at = self.range(Span::new(params.start, close.0 + 1));
+            let report = self.error(at, "a function has no parameters for types").fix(
+                "leave them out: types are found by themselves",
+                at,
+                "",
+            );
+            self.decisive.get_or_insert(report);
             return ItemKind::Missing;
         }
         let mut optional = Vec::new();
@@ -509,6 +540,9 @@ impl<'a> Lower<'a> {
             report.fix("write `=`", at, "=")
         } else if self.token_kind(equals.start) == Some(Kind::RightArrow) {
             report.hint("a type is written after `:`, as in `: int -> int`")
+        } else if self.token_text(equals.start).eq_ignore_ascii_case("return") {
+            let at = self.range(Span::new(equals.start, equals.start + 1));
+            report.fix("write `=`; the value of a function is its body", at, "=")
         } else {
             let at = self.insert_at(equals.start);
             report.fix("add `=`", at, "= ")

@@ -520,6 +520,26 @@ impl Misfit<'_, '_> {
         Advice { text, edit: None }
     }
 
+    /// Returns advice on an arithmetic operation on a string.
+    fn no_number(&self) -> Option<Advice> {
+        match (self.name, &self.types[..]) {
+            ("*", [text, Ty::Int]) if *text == Ty::Char.sequence() => Advice::hint(format!(
+                "{} times in a row: `flatten(dist({}, {}))`",
+                self.called(1, "n"),
+                self.called(0, "s"),
+                self.called(1, "n")
+            )),
+            ("*", [Ty::Int, text]) if *text == Ty::Char.sequence() => Advice::hint(format!(
+                "{} times in a row: `flatten(dist({}, {}))`",
+                self.called(0, "n"),
+                self.called(1, "s"),
+                self.called(0, "n")
+            )),
+            ("-", [_]) => Advice::hint("`reverse(s)` has the chars of a string in the other order"),
+            _ => Advice::hint("`parse_int` and `parse_float` read a number from a string"),
+        }
+    }
+
     /// Returns advice on operations on sequences that are defined on elements.
     fn elementwise(&self) -> Option<Advice> {
         let (name, written) = (self.name, self.written);
@@ -527,6 +547,9 @@ impl Misfit<'_, '_> {
         let flags = [Ty::Bool.sequence(), Ty::Int.sequence()];
         let logical = matches!(name, "and" | "or" | "xor" | "nand" | "nor" | "not")
             && self.types.iter().any(|ty| flags.contains(ty));
+        if matches!(name, "-" | "*" | "/") && self.types.contains(&Ty::Char.sequence()) {
+            return self.no_number();
+        }
         if (logical || matches!(name, "+" | "-" | "*" | "/")) && any_sequence {
             return Some(self.each_element(&written.to_string()));
         }
