@@ -11,7 +11,10 @@ fn run(dir: &Path, text: &str) -> String {
     let text = text.replace("DIR", &dir.to_string_lossy());
     session.enter("main", &text, &mut |event| match event {
         Event::Bound(b) => out.push_str(&format!("{} = {}\n", b.name, b.value)),
-        Event::Diagnostic(d) => out.push_str(&format!("! {}\n", d.message)),
+        Event::Diagnostic(d) => {
+            out.push_str(&format!("! {}\n", d.message));
+            d.notes.iter().for_each(|note| out.push_str(&format!("  = {note}\n")));
+        }
         _ => {}
     });
     out.replace(&*dir.to_string_lossy(), "DIR")
@@ -81,6 +84,23 @@ fn a_file_that_is_not_there_is_an_error() {
 
 #[cfg(unix)]
 #[test]
+fn forms_left_out_behind_a_failed_load_are_counted() {
+    let dir = tempfile::tempdir().unwrap();
+    let left_out = |text: &str| {
+        let said = run(dir.path(), &format!("load \"DIR/nowhere\"; {text}"));
+        let note = said.lines().find_map(|line| line.strip_prefix("  = "));
+        (note.unwrap_or_default().to_owned(), said.lines().last().unwrap_or_default().to_owned())
+    };
+    let (note, last) = left_out("function g(x) = x + y; g(1); 5;");
+    assert_eq!(note, "2 forms below are left out: they use what is not defined");
+    assert_eq!(last, "it = 5");
+    assert_eq!(left_out("y;").0, "one form below is left out: it uses what is not defined");
+    assert_eq!(left_out("5;").0, "");
+    // A mistake of its own is reported as such.
+    assert!(!left_out("1 + \"a\";").0.contains("left out"));
+}
+
+#[test]
 fn what_is_no_regular_file_is_not_waited_for() {
     let dir = tempfile::tempdir().unwrap();
     let made = std::process::Command::new("mkfifo").arg(dir.path().join("pipe")).status();
@@ -102,7 +122,10 @@ fn a_file_that_is_run_cannot_be_loaded_by_itself() {
     let text = std::fs::read_to_string(path("l1.nesl")).unwrap();
     session.enter(&path("l1.nesl"), &text, &mut |event| match event {
         Event::Bound(b) => out.push_str(&format!("{} = {}\n", b.name, b.value)),
-        Event::Diagnostic(d) => out.push_str(&format!("! {}\n", d.message)),
+        Event::Diagnostic(d) => {
+            out.push_str(&format!("! {}\n", d.message));
+            d.notes.iter().for_each(|note| out.push_str(&format!("  = {note}\n")));
+        }
         _ => {}
     });
     let dir = dir.path().to_string_lossy();

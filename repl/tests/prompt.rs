@@ -226,6 +226,14 @@ fn a_command_in_a_pipe_ends_the_form_above_it() {
     let (out, errors, _) = piped(&[], ":time\n:type 1\n5;\n");
     assert_eq!(out, "1 : int\nit = 5 : int\n");
     assert!(errors.contains("write `:time [N] FORM`"), "{errors}");
+    // So does a question about a name, but not within a string.
+    let (out, errors, _) = piped(&[], "x = 3\n?not\n\"a\nsum?\n\";\nnot?;");
+    assert_eq!(errors, "");
+    let answers = out.lines().filter(|line| line.starts_with("not : ")).count();
+    assert!(out.starts_with("x = 3 : int\nnot : "), "{out}");
+    assert!(answers == 2 && out.contains("\nsum?\n"), "{out}");
+    let (_, errors, _) = piped(&[], "1 + 1\n?not\noops;\n");
+    assert!(errors.contains("<stdin>:3:1"), "{errors}");
     // What is not complete is not cut, and lines are counted on.
     let (_, errors, _) = piped(&[], "1+1\n:type 3\noops;\n");
     assert!(errors.contains("<stdin>:3:1"), "{errors}");

@@ -4,7 +4,7 @@
 //! `true`, …), `char` (one byte) and `[char]`, or one of them alone. The last component, or the whole
 //! row, may be a sequence of one of them: it takes all fields that are left, however many a row has.
 //! Blanks around numbers and bools do not matter; empty lines are skipped; an empty field, or `NA`, is
-//! the float NaN. A quote that is open at the end of the file is an error, for it has taken all rows
+//! the float NaN. A row that is a sequence of numbers, bools or chars and has none is a line of `""`. A quote that is open at the end of the file is an error, for it has taken all rows
 //! behind it.
 //!
 //! **The header.** The first line is taken for a header, and left out, when it has as many fields
@@ -123,6 +123,7 @@ pub fn write(
     }
     let rows = rows.elements();
     let mut room = String::new();
+    let of_texts = matches!(&**row, Ty::Sequence(field) if matches!(**field, Ty::Sequence(_)));
     // A text that begins like a byte order mark would lose it at the beginning of a file.
     let mut first = None;
     if !rows.is_empty() && out.is_empty() {
@@ -137,6 +138,11 @@ pub fn write(
     for (value, position) in rows.iter().zip(0usize..) {
         if position.is_multiple_of(POLLED_ROWS) && stop() {
             return Err(STOPPED.to_owned());
+        }
+        if of_texts && value.elements().is_empty() {
+            return Err(format!(
+                "row {position} has no fields, which a line of a table cannot say: it would be read as one empty string"
+            ));
         }
         each_field(&value, row, precision, &mut room, &mut |field| {
             writer.write_field(field).map_err(|e| e.to_string())
@@ -340,6 +346,25 @@ mod tests {
         assert_eq!(rows(b",name,size\n1,x,2\n"), Ok(1));
         let strings = read(b"a,b\nc,d\n", "f", &pair(text(), text()), WIDE);
         assert_eq!(strings.map(|v| v.elements().len()), Ok(2));
+    }
+
+    #[test]
+    fn rows_without_fields_are_kept_or_refused() {
+        let table = |csv: &[u8], element: Ty| read(csv, "f", &Ty::sequence(element), WIDE).unwrap();
+        let written = |rows: &Value, element: Ty| {
+            write(rows, &Ty::sequence(Ty::sequence(element)), b"", WIDE, &|| false)
+        };
+        let csv = b"1,2\n\"\"\n3\n";
+        let rows = table(csv, Ty::Int);
+        assert_eq!(rows.elements().at(1).elements().len(), 0);
+        assert_eq!(written(&rows, Ty::Int).unwrap(), csv);
+        assert_eq!(table(csv, Ty::Float).elements().at(1).elements().len(), 0);
+        assert_eq!(table(b"\"\"\n1\n", Ty::Int).elements().len(), 2);
+        // Of texts it is one empty text.
+        let texts = table(csv, text());
+        assert_eq!(texts.elements().at(1).elements().len(), 1);
+        assert_eq!(written(&texts, text()).unwrap(), csv);
+        assert!(written(&rows, text()).unwrap_err().starts_with("row 1 has no fields"));
     }
 
     #[test]

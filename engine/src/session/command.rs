@@ -182,10 +182,18 @@ impl Session {
             Err(message) => {
                 let at = place(self.db.whole(form.id()));
                 summary.errors += 1;
-                sink(Event::Diagnostic(Diagnostic::error(DiagnosticKind::Runtime, at, message)));
+                let report = Diagnostic::error(DiagnosticKind::Runtime, at, message);
                 // Names that are undefined further down were to come from there.
                 self.fail(form.id());
                 self.check_again();
+                let report = match self.left_out() {
+                    0 => report,
+                    1 => report.note("one form below is left out: it uses what is not defined"),
+                    n => report.note(format!(
+                        "{n} forms below are left out: they use what is not defined"
+                    )),
+                };
+                sink(Event::Diagnostic(report));
                 return;
             }
         };
@@ -203,6 +211,21 @@ impl Session {
         self.while_loading(&path, |session| {
             with_stack(|| session.run_loaded(loaded, !print, sink, summary));
         });
+    }
+
+    /// Returns the number of forms after the running one whose only errors follow from its failure.
+    fn left_out(&self) -> usize {
+        let at = self.last.or_bug("a form that runs has a place");
+        let outline = self.db.outline(at.file).clone();
+        let follows = |form: &&Form| {
+            let diagnostics = match self.broken.get(&form.id()) {
+                Some(known) => known.clone(),
+                None => self.db.diagnostics(form.id()),
+            };
+            let mut errors = diagnostics.iter().filter(|d| is_error(d)).peekable();
+            errors.peek().is_some() && errors.all(|error| error.follows)
+        };
+        outline.forms.iter().skip(at.position as usize + 1).filter(follows).count()
     }
 
     /// Returns the file that a `load` form names when it runs. Its text may have changed since the

@@ -103,9 +103,9 @@ pub fn lacks_a_body(text: &str) -> bool {
     })
 }
 
-/// Returns the command that `?name`, `name?` and `?` stand for.
+/// Returns the command that `?name`, `name?` and `?` stand for. A `;` behind them says nothing.
 pub fn question(text: &str) -> Option<String> {
-    let text = text.trim();
+    let text = text.trim().trim_end_matches(';').trim_end();
     // Behind a string or a bracket that is open, the sign is a part of what is typed.
     let is_name = |name: &&str| !name.contains(['"', '`', '%', '(', '[', '{']);
     let name = text.strip_prefix('?').or_else(|| text.strip_suffix('?').filter(is_name))?.trim();
@@ -158,6 +158,7 @@ mod tests {
         for (text, command) in [
             ("?sum", Some(":doc sum")),
             ("sum? ", Some(":doc sum")),
+            ("sum?;", Some(":doc sum")),
             ("?", Some(":help")),
             ("??", Some(":help")),
             ("?:time", Some(":help :time")),

@@ -1,6 +1,7 @@
 //! Forms and commands from a pipe: each is run as soon as it is whole, without banner or prompt.
 
 use super::front::Shared;
+use super::lines::question;
 use crate::source::decode;
 use anyhow::{Context, Result};
 use nesl_core::syntax;
@@ -19,6 +20,22 @@ pub fn run(shared: &Shared, mut state: State) -> Result<u8> {
             .lock()
             .read_until(b'\n', &mut pending)
             .context("cannot read standard input")?;
+        // A question about a name is a command, at whatever place a command may stand.
+        let asked = pending[before..].contains(&b'?').then(|| decoded(&pending[before..]));
+        if let Some(command) = asked.as_deref().and_then(question)
+            && may_follow(&decoded(&pending[..before]))
+        {
+            let (above, _) = decode(pending.drain(..before).collect());
+            pending.clear();
+            // The line of the question counts.
+            if !enter(shared, &mut state, &above)
+                || !enter(shared, &mut state, &format!("{command}\n"))
+                || read == 0
+            {
+                break;
+            }
+            continue;
+        }
         // Only a line with a terminator in it can end a form, and only a line with a colon begins a
         // command. Any line can end the form of one.
         let ends = pending[before..].iter().any(|byte| matches!(byte, b';' | b'$' | b':'))
@@ -83,12 +100,16 @@ pub(super) fn ends_form(commands: Commands, above: &str, line: &str) -> bool {
     }
     let name = line.split_whitespace().next().unwrap_or_default();
     let is_command = commands.expand(name.trim_end_matches(';')).is_some();
+    is_command && may_follow(above)
+}
+
+/// Returns true if a command may follow a text: its forms are complete but for their last sign.
+fn may_follow(above: &str) -> bool {
     let above = above.trim();
-    let is_ended = match above.strip_prefix(':') {
+    match above.strip_prefix(':') {
         Some(command) => !command.contains(char::is_whitespace),
         None => typed(above) != Typed::Part,
-    };
-    is_command && is_ended
+    }
 }
 
 /// Returns true if nothing more can belong to a text: it is a command on a line of its own, or its

@@ -290,12 +290,15 @@ impl Rows {
         }
         if let (Some(column), Some(cells)) = (layout.rest, self.columns.last_mut()) {
             let first = layout.fixed.len();
-            for at in first..record.len() {
+            // A row without elements is written as an empty field between quotes: an empty line is no record.
+            let is_empty = first == 0 && record.len() == 1 && record.get(0).is_empty();
+            let fields = if is_empty && column != Column::Text { 0 } else { record.len() };
+            for at in first..fields {
                 cells
                     .push(record.get(at), column, form.precision)
                     .map_err(|message| (at, message))?;
             }
-            self.rests.push((record.len() - first) as i64);
+            self.rests.push((fields - first) as i64);
         }
         self.count += 1;
         Ok(())
