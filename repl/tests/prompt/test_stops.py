@@ -82,6 +82,11 @@ def test_a_large_value_in_one_line(terminal, seconds):
     stops(terminal, SAY + "{i : i in [0:20000000]}", beside=lambda: time.sleep(seconds))
 
 
+def test_a_read_without_end(terminal):
+    # What was read meanwhile is a lot to give back.
+    stops(terminal, SAY + '#read_string_from_file("/dev/zero")', beside=lambda: time.sleep(0.8))
+
+
 def test_a_read_of_the_terminal(terminal):
     stops(terminal, 'prompt("beg" ++ "un")')
 
