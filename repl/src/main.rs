@@ -39,7 +39,7 @@ mod stages;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    allocator::keep_large_blocks_apart();
+    allocator::compute();
     bug_report::install();
     parent::follow();
     nesl_engine::handle_ends();

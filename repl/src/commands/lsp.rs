@@ -14,7 +14,7 @@ fn choice(row: &RuntimeRow) -> RuntimeChoice {
 
 /// Serves an editor until it sends `exit`. The exit code is 1 if the editor did not end as the protocol says.
 pub fn run() -> Result<u8> {
-    allocator::share_one_area();
+    allocator::stay_small();
     let executable = std::env::current_exe().context("cannot find the path of this program")?;
     let runtimes = RUNTIMES.iter().map(choice).collect();
     nesl_server::serve(executable, STAGES, runtimes).context("the language server cannot start")

@@ -35,6 +35,10 @@ const MAX_PARTITION_GROUPS: usize = 1 << 16;
 /// Up to so many elements are compared with each other, without a table.
 const MAX_COMPARED_ELEMENTS: usize = 16;
 
+/// The elements of each group, at least, for which several threads make a table for each piece: every piece has most
+/// of the groups.
+const MIN_REPEATED: usize = 16;
+
 /// The number of elements by which it is estimated how many groups there are.
 const SAMPLE: usize = 1 << 13;
 
@@ -231,23 +235,33 @@ fn groups_within<E: Elements + ?Sized>(
         by_comparing(elements, 0, found);
         return Ok(());
     }
-    match tables(most, elements, Some(found.last), team)? {
-        Some(tables) => {
-            resolve::<E>(&tables, found, team);
-            Ok(())
-        }
-        None if E::CHEAP
-            && ints::by_hash(elements, expected_groups(elements), &mut found, team)? =>
-        {
-            Ok(())
-        }
-        None => by_buckets(elements, found, team),
+    let expected = expected_groups(most, elements);
+    if pieces_will_do(most, expected, count, team)
+        && let Some(tables) = tables(most, elements, Some(&mut *found.last), team)?
+    {
+        resolve::<E>(&tables, found, team);
+        return Ok(());
     }
+    if E::CHEAP && ints::by_hash(elements, expected, &mut found, team)? {
+        return Ok(());
+    }
+    by_buckets(elements, found, team)
 }
 
-/// About how many groups there are, by how often ints occur again among some of them.
-fn expected_groups<E: Elements + ?Sized>(elements: &E) -> usize {
+/// Returns true if a table for each piece of some elements is the quickest, of which about so many groups are
+/// expected. Tables that have too many groups would be made in vain.
+fn pieces_will_do(most: usize, expected: usize, count: usize, team: &dyn Team) -> bool {
+    let groups = if team.threads() > 1 && count > SAMPLE { count / MIN_REPEATED } else { count };
+    expected <= most.min(groups)
+}
+
+/// About how many groups there are, by how often elements occur again among some of them; of `few` elements,
+/// how many there may be.
+fn expected_groups<E: Elements + ?Sized>(few: usize, elements: &E) -> usize {
     let count = elements.count();
+    if count <= few.min(SAMPLE) {
+        return count;
+    }
     let some = count.min(SAMPLE);
     let mut table: Table<E> = Table::new(some);
     // The sample is spread over all elements, so that runs of equal ones count as one.

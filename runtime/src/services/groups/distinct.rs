@@ -8,7 +8,7 @@ use super::super::sort::radix::{Shared, pieces, poll};
 use super::ints::{self, ByRange};
 use super::{
     Elements, Found, Joined, MAX_COMPARED_ELEMENTS, MAX_PARTITION_GROUPS, STRETCH, by_buckets,
-    by_comparing, expected_groups, tables,
+    by_comparing, expected_groups, pieces_will_do, tables,
 };
 use crate::fault::FaultCode;
 use std::mem::MaybeUninit;
@@ -63,13 +63,15 @@ pub(super) fn distinct_within<E: Elements + ?Sized>(
             table.release(team);
             return done;
         }
-        if let Some(tables) = tables(many, elements, None, team)? {
+        let expected = expected_groups(many, elements);
+        if pieces_will_do(many, expected, count, team)
+            && let Some(tables) = tables(many, elements, None, team)?
+        {
             let known = Joined::of(&tables, &super::pieces(count, team)).known;
             let entry = |&(last, equal): &(i64, i64)| (last as u64) << u32::BITS | equal as u64;
             return in_order(&[known.iter().map(entry)], &mut found, team);
         }
         if E::CHEAP {
-            let expected = expected_groups(elements);
             let done = ints::with_hash_tables(elements, expected, team, |tables| {
                 let entries: Vec<_> = tables.iter().map(ints::Table::entries).collect();
                 in_order(&entries, &mut found, team)
