@@ -179,6 +179,14 @@ impl Resolver<'_> {
         .hint("give each part a name of its own");
         if let Some(first) = first {
             report = report.label(self.loc(first), "first here");
+            let twin = self.item.pats.iter().find_map(|(pat, other)| match other {
+                Pat::Name(other) if self.item.pat_spans[pat] == first => Some(other),
+                _ => None,
+            });
+            if let Some(twin) = twin.filter(|twin| twin.as_written() != name.as_written()) {
+                report = report
+                    .note(format!("`{twin}` and `{name}` are the same name: case does not count"));
+            }
         }
         self.names.diagnostics.push(report);
     }

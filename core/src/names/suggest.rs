@@ -75,16 +75,12 @@ const FOREIGN: &[(&str, &[&str])] = &[
     ),
     ("uppercase", &["toupper", "upper", "to_upper", "upcase", "ucase"]),
     ("lowercase", &["tolower", "lower", "to_lower", "downcase", "lcase"]),
-    ("print_line", &["println", "puts", "echo"]),
     ("mod", &["modulo"]),
     ("rem", &["remainder"]),
-    ("expt", &["pow", "power"]),
     ("abs", &["fabs"]),
     ("rand", &["random", "randint", "rnd"]),
-    ("plus_scan", &["cumsum", "prefix_sum", "scanl", "running_sum", "accumulate"]),
     ("product", &["prod"]),
     ("unzip", &["unzip2"]),
-    ("dist", &["repeat", "replicate", "fill"]),
     ("sort", &["sorted"]),
     ("reverse", &["reversed", "rev", "flip"]),
     ("wordify", &["split_whitespace", "words"]),
@@ -97,8 +93,6 @@ const FOREIGN: &[(&str, &[&str])] = &[
     ("count", &["cnt", "countif", "count_if"]),
     ("evenp", &["even", "iseven", "is_even"]),
     ("oddp", &["odd", "isodd", "is_odd"]),
-    ("max_scan", &["cummax", "running_max"]),
-    ("min_scan", &["cummin", "running_min"]),
     ("write", &["scatter"]),
     ("get", &["gather"]),
     ("atan", &["arctan"]),
@@ -152,6 +146,36 @@ pub(super) fn instead(name: &Name) -> Option<&'static str> {
             "there are no loops: write `{… : x in xs}`, or a function that calls itself"
         }
         "filter" => "write `{x in xs | x > 0}`",
+        "println" | "puts" | "echo" | "putstrln" | "writeln" => {
+            "`printl(x)` prints a value of any type and ends the line, `print_line(s)` does so with a string"
+        }
+        "pow" | "power" => "write `x ^ n` for an int `n`, `expt(x, y)` for floats",
+        "cumsum" | "prefix_sum" | "running_sum" | "accumulate" => {
+            "`plus_scan(xs)` has for each element the sum of those before it; with it: `{s + x : s in plus_scan(xs); x in xs}`"
+        }
+        "cummax" | "running_max" => {
+            "`max_scan(xs)` has for each element the greatest before it; with it: `{max(m, x) : m in max_scan(xs); x in xs}`"
+        }
+        "cummin" | "running_min" => {
+            "`min_scan(xs)` has for each element the least before it; with it: `{min(m, x) : m in min_scan(xs); x in xs}`"
+        }
+        "scanl" | "scanl1" | "scanr" => {
+            "`scan(g, identity, xs)` scans with a function of two arguments"
+        }
+        "repeat" | "replicate" | "fill" => "`dist(x, n)` has n times `x`: the value comes first",
+        "insert" => "write `take(xs, i) ++ [x] ++ drop(xs, i)`",
+        "strip" | "trim" => {
+            "`wordify(s)` has the words of a string, without the blanks around them"
+        }
+        "srand" | "seed" | "set_seed" => "`set seed 5;` determines the random numbers",
+        "itoa" => "`@x` makes a string of any value",
+        "sort_by" | "sortby" | "sort_on" | "sorton" | "sortwith" | "argsort" | "order_by" => {
+            "`rank` gives the place of each key in order: `permute(xs, rank({key(x) : x in xs}))`"
+        }
+        "argv" | "args" | "sys" => "`arguments(0)` has the arguments of the program, as strings",
+        "span" | "takewhile" | "take_while" | "dropwhile" => {
+            "the index of the first element that fails is `find(f, {p(x) : x in xs})`; `take` and `drop` divide there"
+        }
         "reduce" | "fold" | "foldl" | "foldr" => {
             "`sum`, `product`, `max_val`, `min_val`, `any` and `all` reduce; \
              `scan(g, identity, xs)` gives the total of another function, too"
@@ -173,6 +197,9 @@ pub(super) fn instead(name: &Name) -> Option<&'static str> {
         "ones" => "`dist(1, n)` has n ones",
         "linspace" | "arange" => {
             "`[0:n]` has the ints below n: `{float(i) / float(n) : i in [0:n]}`"
+        }
+        "readlines" | "read_lines" | "getlines" => {
+            "`linify(read_string_from_file(name))` has the lines of a file"
         }
         "printf" | "sprintf" | "format" => {
             "join strings with `++` and make them of values with `@`: `\"x = \" ++ @x`"
@@ -447,5 +474,9 @@ mod tests {
         assert_eq!(other("ceiling"), (Some("ceil"), false));
         assert_eq!(other("inc"), (None, true));
         assert_eq!(other("log2"), (None, true));
+        // What has another order of arguments, or other elements, is not called the same.
+        for word in ["cumsum", "replicate", "scanl", "println"] {
+            assert_eq!(other(word), (None, true), "{word}");
+        }
     }
 }

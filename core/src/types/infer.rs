@@ -27,6 +27,9 @@ use nesl_runtime::bug;
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
 
+/// The reason that a range of other values than ints is refused.
+const BOUNDS: &str = "the bounds of a range are ints";
+
 /// Infers the types of a recursion group (usually one item).
 pub fn infer(
     group: &[Member<'_>],

@@ -26,6 +26,8 @@ struct Misfit<'a, 'b> {
     types: Vec<Ty>,
     /// The types that the function takes, resolved; none for operators.
     wanted: Vec<Ty>,
+    /// True if the function is not one of the library.
+    of_user: bool,
 }
 
 /// A suggestion: its text, and the edit that follows it.
@@ -63,8 +65,18 @@ impl Infer<'_> {
             None => Vec::new(),
         };
         let name_of = name.folded();
-        let call =
-            Misfit { infer: self, body, at, name: name_of, written: name, operands, types, wanted };
+        let of_user = fun.is_some_and(|fun| self.defined_at(body, fun).is_some());
+        let call = Misfit {
+            infer: self,
+            body,
+            at,
+            name: name_of,
+            written: name,
+            operands,
+            types,
+            wanted,
+            of_user,
+        };
         let advice = if call.types.iter().any(|ty| matches!(ty, Ty::Function(_))) {
             match &call.types[..] {
                 [Ty::Function(_), _] if call.name == "-" => {
@@ -155,13 +167,11 @@ impl Misfit<'_, '_> {
         {
             return Advice::hint("comparisons do not chain: write `a < b and b < c`");
         }
-        if self.name == "||" && self.has(&Ty::Bool) {
+        if self.name == "||" && self.types.first() != Some(&Ty::Char.sequence()) {
             return Advice::fix("`||` pads a string with blanks; write `or`", self.at, "or");
         }
         if self.name == "||" {
-            return Advice::hint(
-                "`s || n` pads a string with blanks; `or` joins comparisons: `c == a or c == b`",
-            );
+            return Advice::hint("`s || n` pads a string with blanks until it has n chars");
         }
         if matches!(self.name, "or" | "and")
             && self.has(&Ty::Bool)
@@ -203,6 +213,16 @@ impl Misfit<'_, '_> {
 
     /// Returns advice on ints where floats are required, and the reverse.
     fn number(&self) -> Option<Advice> {
+        if self.name == "dist" && self.types.get(1).is_some_and(|n| *n != Ty::Int) {
+            let turned = self.types.first() == Some(&Ty::Int);
+            return Advice::hint(match self.types[1] {
+                Ty::Float if turned => "`dist(x, n)` has n times `x`: the value comes first",
+                Ty::Sequence(_) if turned => {
+                    "`dist(x, n)` has n times `x`; for each of several numbers: `{dist(x, n) : n in ns}`"
+                }
+                _ => return None,
+            });
+        }
         if self.name == "^" && self.types.get(1) == Some(&Ty::Float) {
             return Advice::hint("`^` takes an int power; for floats use `expt(v, p)`");
         }
@@ -265,10 +285,23 @@ impl Misfit<'_, '_> {
                 _ => "`++` joins sequences: write `[x]` for one element",
             });
         }
+        // An element of the type of the others, whose class alone is known.
+        if let ("++", [a, b]) = (self.name, &self.types[..])
+            && (matches!((a, b), (Ty::Sequence(_), Ty::Var(_)) | (Ty::Var(_), Ty::Sequence(_))))
+        {
+            let one = usize::from(matches!(b, Ty::Var(_)));
+            return Advice::hint(format!(
+                "`++` joins sequences: write `[{}]` for one element",
+                self.called(one, "x")
+            ));
+        }
         if matches!(self.name, "+" | "-") && self.has(&Ty::Char) {
             return Advice::hint(
                 "`char_code(c)` is the code of a char, an int; `code_char(i)` is the char of a code",
             );
+        }
+        if self.name == "dist" && self.types.first() == Some(&Ty::Int) && self.has(&Ty::Char) {
+            return Advice::hint("the arguments fit the other way round");
         }
         if self.has(&Ty::Char) && self.has(&Ty::Int) {
             return Advice::hint("convert with `char_code(c)` and `code_char(i)`");
@@ -408,6 +441,23 @@ impl Misfit<'_, '_> {
             (Ty::Int, Ty::Float) => {
                 Advice::hint("convert with `round(…)`, `floor(…)`, `ceil(…)` or `trunc(…)`")
             }
+            (stream, text)
+                if self.name == "read_line" && *text == string && !agrees(stream, text) =>
+            {
+                Advice::hint(
+                    "`linify(read_string_from_file(name))` has the lines of a file; `open_in_file(name)` opens a stream",
+                )
+            }
+            (Ty::Sequence(texts), text) if **texts == string && *text == string => Advice::hint(
+                format!("a sequence of one element is written `[{}]`", self.called(at, "s")),
+            ),
+            (Ty::Sequence(ints), Ty::Sequence(floats))
+                if **ints == Ty::Int && **floats == Ty::Float && self.of_user =>
+            {
+                Advice::hint(format!(
+                    "if `{name}` is to take floats, the ints in its body are converted by `float(…)`, such as `float(#xs)`; `{{round(x) : x in xs}}` converts the floats"
+                ))
+            }
             (Ty::Char, Ty::Sequence(_)) if let Some((c, at)) = self.one_char(at) => {
                 self.as_char(c, at)
             }
@@ -470,6 +520,12 @@ impl Misfit<'_, '_> {
         };
         let names = names.map(|pair| pair.map(|name| not_in(&same, name)));
         // The expression for elements at each level, from the innermost outwards.
+        let applied = |a: &str, b: &str| match written.starts_with(char::is_alphabetic) {
+            true if !matches!(written, "and" | "or" | "xor" | "nand" | "nor") => {
+                format!("{written}({a}, {b})")
+            }
+            _ => format!("{a} {written} {b}"),
+        };
         let mut text = String::new();
         for level in 0..depth.min(names.len()) {
             let [a, b] = &names[level];
@@ -477,9 +533,9 @@ impl Misfit<'_, '_> {
                 text = match &self.types[..] {
                     [_] if written.starts_with(char::is_alphabetic) => format!("{written}({a})"),
                     [_] => format!("-{a}"),
-                    _ if levels(0) == 0 => format!("{same} {written} {a}"),
-                    _ if levels(1) == 0 => format!("{a} {written} {same}"),
-                    _ => format!("{a} {written} {b}"),
+                    _ if levels(0) == 0 => applied(&same, &a),
+                    _ if levels(1) == 0 => applied(&a, &same),
+                    _ => applied(&a, &b),
                 };
             }
             let outermost = level + 1 == depth;
@@ -544,6 +600,19 @@ impl Misfit<'_, '_> {
     fn elementwise(&self) -> Option<Advice> {
         let (name, written) = (self.name, self.written);
         let any_sequence = self.types.iter().any(|ty| matches!(ty, Ty::Sequence(_)));
+        let string = Ty::Char.sequence();
+        let of_elements = COMPARISONS.contains(&name)
+            || matches!(name, "abs" | "mod" | "rem" | "^" | "negate" | "expt" | "sqrt");
+        let of_numbers = |ty: &Ty| match ty {
+            Ty::Sequence(element) => {
+                matches!(**element, Ty::Int | Ty::Float | Ty::Sequence(_)) && *ty != string
+            }
+            Ty::Int | Ty::Float => true,
+            _ => false,
+        };
+        if of_elements && any_sequence && self.types.iter().all(of_numbers) {
+            return Some(self.each_element(&written.to_string()));
+        }
         let flags = [Ty::Bool.sequence(), Ty::Int.sequence()];
         let logical = matches!(name, "and" | "or" | "xor" | "nand" | "nor" | "not")
             && self.types.iter().any(|ty| flags.contains(ty));
@@ -718,6 +787,9 @@ pub(super) fn miscounted(
         ),
         ("dist", [_]) => hint("`dist(x, n)` has n times `x`"),
         ("rand", [_, _]) => hint("`rand(n)` is below n: `a + rand(b - a)`"),
+        ("read_csv", [Ty::Sequence(text), _, ..]) if **text == Ty::Char => hint(
+            "the name of the file comes last, and before it any value of the type of a row: `read_csv((\"\", 0, 0.0), name)`",
+        ),
         ("read_csv", _) => hint(
             "the first argument is any value of the type of a row, as in `read_csv((\"\", 0, 0.0), name)`",
         ),

@@ -1,6 +1,6 @@
 //! Inference of expressions.
 
-use super::{Infer, MemberTypes, TypeArguments};
+use super::{BOUNDS, Infer, MemberTypes, TypeArguments};
 use crate::base::{Diagnostic, DiagnosticKind, ItemId, Loc, Name, with_stack};
 use crate::names::Resolution;
 use crate::prim::Prim;
@@ -104,9 +104,11 @@ impl Infer<'_> {
                 read.sequence()
             }
             Expr::Range { start, end, stride } => {
+                let before = body.diagnostics.len();
                 for part in [Some(*start), Some(*end), *stride].into_iter().flatten() {
-                    self.expect(body, part, &Ty::Int, "the bounds of a range are ints");
+                    self.expect(body, part, &Ty::Int, BOUNDS);
                 }
+                self.report_bounds(body, *start, before);
                 Ty::Int.sequence()
             }
             Expr::Index { sequence, index } => self.index(body, *sequence, *index),

@@ -1,7 +1,7 @@
 //! Type errors: both sides of a clash, the origin of each, and a suggestion.
 
 use super::words::{a_class, article, list_of, plural};
-use super::{Infer, MemberTypes};
+use super::{BOUNDS, Infer, MemberTypes};
 use crate::base::{Diagnostic, DiagnosticKind, Loc, Name};
 use crate::names::Resolution;
 use crate::syntax::ast::{Expr, ExprId, Function, Pat, PatId};
@@ -101,10 +101,19 @@ impl Infer<'_> {
         if types.iter().any(|ty| self.unifier.shallow(ty) == Ty::Error) {
             return;
         }
+        // In `a > 1 || b < 2` the two comparisons meet because `||` does not mean `or`, which is reported.
+        if let Expr::Binary { right, .. } = &body.member.item.exprs[operands[0]]
+            && let Expr::Binary { op, .. } = &body.member.item.exprs[*right]
+            && op.name() == "||"
+            && !body.diagnostics.is_empty()
+        {
+            return;
+        }
         let mut report = self.error(at, message);
         for (operand, ty) in operands.iter().zip(&types) {
             report = self.side(body, report, *operand, ty);
         }
+        let param = wanted.as_ref().map(|(_, _, param)| param.clone());
         if let Some((scheme, _, _)) = wanted {
             report = report.note(format!("`{name}` : {scheme}"));
         }
@@ -119,7 +128,15 @@ impl Infer<'_> {
             report = match super::advice::miscounted(name, &types, at) {
                 Some((text, Some((at, replacement)))) => report.fix(text, at, replacement),
                 Some((text, None)) => report.hint(text),
-                None => report,
+                None => match (
+                    param.as_ref().map(|param| self.unifier.shallow(param)),
+                    operands.len() > 1,
+                ) {
+                    (Some(Ty::Record(record, _)), true) => {
+                        report.hint(format!("it takes a record: `{name}({}(…))`", record.name))
+                    }
+                    _ => report,
+                },
             };
         } else {
             report = self.call_hint(body, report, at, name, operands, &types, fun);
@@ -385,6 +402,31 @@ impl Infer<'_> {
         body.report(report);
     }
 
+    /// Joins the reports from one on that the bounds of a range are no ints, and says what such ranges are.
+    pub(super) fn report_bounds(&mut self, body: &mut MemberTypes<'_>, start: ExprId, from: usize) {
+        let is_bound = |report: &Diagnostic<Loc>| report.notes.iter().any(|note| note == BOUNDS);
+        let Some(first) = body.diagnostics[from..].iter().position(is_bound) else { return };
+        let mut report = body.diagnostics.remove(from + first);
+        let mut at = 0;
+        body.diagnostics.retain(|other| {
+            at += 1;
+            at <= from || !is_bound(other)
+        });
+        let ty = body.exprs.get(start).map(|ty| self.unifier.shallow(ty));
+        let advice = match ty {
+            Some(Ty::Float) => "floats at equal distances: `{float(i) * 0.1 : i in [0:10]}`",
+            Some(Ty::Char | Ty::Sequence(_)) => {
+                "chars one after the other: ``{code_char(i) : i in [char_code(`a):char_code(`z) + 1]}``"
+            }
+            _ => {
+                body.diagnostics.insert(from + first, report);
+                return;
+            }
+        };
+        report.hints.clear();
+        body.diagnostics.insert(from + first, report.hint(advice));
+    }
+
     /// Reports elements of a list with different types.
     pub(super) fn report_elements(
         &mut self,
@@ -401,6 +443,13 @@ impl Infer<'_> {
         let types = [self.unifier.shallow(first.1), self.unifier.shallow(other.1)];
         if types.contains(&Ty::Int) && types.contains(&Ty::Float) {
             report = report.hint("write the int as a float: `1.0`, or `float(…)`");
+        } else if matches!(
+            &types,
+            [Ty::Pair(..), _] | [_, Ty::Pair(..)] | [Ty::Record(..), _] | [_, Ty::Record(..)]
+        ) {
+            // They are together in tuples.
+        } else if types.contains(&Ty::Char) && types.contains(&Ty::Char.sequence()) {
+            report = report.hint("`[c]` is the string of one char `c`");
         } else if *clash == Clash::Mismatch {
             report = report.hint("values of different types go together in a tuple: `(a, b)`");
         }
@@ -425,7 +474,19 @@ impl Infer<'_> {
             .label(body.at(value), self.by_value(body, value, &shown));
         let elements = body.exprs.get(value).is_some_and(|ty| self.show(ty) != shown);
         let tuple = matches!(body.member.item.pats[pat], Pat::Pair(..));
-        if elements && tuple && !matches!(self.unifier.shallow(actual), Ty::Pair(..)) {
+        let written = body.member.item.pats[pat].clone();
+        let (expected, found) = (self.unifier.shallow(expected), self.unifier.shallow(actual));
+        if let (true, Ty::Record(record, _)) = (tuple, &found) {
+            report =
+                report.hint(format!("a record is taken apart by the pattern `{}(…)`", record.name));
+        } else if let (Ty::Record(record, _), Ty::Pair(..), Pat::Record { .. }) =
+            (&expected, &found, written)
+        {
+            report = report.hint(format!(
+                "a tuple is taken apart by `(a, b)`; `{}(…)` makes a record",
+                record.name
+            ));
+        } else if elements && tuple && !matches!(self.unifier.shallow(actual), Ty::Pair(..)) {
             report = report.hint(
                 "over two sequences at once: `x in xs; y in ys`; for all pairs: `{{… : y in ys} : x in xs}`",
             );
