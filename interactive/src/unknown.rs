@@ -8,6 +8,9 @@ pub fn unknown(session: &mut Session, name: &str) -> String {
     if let Some(use_of) = word(name) {
         return format!("`{name}` is a word of the language, not a name: {use_of}");
     }
+    if let Some(advice) = nesl_core::names::elsewhere(name) {
+        return format!("Name error: there is no `{name}`: {advice}");
+    }
     let near = nearest(name, session.complete("").into_iter().map(|known| known.name));
     match near.as_slice() {
         [] => format!("Name error: nothing is known about `{name}`"),

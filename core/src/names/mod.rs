@@ -12,7 +12,7 @@ use crate::syntax::ast::{
 };
 use rustc_hash::{FxHashMap, FxHashSet};
 
-pub use suggest::closest;
+pub use suggest::{closest, elsewhere};
 use suggest::{
     foreign, foreign_slip, instead, instead_of_call, instead_of_statement, is_syntax,
     is_type_elsewhere,
@@ -160,6 +160,7 @@ impl Resolver<'_> {
             ItemKind::Expr(value) => {
                 self.declaration(*value);
                 self.expr(*value);
+                self.meant_definition(*value);
             }
             ItemKind::Command(_) | ItemKind::Missing => {}
         }
@@ -495,9 +496,11 @@ impl Resolver<'_> {
                 self.locals.truncate(start);
             }
             Expr::Each { body, bindings, sieve, .. } => {
+                let before = self.names.diagnostics.len();
                 for (_, sequence) in bindings {
                     self.expr(*sequence);
                 }
+                self.known_later(bindings, before);
                 let start = self.locals.len();
                 let pats: Vec<PatId> = bindings.iter().map(|(pat, _)| *pat).collect();
                 self.bind(&pats);
@@ -534,6 +537,47 @@ impl Resolver<'_> {
                 for child in children {
                     self.expr(child);
                 }
+            }
+        }
+    }
+
+    /// Adds to the report of `x == 5`, a form, how the undefined `x` is defined.
+    fn meant_definition(&mut self, form: ExprId) {
+        let Expr::Binary { op, op_span, left, .. } = &self.item.exprs[form] else { return };
+        if op.name() != "==" || !matches!(self.item.exprs[*left], Expr::Name(_)) {
+            return;
+        }
+        let (at, sign) = (self.loc(self.item.expr_spans[*left]), self.loc(*op_span));
+        if let [report] = &mut self.names.diagnostics[..]
+            && report.primary.at == at
+            && report.hints.is_empty()
+        {
+            *report = report.clone().fix("it is defined with `=`", sign, "=");
+        }
+    }
+
+    /// Adds to the reports, from one on, of variables that an apply-to-each binds where they are known.
+    fn known_later(&mut self, bindings: &[(PatId, ExprId)], from: usize) {
+        let mut bound = Vec::new();
+        // In `{x + 1 : xs}` the name stands for both.
+        let spans = (&self.item.pat_spans, &self.item.expr_spans);
+        let is_named = |(pat, sequence): &&(PatId, ExprId)| spans.0[*pat] != spans.1[*sequence];
+        let mut todo: Vec<PatId> = bindings.iter().filter(is_named).map(|(pat, _)| *pat).collect();
+        while let Some(pat) = todo.pop() {
+            match &self.item.pats[pat] {
+                Pat::Name(name) => bound.push(name.clone()),
+                Pat::Pair(a, b) => todo.extend([*a, *b]),
+                Pat::Record { content, .. } => todo.push(*content),
+                Pat::Missing => {}
+            }
+        }
+        for report in &mut self.names.diagnostics[from..] {
+            let named = |name: &Name| report.message == format!("`{name}` is undefined");
+            if let Some(name) = bound.iter().find(|name| named(name)) {
+                let hint = format!(
+                    "`{name}` is known in the body and behind `|`, and not in the sequences: a condition is written after `|`, and what depends on `{name}` in another apply-to-each"
+                );
+                report.hints = vec![Hint { text: hint, edit: None }];
             }
         }
     }

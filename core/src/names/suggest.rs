@@ -112,6 +112,13 @@ pub(super) fn foreign(name: &Name) -> Option<&'static str> {
     FOREIGN.iter().find(|(_, others)| others.contains(&wanted)).map(|(here, _)| *here)
 }
 
+/// Returns what stands in NESL for a word of other languages.
+pub fn elsewhere(name: &str) -> Option<String> {
+    let name = Name::new(name);
+    let here = foreign(&name).map(|here| format!("in NESL it is `{here}`"));
+    here.or_else(|| instead(&name).map(str::to_owned))
+}
+
 /// Returns the name of a function of other languages in which the given one is a slip: another word is none, and
 /// neither is a name that is only shorter or too short.
 pub(super) fn foreign_slip(name: &Name) -> Option<Name> {
@@ -167,7 +174,9 @@ pub(super) fn instead(name: &Name) -> Option<&'static str> {
         "strip" | "trim" => {
             "`wordify(s)` has the words of a string, without the blanks around them"
         }
-        "srand" | "seed" | "set_seed" => "`set seed 5;` determines the random numbers",
+        "srand" | "seed" | "set_seed" => {
+            "`nesl run --seed 5`, and `:set seed 5` at the prompt, determine the random numbers"
+        }
         "itoa" => "`@x` makes a string of any value",
         "sort_by" | "sortby" | "sort_on" | "sorton" | "sortwith" | "argsort" | "order_by" => {
             "`rank` gives the place of each key in order: `permute(xs, rank({key(x) : x in xs}))`"

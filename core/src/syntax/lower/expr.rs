@@ -373,7 +373,11 @@ impl Lower<'_> {
         let sign = named.kids[0].end;
         let at = self.range(Span::new(sign, sign + 1));
         let report = self.error(at, "an optional argument is not written with `=`");
-        Some(report.fix("write `:=`; to compare, `==`", at, ":="))
+        Some(report.fix(
+            "write `:=` if the function has such an argument; to compare, `==`",
+            at,
+            ":=",
+        ))
     }
 
     fn arguments(&mut self, inside: &Node) -> (ExprId, Vec<(Ident, ExprId)>) {

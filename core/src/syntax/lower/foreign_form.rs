@@ -7,6 +7,9 @@ use super::super::unterminated;
 use super::{Lower, Report};
 use crate::base::{Diagnostic, DiagnosticKind, Name, Span, TextRange};
 
+/// The help for a loop.
+pub(super) const NO_LOOPS: &str = "`{x * x : x in xs}` computes for each element, `sum` and the like reduce; or let a function call itself";
+
 /// A part of a form that would be a comment in another language, from its mark to the end of its line.
 struct ForeignComment {
     /// The span of its mark and of what follows.
@@ -22,7 +25,7 @@ struct ForeignComment {
 impl Lower<'_> {
     /// Reports what of a whole form is of another language; then that alone is wrong with it.
     pub(super) fn foreign_form(&mut self, kind: ItemKind) -> ItemKind {
-        let mut report = self.choice_by_patterns();
+        let mut report = self.choice_by_patterns().or_else(|| self.statement_inside());
         if report.is_none() {
             let mut comments = self.foreign_comments();
             // In `# data` only the name is wrong.
@@ -45,6 +48,96 @@ impl Lower<'_> {
             }
             _ => ItemKind::Missing,
         }
+    }
+
+    /// Makes the report of a loop, a `return` or a `begin` within a form, if nothing before it is wrong.
+    pub(super) fn statement_inside(&mut self) -> Option<Report> {
+        if self.diagnostics.is_empty() && self.lines.is_empty() {
+            return None;
+        }
+        let first = self.diagnostics.iter().map(|d| d.primary.at.start()).min();
+        let count = unterminated(self.tokens) as u32;
+        (1..count).find_map(|word| {
+            let at = self.range(Span::new(word, word + 1));
+            if self.token_kind(word) != Some(Kind::Name)
+                || first.is_some_and(|first| first < at.start())
+            {
+                return None;
+            }
+            let begins = self.breaks_before(word)
+                || matches!(
+                    self.token_kind(word - 1),
+                    Some(
+                        Kind::Equals
+                            | Kind::InKw
+                            | Kind::ThenKw
+                            | Kind::ElseKw
+                            | Kind::LParen
+                            | Kind::CallParen
+                            | Kind::FatArrow
+                            | Kind::Semi
+                    )
+                );
+            let next = self.token_kind(word + 1);
+            let operand = !matches!(
+                next,
+                None | Some(
+                    Kind::Semi
+                        | Kind::Dollar
+                        | Kind::Comma
+                        | Kind::RParen
+                        | Kind::Equals
+                        | Kind::Colon
+                )
+            );
+            let text = self.token_text(word).to_ascii_lowercase();
+            let report = match text.as_str() {
+                "for" | "while" | "foreach" | "forall" if begins && operand => {
+                    self.error(at, "there are no loops").hint(NO_LOOPS)
+                }
+                "return" if begins && operand => {
+                    let whole = at.cover(self.insert_at(word + 1));
+                    self.error(at, "there is no `return`").fix(
+                        "the value of a function is its body: leave out `return`",
+                        whole,
+                        "",
+                    )
+                }
+                "return" if operand && first != Some(at.start()) => {
+                    self.error(at, "there is no `return`").hint(
+                        "the value of a function is its body, and a choice is `if c then a else b`",
+                    )
+                }
+                "begin" if begins => self
+                    .error(at, "there is no `begin`")
+                    .hint("a body is one expression, whose names are bound by `let x = … in …`"),
+                _ => return None,
+            };
+            Some(report)
+        })
+    }
+
+    /// Makes the report of `(* … *)`, a comment of other languages, at its beginning.
+    pub(super) fn comment_in_parentheses(&mut self) -> Option<Report> {
+        let adjoin = |at: usize| self.tokens[at].range.end() == self.tokens[at + 1].range.start();
+        let pair = |at: usize, first: &[Kind], second: Kind| {
+            at + 1 < self.tokens.len()
+                && first.contains(&self.tokens[at].kind)
+                && self.tokens[at + 1].kind == second
+                && adjoin(at)
+        };
+        let opens = |at: &usize| pair(*at, &[Kind::LParen, Kind::CallParen], Kind::Star);
+        let start = (0..self.tokens.len()).find(opens)?;
+        let end =
+            (start + 2..self.tokens.len()).find(|at| pair(*at, &[Kind::Star], Kind::RParen))?;
+        let at = self.range(Span::new(start as u32, start as u32 + 2));
+        let whole = self.range(Span::new(start as u32, end as u32 + 2));
+        let words = self.text[whole].trim_start_matches("(*").trim_end_matches("*)").trim();
+        let report = self.error(at, "`(*` does not begin a comment");
+        Some(match words.contains('%') {
+            true => report.hint("a comment is written `% … %`"),
+            false => report.fix("a comment is written `% … %`", whole, format!("% {words} %")),
+        })
     }
 
     /// Returns the parts of the form that are comments in other languages: behind `--` and a blank, behind `--` and

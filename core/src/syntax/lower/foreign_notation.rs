@@ -2,6 +2,7 @@
 
 use super::super::grammar::Node;
 use super::super::lexer::{Kind, Token};
+use super::foreign_form::NO_LOOPS;
 use super::{Lower, QUOTED_CHAR, Report};
 use crate::base::{Diagnostic, DiagnosticKind, Span, TextRange, TextSize};
 
@@ -196,6 +197,18 @@ impl Lower<'_> {
         {
             let whole = self.node_range(fun).cover(self.node_range(arg));
             let word = self.text[whole].trim_start_matches('`').to_owned();
+            let named = match word.as_str() {
+                "\\n" => Some("newline"),
+                "\\t" => Some("tab"),
+                _ => None,
+            };
+            if word.starts_with('\\') {
+                let report = self.error(whole, "a char has no escapes");
+                return Some(match named {
+                    Some(named) => report.fix(format!("write `{named}`"), whole, named),
+                    None => report.hint("the char of a code is `code_char(n)`"),
+                });
+            }
             let report = self.error(whole, "a back-quote makes a char of one letter only");
             return Some(report.fix(format!("write `\"{word}\"`"), whole, format!("\"{word}\"")));
         }
@@ -422,6 +435,7 @@ impl Lower<'_> {
             [start, end] if !start.present() && end.present() => {
                 format!("take({a}, {})", text(1))
             }
+            [start, end] if !start.present() && !end.present() => a.to_owned(),
             [start, _, _] if !start.present() => format!("{a} -> [0:#{a}:{}]", text(2)),
             _ => return None,
         };
@@ -555,8 +569,10 @@ impl Lower<'_> {
                 let hint = format!("bits are shifted by `{shift}(x, n)`");
                 return Some(Self::fix_or_hint(report, hint, edit));
             }
-            // `xs ++` is an operand short.
-            ("++", None | Some(Kind::Semi | Kind::Dollar | Kind::RParen)) if adjoining => {
+            // `y = xs ++` is an operand short.
+            ("++", None | Some(Kind::Semi | Kind::Dollar | Kind::RParen))
+                if adjoining && node.kids[0].start == 0 =>
+            {
                 (self.range(op), "++".to_owned(), format!("{variable} + 1"))
             }
             _ => return None,
@@ -589,6 +605,19 @@ impl Lower<'_> {
         while left.kind == Kind::Juxtaposed && left.kids[1].kind == Kind::NameRef {
             names.push(self.node_text(&left.kids[1]));
             left = &left.kids[0];
+        }
+        if left.kind == Kind::Juxtaposed
+            && left.kids[0].kind == Kind::NameRef
+            && left.kids[1].kind == Kind::Literal
+            && self.node_range(&left.kids[0]).end() < self.node_range(&left.kids[1]).start()
+        {
+            // `fact 0 = 1`.
+            let at = self.node_range(&node.kids[0]);
+            let function = self.node_text(&left.kids[0]);
+            let report = self.error(at, "this does not begin a definition");
+            return Some(report.hint(format!(
+                "a function has one definition for all arguments: `function {function}(n) = if n == 0 then … else …`"
+            )));
         }
         if left.kind != Kind::NameRef || names.is_empty() || self.breaks_before(1) {
             return None;
@@ -642,8 +671,13 @@ impl Lower<'_> {
 
     /// Replaces the reports of lines without a `;` before them by that of the statement that they belong to.
     pub(super) fn statement_of_lines(&mut self) {
-        if !self.lines.is_empty() && self.diagnostics.is_empty() && self.statement(true) {
+        if self.lines.is_empty() || !self.diagnostics.is_empty() {
+            return;
+        }
+        if self.statement(true) {
             self.lines = std::mem::take(&mut self.diagnostics);
+        } else if let Some(report) = self.statement_inside() {
+            self.lines = vec![report];
         }
     }
 
@@ -665,6 +699,24 @@ impl Lower<'_> {
             Some(Kind::LParen | Kind::CallParen | Kind::Colon)
         );
         let at = self.range(Span::new(first, first + 1));
+        // `[int] xs = …`.
+        if wrong
+            && self.token_kind(0) == Some(Kind::LBracket)
+            && self.token_kind(1) == Some(Kind::Name)
+            && self.token_kind(2) == Some(Kind::RBracket)
+            && self.token_kind(3) == Some(Kind::Name)
+            && self.token_kind(4) == Some(Kind::Equals)
+        {
+            let whole = self.range(Span::new(0, 3)).cover(self.insert_at(3));
+            let report = self.error(whole, "a variable is defined without its type").fix(
+                "leave out the type, which is found by itself",
+                whole,
+                "",
+            );
+            self.diagnostics.clear();
+            self.report(report);
+            return true;
+        }
         let report = match word.as_str() {
             "import" | "include" | "using" | "require" | "from" | "open" | "package" | "module"
                 if named
@@ -714,9 +766,7 @@ impl Lower<'_> {
             "for" | "while" | "foreach" | "forall" | "repeat" | "do" | "loop"
                 if wrong && (named || opens) || word == "while" && opens =>
             {
-                self.error(at, "there are no loops").hint(
-                    "`{x * x : x in xs}` computes for each element, `sum` and the like reduce; or let a function call itself",
-                )
+                self.error(at, "there are no loops").hint(NO_LOOPS)
             }
             "int" | "long" | "double" | "bool" | "char" | "float" | "string" | "auto" | "void"
                 if wrong && next == Some(Kind::Star) && self.token_kind(first + 2) == Some(Kind::Name) =>

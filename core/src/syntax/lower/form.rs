@@ -26,6 +26,11 @@ pub(in super::super) fn lower(
         Kind::Command => lower.command(end),
         _ => ItemKind::Missing,
     };
+    if !lower.diagnostics.is_empty()
+        && let Some(comment) = lower.comment_in_parentheses()
+    {
+        lower.decisive.get_or_insert(comment);
+    }
     let statement = matches!(node.kind, Kind::Binding | Kind::ExprItem)
         && !lower.diagnostics.is_empty()
         && lower.statement(true);
@@ -35,6 +40,11 @@ pub(in super::super) fn lower(
         lower.left_over(rest);
     } else if node.kind == Kind::Error {
         lower.left_over(node);
+    }
+    if !lower.diagnostics.is_empty()
+        && let Some(report) = lower.statement_inside()
+    {
+        lower.diagnostics = vec![report];
     }
     lower.statement_of_lines();
     // Nothing can be said about the text after an open string, and little around what is not NESL.
@@ -109,6 +119,11 @@ impl<'a> Lower<'a> {
                                     if lisp { " to negate; Lisp is not available" } else { "" };
                                 report.fix(format!("write `{written}`{more}"), at, written)
                             }
+                            None if self.follows_operand(token) => report.fix(
+                                "there are no macros: leave out `!`; a sequence is written `[1, 2, 3]`",
+                                token.range,
+                                "",
+                            ),
                             None => report.hint("write `not(x)` to negate; Lisp is not available"),
                         },
                         "&" if self.assigns(token.range) => self
@@ -226,6 +241,10 @@ impl<'a> Lower<'a> {
             self.report(report);
             return;
         }
+        if first == 0 && self.token_kind(0) == Some(Kind::Bar) {
+            self.begins_with_bar();
+            return;
+        }
         let mut report = self.error(at, format!("unexpected {found}"));
         report = match self.token_kind(first) {
             Some(Kind::RParen | Kind::RBracket | Kind::RBrace) => {
@@ -249,6 +268,15 @@ impl<'a> Lower<'a> {
             }
             Some(Kind::Colon | Kind::Colons) if let Some(typed) = self.typed_variable(first) => typed,
             Some(Kind::At) if let Some(product) = self.matrix_product(first) => product,
+            Some(Kind::Colons)
+                if matches!(
+                    first.checked_sub(1).and_then(|before| self.token_kind(before)),
+                    Some(Kind::Int | Kind::Float | Kind::Text | Kind::Char)
+                ) =>
+            {
+                let edit = self.of_operands(first..first + 1, |x, xs| format!("cons({x}, {xs})"));
+                Self::fix_or_hint(report, "an element is put in front by `cons(x, xs)`", edit)
+            }
             Some(Kind::Colons) => report.hint(
                 "a type is written in the definition: `function g(x) : int -> int = …`",
             ),
@@ -259,6 +287,9 @@ impl<'a> Lower<'a> {
             Some(Kind::ThenKw | Kind::ElseKw) => report.hint("write `if c then a else b`"),
             Some(Kind::Colon) if self.begins_command(first) => {
                 self.misplaced_command(first, report)
+            }
+            Some(Kind::Colon) if self.token_kind(first + 2) == Some(Kind::InKw) => {
+                report.hint("an apply-to-each stands in braces: `{x + 1 : x in xs}`")
             }
             Some(Kind::Colon) if self.defines_with_colon() => report.hint(
                 "a function is defined with `function g(x) = …;`, and its value is its body",
@@ -293,6 +324,15 @@ impl<'a> Lower<'a> {
         self.report(report);
     }
 
+    /// Reports `|x| x + 1`.
+    fn begins_with_bar(&mut self) {
+        let at = self.range(Span::new(0, 1));
+        let report = self.error(at, "`|` does not begin a function value");
+        let hint = "a function value is written `x => x + 1`";
+        let report = Self::fix_or_hint(report, hint, self.closure(0));
+        self.report(report);
+    }
+
     /// Returns true for `g(x): …`, a function as Python begins it, without `def`.
     fn defines_with_colon(&self) -> bool {
         let kinds: Vec<Kind> = self.tokens.iter().take(64).map(|token| token.kind).collect();
@@ -320,6 +360,10 @@ impl<'a> Lower<'a> {
     }
 
     fn expression(&mut self, node: &Node) -> ItemKind {
+        if !node.kids[0].present() && self.token_kind(0) == Some(Kind::Bar) {
+            self.begins_with_bar();
+            return ItemKind::Missing;
+        }
         let value = self.expr(&node.kids[0]);
         self.warn_of_lost_definition(&node.kids[0]);
         if self.statement(node.kids.len() > 1)
@@ -553,9 +597,12 @@ impl<'a> Lower<'a> {
     /// the type of the elements.
     fn foreign_sequence_type(&self, open: u32) -> Option<(rowan::TextRange, &'a str)> {
         let name = open.checked_sub(1)?;
-        if self.token_kind(open) != Some(Kind::LBracket)
-            || self.token_kind(name) != Some(Kind::Name)
-        {
+        let closer = match self.token_kind(open)? {
+            Kind::LBracket => Kind::RBracket,
+            Kind::Less => Kind::Greater,
+            _ => return None,
+        };
+        if self.token_kind(name) != Some(Kind::Name) {
             return None;
         }
         if self.token_kind(open + 1) == Some(Kind::RBracket) {
@@ -563,7 +610,7 @@ impl<'a> Lower<'a> {
         }
         let close = (open..)
             .take_while(|i| self.token_kind(*i).is_some())
-            .find(|i| self.token_kind(*i) == Some(Kind::RBracket))?;
+            .find(|i| self.token_kind(*i) == Some(closer))?;
         let inside = self.range(Span::new(open + 1, close));
         Some((self.range(Span::new(name, close + 1)), &self.text[inside]))
     }

@@ -168,7 +168,11 @@ impl Misfit<'_, '_> {
             return Advice::hint("comparisons do not chain: write `a < b and b < c`");
         }
         if self.name == "||" && self.types.first() != Some(&Ty::Char.sequence()) {
-            return Advice::fix("`||` pads a string with blanks; write `or`", self.at, "or");
+            return Advice::fix(
+                "`||` pads a string with blanks; `or` joins whole comparisons: `c == a or c == b`",
+                self.at,
+                "or",
+            );
         }
         if self.name == "||" {
             return Advice::hint("`s || n` pads a string with blanks until it has n chars");
