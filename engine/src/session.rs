@@ -230,6 +230,8 @@ pub struct Session {
     broken: FxHashMap<ItemId, Vec<Diagnostic<nesl_core::db::FileRange>>>,
     /// The names of the library that the text being entered failed to define anew.
     refused: FxHashSet<Name>,
+    /// True if entries are parts of one text.
+    one_text: bool,
     /// The seed of the settings that was handed on last.
     seed: u64,
     /// Forms run since the last seeding: the root of their random keys.
@@ -289,6 +291,7 @@ impl Session {
             replaced: FxHashMap::default(),
             broken: FxHashMap::default(),
             refused: FxHashSet::default(),
+            one_text: false,
             draws: 0,
             has_drawn: false,
             running: Vec::new(),
@@ -423,7 +426,7 @@ impl Session {
     /// A form that fails defines nothing; those after it still run.
     pub fn enter(&mut self, name: &str, text: &str, sink: Sink<'_>) -> Summary {
         self.host.pictures_mut().settle();
-        self.refused.clear();
+        self.begin_refusing();
         self.begin_undo();
         let again = self.same_again(name, text);
         self.again = again.is_some();

@@ -36,6 +36,12 @@ fn word(name: &str) -> Option<&'static str> {
         "=>" => "`x => x + 1`, a function as a value",
         "=" => "`x = 3;` defines `x`; to compare, `==`",
         ":=" => "`function g(x, n := 5) = x + n;`, an optional argument",
+        ";" | "$" => "it ends a form, as in `x = 3;`",
+        "load" => "`load \"file\";` reads and runs another file",
+        "set" => "`set precision 32;` changes a setting; `help;` lists the commands",
+        "exit" | "help" | "describe" | "show" | "apropos" => {
+            "it is a command of NESL 3.1, and `help;` lists all of them"
+        }
         "t" | "f" => "`t` means true, `f` means false",
         _ => return None,
     })

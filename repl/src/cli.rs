@@ -611,7 +611,9 @@ fn with_command(mut arguments: Vec<OsString>) -> Vec<OsString> {
     let is_command = first.to_str().is_some_and(|first| {
         first.starts_with('-') || first == "help" || Cli::command().find_subcommand(first).is_some()
     });
-    if is_command || !Path::new(first).is_file() {
+    // What is named like a program and is not there is reported as such.
+    let is_program = Path::new(first).extension().is_some_and(|extension| extension == "nesl");
+    if is_command || !(is_program || Path::new(first).is_file()) {
         return arguments;
     }
     if arguments.len() > 2 {

@@ -70,6 +70,8 @@ pub fn run(
     }
     let mut state = State::new(setup(global)).map_err(|missing| global.missing(&missing))?;
     interrupt::install(&state.session);
+    // Nobody reads errors before the next form comes.
+    state.session.take_entries_as_one();
     let output = Output::stdout();
     let shared = Shared::connected(global, measures, files, output, None, &mut state);
     let code = {

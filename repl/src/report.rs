@@ -271,6 +271,8 @@ impl Reporter {
             };
             let mut path = PathBuf::from(picture.file_name());
             if let Some(folder) = &self.folder {
+                std::fs::create_dir_all(folder)
+                    .with_context(|| format!("cannot make the folder {}", folder.display()))?;
                 path = folder.join(path);
             }
             nesl_engine::write_whole(&path, picture.svg().as_bytes())

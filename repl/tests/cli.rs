@@ -174,9 +174,11 @@ fn run_stops_at_exit() {
 
 #[test]
 fn a_file_that_is_not_there_is_said_so() {
-    nesl(&["run", "nowhere.nesl"]).code(2).out(expect![""]).err(expect![[r#"
-        nesl: cannot read nowhere.nesl: No such file or directory (os error 2)
-    "#]]);
+    for arguments in [&["run", "nowhere.nesl"][..], &["nowhere.nesl"]] {
+        nesl(arguments).code(2).out(expect![""]).err(expect![[r#"
+            nesl: cannot read nowhere.nesl: No such file or directory (os error 2)
+        "#]]);
+    }
 }
 
 #[test]
@@ -689,13 +691,13 @@ fn pictures_are_written_when_a_run_ends() {
 #[test]
 fn pictures_go_where_they_are_sent() {
     let folder = Folder::new(&[("draws.nesl", DRAWS)]);
-    std::fs::create_dir(folder.path().join("out")).expect("a folder");
-    let ran = folder.nesl(&["run", "-q", "--pictures", "out", "draws.nesl"]);
+    // A folder that is not there is made.
+    let ran = folder.nesl(&["run", "-q", "--pictures", "out/new", "draws.nesl"]);
     assert_eq!((ran.code, ran.err.as_str()), (0, ""));
-    assert!(folder.read("out/a-b.svg").starts_with("<svg "));
-    let ran = folder.nesl(&["eval", "--pictures", "nowhere", DRAWS]);
+    assert!(folder.read("out/new/a-b.svg").starts_with("<svg "));
+    let ran = folder.nesl(&["eval", "--pictures", "draws.nesl", DRAWS]);
     assert_eq!(ran.code, 2);
-    assert!(ran.err.starts_with("nesl: cannot write nowhere"), "{}", ran.err);
+    assert!(ran.err.starts_with("nesl: cannot make the folder draws.nesl"), "{}", ran.err);
 }
 
 /// The pictures that a program drew before it failed are written, also when the program came from a

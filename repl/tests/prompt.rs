@@ -244,6 +244,20 @@ fn a_command_in_a_pipe_ends_the_form_above_it() {
 }
 
 #[test]
+fn what_follows_a_mistake_in_a_pipe_is_left_out() {
+    let (out, errors, code) =
+        piped(&[], "function g(x) = x + q;\ng(1);\ny = g(2);\ny + 1;\nx = 1 / 0;\nx + 1;\n2;\n");
+    assert_eq!(errors.matches(" error:").count(), 2, "{errors}");
+    assert_eq!((&*out, code), ("it = 2 : int\n", Some(1)));
+    // A definition that goes well is one.
+    let lines = "x = q;\nx;\nx = 3;\nx + 1;\nfunction g(n) = q;\n\
+                 function g(n) = if n == 0 then 1 else g(n - 1);\ng(4);\n";
+    let (out, errors, _) = piped(&[], lines);
+    assert_eq!(errors.matches(" error:").count(), 2, "{errors}");
+    assert_eq!(out, "x = 3 : int\nit = 4 : int\ng = fn : int -> int\nit = 1 : int\n");
+}
+
+#[test]
 fn commands_work_in_a_pipe() {
     let lines = "x = [1,\n2];\n:type x\n:time\nfunction twice(a) =\n  2 * a;\n:info twice\n\
                  :cost twice(3) for n = 1, 2, 3\n:quit\n1 / 0;\n";

@@ -9,7 +9,7 @@
 //!
 //! **The header.** The first line is taken for a header, and left out, when it has as many fields
 //! as a row and of its fields in the int, float and bool columns none but empty ones could be read as
-//! what it should be, and not all are empty. (When there are only char and string columns, the char
+//! what it should be or begins as a number does, and not all are empty. (When there are only char and string columns, the char
 //! columns decide; when there are only strings, every line is a row.) So a mistake in one field of
 //! the first row of two numeric columns is reported, not swallowed. When columns are chosen by their
 //! names, the first line is the header.
@@ -245,7 +245,17 @@ fn is_header(record: &[&[u8]], layout: &Layout, precision: Precision) -> bool {
         .filter(|(field, _)| !field.trim_ascii().is_empty())
         .peekable();
     judges.peek().is_some()
-        && judges.all(|(field, column)| check(field, *column, precision).is_err())
+        && judges.all(|(field, column)| {
+            let is_wrong_number = decisive(*column) && begins_number(field.trim_ascii());
+            check(field, *column, precision).is_err() && !is_wrong_number
+        })
+}
+
+/// Returns true for a field that begins as a number does: it is no name of a column, but a number that is wrong.
+fn begins_number(field: &[u8]) -> bool {
+    let digits = field.strip_prefix(b"-").or(field.strip_prefix(b"+")).unwrap_or(field);
+    let digits = digits.strip_prefix(b".").unwrap_or(digits);
+    digits.first().is_some_and(u8::is_ascii_digit)
 }
 
 /// Gives each field of a row as text to `field`; `room` is for the digits of a number.
@@ -344,6 +354,13 @@ mod tests {
         assert_eq!(rows(b""), Ok(0));
         assert_eq!(rows(b"1,name,size\n"), Err("f:1:8: expected a float, found `size`".to_owned()));
         assert_eq!(rows(b",name,size\n1,x,2\n"), Ok(1));
+        // A mistake in the only number of the first row is no header.
+        let only = pair(Ty::Int, text());
+        for first in ["12a", "1.5", "99999999999999999999", "-x", "+1e"] {
+            let csv = format!("{first},x\n2,y\n");
+            let is_read = read(csv.as_bytes(), "f", &only, WIDE).is_ok();
+            assert_eq!(is_read, first == "-x", "{first}");
+        }
         let strings = read(b"a,b\nc,d\n", "f", &pair(text(), text()), WIDE);
         assert_eq!(strings.map(|v| v.elements().len()), Ok(2));
     }

@@ -1,5 +1,6 @@
 //! Definitions that were refused because their names are taken: forms after them that mention the
-//! name mean the definition that is not there, and are left out without another error.
+//! name mean the definition that is not there, and are left out without another error. Where entries are parts of
+//! one text, this holds for all definitions that failed: within an entry the database knows it.
 
 use super::Session;
 use nesl_core::base::{ItemId, Name};
@@ -8,6 +9,43 @@ use nesl_core::syntax::Kind;
 use nesl_core::syntax::ast::{ItemKind, Pat};
 
 impl Session {
+    /// From now on each entry goes on with the text of the one before: nobody looks at errors between them.
+    pub fn take_entries_as_one(&mut self) {
+        self.one_text = true;
+    }
+
+    /// Forgets the refused names before an entry.
+    pub(super) fn begin_refusing(&mut self) {
+        if !self.one_text {
+            self.refused.clear();
+        }
+    }
+
+    /// Remembers the names that are undefined because a form failed.
+    pub(super) fn refuse_undefined(&mut self, item: ItemId) {
+        if !self.one_text
+            || !matches!(
+                self.db.ast(item).kind,
+                ItemKind::Function(_) | ItemKind::Datatype(_) | ItemKind::Binding { .. }
+            )
+        {
+            return;
+        }
+        let names = self.db.form(item).names.to_vec();
+        let undefined = names.into_iter().filter(|name| self.lookup(name).is_none());
+        let undefined: Vec<Name> = undefined.collect();
+        self.refused.extend(undefined);
+    }
+
+    /// Forgets the names that a form has defined.
+    pub(super) fn accept_names(&mut self, item: ItemId) {
+        if self.one_text && !self.refused.is_empty() {
+            for name in self.db.form(item).names.iter() {
+                self.refused.remove(name);
+            }
+        }
+    }
+
     /// Remembers the names that a failed form would have given a new meaning.
     pub(super) fn refuse_names(&mut self, item: ItemId) {
         if let Some(word) = self.defined_word(item) {
@@ -62,8 +100,23 @@ impl Session {
         }
         let text = self.db.item_text(item);
         let tokens = &self.db.parsed(item).tokens;
+        // Where a form of the same text defines the name after all, it does not need the other definition.
+        let function = matches!(self.db.ast(item).kind, ItemKind::Function(_));
+        let mut own: Vec<Name> = match self.one_text {
+            true => self.db.form(item).names.to_vec(),
+            false => Vec::new(),
+        };
         tokens.iter().enumerate().any(|(i, token)| match token.kind {
-            Kind::Name => self.refused.contains(&Name::new(&text[token.range])),
+            Kind::Name => {
+                let name = Name::new(&text[token.range]);
+                if let Some(at) = own.iter().position(|other| *other == name) {
+                    if !function {
+                        own.remove(at);
+                    }
+                    return false;
+                }
+                self.refused.contains(&name)
+            }
             // `f` alone means false, and is fine.
             Kind::TrueKw | Kind::FalseKw | Kind::TimeKw => {
                 let called = tokens.get(i + 1).is_some_and(|next| next.kind == Kind::CallParen);

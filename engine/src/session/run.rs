@@ -148,6 +148,7 @@ impl Session {
         match &ast.kind {
             ItemKind::Function(_) | ItemKind::Datatype(_) => {
                 self.define(file, position, form, &ast, quiet, sink);
+                self.accept_names(item);
                 summary.ok += 1;
             }
             ItemKind::Binding { .. } | ItemKind::Expr(_) => {
@@ -167,6 +168,7 @@ impl Session {
             return;
         }
         self.db.set_disabled(item, true);
+        self.refuse_undefined(item);
     }
 
     #[allow(clippy::too_many_arguments, reason = "a form and where it stands")]
@@ -223,6 +225,7 @@ impl Session {
                 return;
             }
             self.redefine(file, position, form, sink);
+            self.accept_names(item);
         }
         summary.ok += 1;
         if !quiet {

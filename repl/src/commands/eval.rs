@@ -10,6 +10,7 @@ use anyhow::Result;
 pub fn run(global: &Global, texts: &[String], measures: Measures) -> Result<u8> {
     let (mut reporter, mut session) = Reporter::new(global)?;
     reporter.measure(&mut session, measures);
+    session.take_entries_as_one();
     let mut code = OK;
     for text in texts {
         let summary = {

@@ -4,7 +4,7 @@ use super::words::{a_class, article, list_of, plural};
 use super::{BOUNDS, Infer, MemberTypes};
 use crate::base::{Diagnostic, DiagnosticKind, Loc, Name};
 use crate::names::Resolution;
-use crate::syntax::ast::{Expr, ExprId, Function, Pat, PatId};
+use crate::syntax::ast::{Expr, ExprId, Function, ItemKind, Pat, PatId};
 use crate::types::print::members;
 use crate::types::unify::Clash;
 use crate::types::{Signature, Ty, class_name, print_scheme};
@@ -329,7 +329,19 @@ impl Infer<'_> {
             at,
             format!("an apply-to-each goes over a sequence; this is {}", article(&shown)),
         );
-        if matches!(self.unifier.shallow(ty), Ty::Int) {
+        let declared = match (&body.member.item.kind, &body.member.item.exprs[expr]) {
+            (ItemKind::Function(function), Expr::Name(_)) => {
+                let local =
+                    matches!(body.member.names.values.get(expr), Some(Resolution::Local(_)));
+                function.annotation.as_ref().filter(|_| local)
+            }
+            _ => None,
+        };
+        if let Some(declared) = declared {
+            report = report
+                .label(body.loc(declared.ty.span), "the types are declared here")
+                .hint("the type of a sequence of ints is written `[int]`");
+        } else if matches!(self.unifier.shallow(ty), Ty::Int) {
             report = report.hint("for the ints below n write `[0:n]`");
         }
         if matches!(self.unifier.shallow(ty), Ty::Pair(..)) {
