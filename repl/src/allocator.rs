@@ -8,7 +8,7 @@
 //! It also gives every thread an area of its own, up to eight for each core. A server answers in
 //! threads that come and go, and what the answers took stays behind in all of these areas.
 //!
-//! What is free at the end of an area goes back to the system from 128 KiB on, and is asked for again by
+//! Free memory at the end of an area goes back to the system from 128 KiB on, and is asked for again by
 //! the next launch, page by page, while other threads wait for the same lock. A program that makes tables
 //! of some megabytes at each launch took two to three times as long for that reason.
 
@@ -19,7 +19,7 @@ const LARGE_BLOCK_BYTES: i32 = 4 << 20;
 const KEPT_BYTES: i32 = 64 << 20;
 
 /// The size in bytes by which an area grows at least, in a program that computes.
-const GROWTH_BYTES: i32 = 16 << 20;
+const GROWTH_BYTES: i32 = 1 << 20;
 
 /// The size in bytes of both in a program that answers questions only, which are the system's own.
 const SMALL_BYTES: i32 = 128 << 10;

@@ -14,6 +14,7 @@
 //! | `types` | types and their contexts |
 //! | `foreign_form` | reports of constructs of other languages that extend over a form |
 //! | `foreign_notation` | reports of the notation of other languages |
+//! | `foreign_statement` | reports of their statements: loops, returns, declarations, blocks |
 //! | `rewritten` | what such notation is in NESL, as an edit |
 
 mod binding;
@@ -22,6 +23,7 @@ mod each;
 mod expr;
 mod foreign_form;
 mod foreign_notation;
+mod foreign_statement;
 mod form;
 mod pattern;
 mod rewritten;

@@ -7,9 +7,6 @@ use super::super::unterminated;
 use super::{Lower, Report};
 use crate::base::{Diagnostic, DiagnosticKind, Name, Span, TextRange};
 
-/// The help for a loop.
-pub(super) const NO_LOOPS: &str = "`{x * x : x in xs}` computes for each element, `sum` and the like reduce; or let a function call itself";
-
 /// A part of a form that would be a comment in another language, from its mark to the end of its line.
 struct ForeignComment {
     /// The span of its mark and of what follows.
@@ -48,73 +45,6 @@ impl Lower<'_> {
             }
             _ => ItemKind::Missing,
         }
-    }
-
-    /// Makes the report of a loop, a `return` or a `begin` within a form, if nothing before it is wrong.
-    pub(super) fn statement_inside(&mut self) -> Option<Report> {
-        if self.diagnostics.is_empty() && self.lines.is_empty() {
-            return None;
-        }
-        let first = self.diagnostics.iter().map(|d| d.primary.at.start()).min();
-        let count = unterminated(self.tokens) as u32;
-        (1..count).find_map(|word| {
-            let at = self.range(Span::new(word, word + 1));
-            if self.token_kind(word) != Some(Kind::Name)
-                || first.is_some_and(|first| first < at.start())
-            {
-                return None;
-            }
-            let begins = self.breaks_before(word)
-                || matches!(
-                    self.token_kind(word - 1),
-                    Some(
-                        Kind::Equals
-                            | Kind::InKw
-                            | Kind::ThenKw
-                            | Kind::ElseKw
-                            | Kind::LParen
-                            | Kind::CallParen
-                            | Kind::FatArrow
-                            | Kind::Semi
-                    )
-                );
-            let next = self.token_kind(word + 1);
-            let operand = !matches!(
-                next,
-                None | Some(
-                    Kind::Semi
-                        | Kind::Dollar
-                        | Kind::Comma
-                        | Kind::RParen
-                        | Kind::Equals
-                        | Kind::Colon
-                )
-            );
-            let text = self.token_text(word).to_ascii_lowercase();
-            let report = match text.as_str() {
-                "for" | "while" | "foreach" | "forall" if begins && operand => {
-                    self.error(at, "there are no loops").hint(NO_LOOPS)
-                }
-                "return" if begins && operand => {
-                    let whole = at.cover(self.insert_at(word + 1));
-                    self.error(at, "there is no `return`").fix(
-                        "the value of a function is its body: leave out `return`",
-                        whole,
-                        "",
-                    )
-                }
-                "return" if operand && first != Some(at.start()) => {
-                    self.error(at, "there is no `return`").hint(
-                        "the value of a function is its body, and a choice is `if c then a else b`",
-                    )
-                }
-                "begin" if begins => self
-                    .error(at, "there is no `begin`")
-                    .hint("a body is one expression, whose names are bound by `let x = … in …`"),
-                _ => return None,
-            };
-            Some(report)
-        })
     }
 
     /// Makes the report of `(* … *)`, a comment of other languages, at its beginning.
