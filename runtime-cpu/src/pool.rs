@@ -60,7 +60,7 @@ struct Job {
 }
 
 #[derive(Debug)]
-struct Work(*const (dyn Fn() + Sync));
+struct Work(*const (dyn Fn(usize) + Sync));
 
 // SAFETY: the closure is `Sync`, and `Job::join` uses it only while the caller waits.
 unsafe impl Send for Work {}
@@ -79,18 +79,21 @@ impl Pool {
         for at in 0..threads {
             let shared = pool.shared.clone();
             let helper = thread::Builder::new().name(format!("nesl-cpu-{at}"));
-            pool.helpers.push(helper.spawn(move || shared.help()).ok()?);
+            pool.helpers.push(helper.spawn(move || shared.help(at + 1)).ok()?);
         }
         Some(pool)
     }
 
-    /// Calls `work` on this thread and on up to `others` helpers, as soon as these wake up. Once it has
-    /// returned anywhere no helper begins it any more; returns when all that began are done.
-    pub fn run(&self, others: usize, work: &(dyn Fn() + Sync)) {
-        let work: *const (dyn Fn() + Sync + '_) = work;
+    /// Calls `work` on this thread and on up to `others` helpers, as soon as these wake up, with the number of the
+    /// thread: 0 for this one. Once it has returned anywhere no helper begins it any more; returns when all that
+    /// began are done.
+    pub fn run(&self, others: usize, work: &(dyn Fn(usize) + Sync)) {
+        let work: *const (dyn Fn(usize) + Sync + '_) = work;
         // SAFETY: only the lifetime changes, and dropping `Open` waits for all helpers.
         let work = Work(unsafe {
-            std::mem::transmute::<*const (dyn Fn() + Sync + '_), *const (dyn Fn() + Sync)>(work)
+            std::mem::transmute::<*const (dyn Fn(usize) + Sync + '_), *const (dyn Fn(usize) + Sync)>(
+                work,
+            )
         });
         let (state, caller) = (AtomicU64::new(0), thread::current());
         let job = Arc::new(Job { work, state, caller, panic: Mutex::default() });
@@ -102,7 +105,7 @@ impl Pool {
         drop(offers);
         (0..wake).for_each(|_| self.shared.wake.notify_one());
         // SAFETY: the closure is borrowed by the present call.
-        unsafe { (*job.work.0)() };
+        unsafe { (*job.work.0)(0) };
         drop(open);
         let panic = job.panic.lock().unwrap_or_else(PoisonError::into_inner).take();
         if let Some(panic) = panic {
@@ -145,14 +148,14 @@ impl Drop for Open<'_> {
 }
 
 impl Job {
-    /// Works at the job, if the offer is open; returns false if not.
-    fn join(&self) -> bool {
+    /// Works at the job as the thread of a number, if the offer is open; returns false if not.
+    fn join(&self, number: usize) -> bool {
         let enter = |state| (state & CLOSED == 0).then_some(state + 1);
         if self.state.fetch_update(AcqRel, Relaxed, enter).is_err() {
             return false;
         }
         // SAFETY: the job was open, so that the caller waits until `state` is decremented.
-        let done = catch_unwind(AssertUnwindSafe(|| unsafe { (*self.work.0)() }));
+        let done = catch_unwind(AssertUnwindSafe(|| unsafe { (*self.work.0)(number) }));
         if let Err(panic) = done {
             *self.panic.lock().unwrap_or_else(PoisonError::into_inner) = Some(panic);
         }
@@ -170,8 +173,8 @@ impl Shared {
         self.offers.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The loop of a helper: joins jobs, polls, sleeps.
-    fn help(&self) {
+    /// The loop of the helper of a number: joins jobs, polls, sleeps.
+    fn help(&self, number: usize) {
         loop {
             let seen = self.count.load(Acquire);
             let offers = self.lock();
@@ -180,7 +183,7 @@ impl Shared {
             }
             let jobs = offers.jobs.clone();
             drop(offers);
-            if jobs.iter().any(|job| job.join()) {
+            if jobs.iter().any(|job| job.join(number)) {
                 continue;
             }
             if poll(|| self.count.load(Acquire) != seen) {
@@ -222,7 +225,7 @@ mod tests {
         let pool = Pool::new(3).unwrap();
         for count in 0..2000 {
             let (next, done) = (AtomicUsize::new(0), AtomicUsize::new(0));
-            pool.run(3, &|| {
+            pool.run(3, &|_| {
                 while next.fetch_add(1, Relaxed) < count % 17 {
                     done.fetch_add(1, Relaxed);
                 }
@@ -240,7 +243,7 @@ mod tests {
                 scope.spawn(move || {
                     for _ in 0..300 {
                         let (next, sum) = (AtomicUsize::new(0), AtomicUsize::new(0));
-                        pool.run(2, &|| {
+                        pool.run(2, &|_| {
                             while next.fetch_add(1, Relaxed) < 50 {
                                 sum.fetch_add(caller, Relaxed);
                             }
@@ -258,7 +261,7 @@ mod tests {
         for _ in 0..20 {
             let next = AtomicUsize::new(0);
             let caught = catch_unwind(AssertUnwindSafe(|| {
-                pool.run(1, &|| {
+                pool.run(1, &|_| {
                     while next.fetch_add(1, Relaxed) < 100 {
                         thread::yield_now();
                     }
@@ -271,7 +274,7 @@ mod tests {
             assert!(caught.is_err());
         }
         let done = AtomicUsize::new(0);
-        pool.run(1, &|| {
+        pool.run(1, &|_| {
             done.fetch_add(1, Relaxed);
         });
         assert!(done.into_inner() >= 1);

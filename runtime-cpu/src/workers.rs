@@ -6,8 +6,10 @@
 use crate::arena::Arena;
 use crate::memory::Memory;
 use crate::pool::Pool;
+use nesl_runtime::bug::OrBug;
 use nesl_runtime::services::sort::Work;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
+use smallvec::SmallVec;
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -33,6 +35,59 @@ pub struct Workers {
     memory: Arc<Memory>,
     #[expect(clippy::vec_box, reason = "compiled code knows their addresses")]
     arenas: Mutex<Vec<Box<Arena>>>,
+}
+
+/// Numbers that several threads take, each from a range of its own first.
+struct Ranges(SmallVec<[Range; 4]>);
+
+/// The numbers of a range that nobody has taken: the first in the lower half, the end in the upper. On a line of the
+/// cache of its own.
+#[repr(align(128))]
+struct Range(AtomicU64);
+
+impl Ranges {
+    /// Divides the numbers from 0 to below `count`.
+    fn new(count: usize, threads: usize) -> Ranges {
+        let count = u32::try_from(count).or_bug("there are fewer pieces than 2³²");
+        let threads = threads.max(1) as u32;
+        let bound = |thread: u32| u64::from(count) * u64::from(thread) / u64::from(threads);
+        let range = |thread| Range(AtomicU64::new(bound(thread) | bound(thread + 1) << u32::BITS));
+        Ranges((0..threads).map(range).collect())
+    }
+
+    /// Takes the next number of a thread's own range, or else the last of another's.
+    fn take(&self, thread: usize) -> Option<usize> {
+        let own = thread % self.0.len();
+        if let Some(number) = self.0[own].take(false) {
+            return Some(number);
+        }
+        let others = (1..self.0.len()).map(|step| &self.0[(own + step) % self.0.len()]);
+        others.into_iter().find_map(|other| other.take(true))
+    }
+
+    fn are_empty(&self) -> bool {
+        self.0.iter().all(Range::is_empty)
+    }
+}
+
+impl Range {
+    /// Takes the first number, or the last.
+    fn take(&self, last: bool) -> Option<usize> {
+        let mut taken = 0;
+        let rest = |range: u64| {
+            let (first, end) = (range as u32, (range >> u32::BITS) as u32);
+            taken = if last { end.wrapping_sub(1) } else { first };
+            let (first, end) = if last { (first, taken) } else { (first + 1, end) };
+            (range as u32 != (range >> u32::BITS) as u32)
+                .then_some(u64::from(first) | u64::from(end) << u32::BITS)
+        };
+        self.0.fetch_update(Relaxed, Relaxed, rest).ok().map(|_| taken as usize)
+    }
+
+    fn is_empty(&self) -> bool {
+        let range = self.0.load(Relaxed);
+        range as u32 == (range >> u32::BITS) as u32
+    }
 }
 
 /// A claim on all threads, until it is dropped.
@@ -78,32 +133,34 @@ impl Workers {
         &self.memory
     }
 
-    /// Calls `f` on all threads; the numbers from 0 to below `count` are taken in that order.
+    /// Calls `f` on all threads, which take the numbers from 0 to below `count`: each first those of its own range, in
+    /// order, so that of equally many numbers a thread takes about the same ones each time. What they stand for is
+    /// then in the cache of its processor.
     pub fn each(&self, count: usize, f: &Work<'_>) {
-        self.each_from(&AtomicUsize::new(0), count, f);
+        self.each_of(&Ranges::new(count, self.threads.min(count)), count, f);
     }
 
     /// As [`Workers::each`]; but this thread begins alone, and goes on alone if all is done soon.
     pub fn each_soon(&self, count: usize, f: &Work<'_>) {
-        let (next, begun) = (AtomicUsize::new(0), Instant::now());
+        let (ranges, begun) = (Ranges::new(count, self.threads.min(count)), Instant::now());
+        let mut first = true;
         f(&mut || {
-            let soon = next.load(Relaxed) == 0 || begun.elapsed() < MAX_SINGLE_THREAD_TIME;
-            soon.then(|| next.fetch_add(1, Relaxed)).filter(|at| *at < count)
+            let soon = std::mem::take(&mut first) || begun.elapsed() < MAX_SINGLE_THREAD_TIME;
+            soon.then(|| ranges.take(0)).flatten()
         });
-        if next.load(Relaxed) < count {
-            self.each_from(&next, count, f);
+        if !ranges.are_empty() {
+            self.each_of(&ranges, count, f);
         }
     }
 
-    fn each_from(&self, next: &AtomicUsize, count: usize, f: &Work<'_>) {
-        let take = || Some(next.fetch_add(1, Relaxed)).filter(|at| *at < count);
+    fn each_of(&self, ranges: &Ranges, count: usize, f: &Work<'_>) {
         let pool = if count <= 1 { None } else { self.pool() };
         match pool {
             Some(pool) => {
                 let _wanted = Wanted::new(&self.wanted);
-                pool.run(self.threads.min(count) - 1, &|| f(&mut { take }));
+                pool.run(self.threads.min(count) - 1, &|thread| f(&mut || ranges.take(thread)));
             }
-            None => f(&mut { take }),
+            None => f(&mut || ranges.take(0)),
         }
     }
 

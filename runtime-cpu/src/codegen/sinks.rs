@@ -73,15 +73,23 @@ impl FunctionEmitter<'_, '_> {
                 let (index, x) = (self.get(*index), self.get(*value));
                 let (length, when) = (length.map(|v| self.get(v)), when.map(|v| self.get(v)));
                 let (array, ty) = (self.get(*array), self.element_ty(*value));
-                self.when(when, |emitter| {
-                    let address = emitter.address(array, index, ty);
-                    if let Some(length) = length {
-                        return emitter.combine_row(*combine, ty, address, x, length);
-                    }
-                    let old = emitter.b.ins().load(clif(ty), flags(), address, 0);
-                    let new = emitter.combine_any(*combine, ty, old, x);
-                    emitter.b.ins().store(flags(), new, address, 0);
-                });
+                if let Some(length) = length {
+                    self.when(when, |emitter| {
+                        let address = emitter.address(array, index, ty);
+                        emitter.combine_row(*combine, ty, address, x, length);
+                    });
+                    return None;
+                }
+                let mut address = self.address(array, index, ty);
+                if let Some(when) = when {
+                    // A branch would be mispredicted often: which keys are in range is as random as they are.
+                    let discard = i64::from(task.slot(chunk::DISCARD));
+                    let discard = self.b.ins().iadd_imm_s(around.chunk, discard);
+                    address = self.b.ins().select(when, address, discard);
+                }
+                let old = self.b.ins().load(clif(ty), flags(), address, 0);
+                let new = self.combine_any(*combine, ty, old, x);
+                self.b.ins().store(flags(), new, address, 0);
                 None
             }
             Sink::Emit { columns, length, lengths } => {

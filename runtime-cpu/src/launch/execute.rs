@@ -1,7 +1,6 @@
 //! The execution of one pass over all chunks of a launch.
 //!
-//! Threads take chunks in their order, so that when one has failed all before it have been begun;
-//! those are finished, and the first failure is the launch's.
+//! When a chunk has failed, those before it are executed all the same, and the first failure is the launch's.
 
 use super::Run;
 use super::combine_partials::PrivateTables;
@@ -46,7 +45,7 @@ pub fn run_pass(
         }
         while let Some(at) = take() {
             if at > failed.load(Relaxed) {
-                break;
+                continue;
             }
             let mut params = run.params.clone();
             for (param, table) in private.iter().filter_map(|p| p.of(at)) {
