@@ -22,8 +22,9 @@ const EQUAL_WORK_CHUNKS_PER_THREAD: usize = 4;
 /// The number of chunks per thread if the work of elements differs: uneven costs then balance.
 const UNEQUAL_WORK_CHUNKS_PER_THREAD: usize = 16;
 
-/// The cost of an element of a private table, in operations: it is filled, and combined with the others.
-const TABLE_ELEMENT_OPERATIONS: u64 = 8;
+/// The cost of an element of a private table, in operations: it is filled, and combined with the others, which are in the
+/// cache of another processor.
+const TABLE_ELEMENT_OPERATIONS: u64 = 64;
 
 /// Chunks begin at multiples of this many elements, so that no vector or cache line is split between two.
 const CHUNK_ALIGN_ELEMENTS: u64 = 64;
@@ -140,13 +141,11 @@ fn count(code: &KernelCode, extents: &Extents<'_>, workers: &Workers, tables: &[
     if !tables.is_empty() {
         // Each chunk has tables of its own, which are to be smaller than the work.
         let sum: u64 = tables.iter().map(|length| *length as u64).sum();
-        let fits = |count: usize, part: u64| {
-            let operations = TABLE_ELEMENT_OPERATIONS * count as u64;
-            sum.saturating_mul(operations).saturating_mul(part) <= work
-        };
+        let operations = sum.saturating_mul(TABLE_ELEMENT_OPERATIONS);
+        let fits = |count: usize| operations.saturating_mul(count as u64) <= work;
         count = match count.min(EQUAL_WORK_CHUNKS_PER_THREAD * threads) {
-            many if fits(many, 4) => many,
-            _ if fits(threads, 1) => threads,
+            many if fits(many) => many,
+            _ if fits(threads) => threads,
             _ => return 1,
         };
     }
