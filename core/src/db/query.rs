@@ -4,10 +4,11 @@ use super::index::{self, ast, form, positions, syntax_errors};
 use super::input::{self, File, Item};
 use super::scope::{self, ItemScope};
 use super::{Database, Db, is_hoisted};
-use crate::base::{Diagnostic, ItemId, Loc, Name, Severity, TextRange};
+use crate::base::{Diagnostic, DiagnosticKind, ItemId, Loc, Name, Severity, Span, TextRange};
 use crate::names::{Names, Resolution};
 use crate::prim::PrimKind;
-use crate::syntax::ast::{Item as Ast, ItemKind};
+use crate::syntax::Kind;
+use crate::syntax::ast::{Expr, Item as Ast, ItemKind};
 use crate::types::{ItemTypes, Member, Signature, Ty, TypeEnvironment};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::sync::Arc;
@@ -238,7 +239,24 @@ pub(crate) fn diagnostics(db: &dyn Db, item: Item) -> Vec<Diagnostic<Loc>> {
         Resolution::Local(_) | Resolution::Optional(_) | Resolution::Unknown => false,
     };
     all.extend(crate::types::serial_calls(item.into(), ast(db, item), names, &is_serial));
+    all.extend(applied_by_dollar(db, item));
     all
+}
+
+/// Returns the warning about `sum $ xs`, an application in Haskell, whose function is a form of its own here.
+fn applied_by_dollar(db: &dyn Db, item: Item) -> Option<Diagnostic<Loc>> {
+    let ItemKind::Expr(value) = ast(db, item).kind else { return None };
+    let tokens = &index::parse(db, item).tokens;
+    let ended = tokens.last().is_some_and(|token| token.kind == Kind::Dollar);
+    let named = matches!(ast(db, item).exprs[value], Expr::Name(_));
+    let function = || matches!(types(db, item).exprs.get(value), Some(Ty::Function(_)));
+    if !ended || !named || !function() {
+        return None;
+    }
+    let end = tokens.len() as u32;
+    let at = Loc { item: item.into(), span: Span::new(end - 1, end) };
+    let report = Diagnostic::warning(DiagnosticKind::Syntax, at, "`$` ends a form, as `;` does");
+    Some(report.hint("a function is applied by parentheses, as in `sum(xs)`"))
 }
 
 /// Returns the report of a comment of another language in an item without syntax errors, if something is wrong in it.

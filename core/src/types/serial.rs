@@ -33,7 +33,7 @@ pub fn serial_calls(
                     format!("`{name}` cannot be called in parallel"),
                 )
                 .note("it reads, writes or seeds, and instances run in any order")
-                .hint("call it outside the braces, or once for all elements"),
+                .hint("call it outside the braces, once for all elements, or for one after the other by `map(x => …, xs)`"),
             );
         }
         if let Expr::Each { body, bindings, sieve, serial } = &item.exprs[expr] {
