@@ -232,6 +232,8 @@ pub struct Session {
     refused: FxHashSet<Name>,
     /// True if entries are parts of one text.
     one_text: bool,
+    /// The names whose definitions failed in the entries of that text.
+    lost: FxHashSet<Name>,
     /// The seed of the settings that was handed on last.
     seed: u64,
     /// Forms run since the last seeding: the root of their random keys.
@@ -292,6 +294,7 @@ impl Session {
             broken: FxHashMap::default(),
             refused: FxHashSet::default(),
             one_text: false,
+            lost: FxHashSet::default(),
             draws: 0,
             has_drawn: false,
             running: Vec::new(),
@@ -426,7 +429,7 @@ impl Session {
     /// A form that fails defines nothing; those after it still run.
     pub fn enter(&mut self, name: &str, text: &str, sink: Sink<'_>) -> Summary {
         self.host.pictures_mut().settle();
-        self.begin_refusing();
+        self.refused.clear();
         self.begin_undo();
         let again = self.same_again(name, text);
         self.again = again.is_some();

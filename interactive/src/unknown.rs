@@ -36,7 +36,7 @@ fn word(name: &str) -> Option<&'static str> {
         "=>" => "`x => x + 1`, a function as a value",
         "=" => "`x = 3;` defines `x`; to compare, `==`",
         ":=" => "`function g(x, n := 5) = x + n;`, an optional argument",
-        ";" | "$" => "it ends a form, as in `x = 3;`",
+        "$" => "it ends a form, as in `x = 3;`",
         "load" => "`load \"file\";` reads and runs another file",
         "set" => "`set precision 32;` changes a setting; `help;` lists the commands",
         "exit" | "help" | "describe" | "show" | "apropos" => {

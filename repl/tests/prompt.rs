@@ -249,6 +249,15 @@ fn what_follows_a_mistake_in_a_pipe_is_left_out() {
         piped(&[], "function g(x) = x + q;\ng(1);\ny = g(2);\ny + 1;\nx = 1 / 0;\nx + 1;\n2;\n");
     assert_eq!(errors.matches(" error:").count(), 2, "{errors}");
     assert_eq!((&*out, code), ("it = 2 : int\n", Some(1)));
+    // What does not need the name is run, whatever its own variables are called.
+    let lines =
+        "x = 1 / 0;\n{x * x : x in [1, 2]};\nfunction h(x) = x + 1;\nh(3);\nlet x = 3 in x;\n";
+    let (out, errors, _) = piped(&["--quiet"], lines);
+    assert_eq!(errors.matches(" error:").count(), 1, "{errors}");
+    assert!(
+        out.contains("[1, 4]") && out.contains('4') && out.ends_with("it = 3 : int\n"),
+        "{out}"
+    );
     // A definition that goes well is one.
     let lines = "x = q;\nx;\nx = 3;\nx + 1;\nfunction g(n) = q;\n\
                  function g(n) = if n == 0 then 1 else g(n - 1);\ng(4);\n";

@@ -142,6 +142,6 @@ pub mod chunk {
     /// The number of elements that a pack kept of the part of the last segment, if that is not the
     /// first.
     pub const LAST_COUNT: usize = 3;
-    /// The place to which the elements are written that a pack does not keep.
+    /// The place to which elements are written that a pack or a histogram does not keep.
     pub const DISCARD: usize = 4;
 }

@@ -40,8 +40,8 @@ pub struct Workers {
 /// Numbers that several threads take, each from a range of its own first.
 struct Ranges(SmallVec<[Range; 4]>);
 
-/// The numbers of a range that nobody has taken: the first in the lower half, the end in the upper. On a line of the
-/// cache of its own.
+/// The numbers of a range that nobody has taken: the first in the lower half, the end in the upper. Ranges lie 128 bytes
+/// apart, since processors fetch two lines of the cache together.
 #[repr(align(128))]
 struct Range(AtomicU64);
 

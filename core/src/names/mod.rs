@@ -559,7 +559,7 @@ impl Resolver<'_> {
     /// Adds to the reports, from one on, of variables that an apply-to-each binds where they are known.
     fn known_later(&mut self, bindings: &[(PatId, ExprId)], from: usize) {
         let mut bound = Vec::new();
-        // In `{x + 1 : xs}` the name stands for both.
+        // `{x + 1 : x}` is short for `{x + 1 : x in x}`.
         let spans = (&self.item.pat_spans, &self.item.expr_spans);
         let is_named = |(pat, sequence): &&(PatId, ExprId)| spans.0[*pat] != spans.1[*sequence];
         let mut todo: Vec<PatId> = bindings.iter().filter(is_named).map(|(pat, _)| *pat).collect();
@@ -605,7 +605,7 @@ impl Resolver<'_> {
         }
     }
 
-    /// Returns true if nothing has the name of an expression.
+    /// Returns true if nothing is known by a name.
     fn is_unknown(&self, name: &Name) -> bool {
         let local = self.locals.iter().any(|(known, _)| known == name);
         !local && self.scope.value(name).is_none() && self.scope.absent(name).is_none()
@@ -671,8 +671,16 @@ impl Resolver<'_> {
             declared = *fun;
         }
         let (Expr::Name(word), name) = (&exprs[head], &exprs[declared]) else { return };
+        // A slip in a name is no declaration, and neither is a call of a function of the user.
+        let known = || {
+            self.scope.known().into_iter().chain(self.locals.iter().map(|(name, _)| name.clone()))
+        };
+        let of_library = matches!(word.folded(), "bool" | "char" | "float" | "string" | "union");
+        if !(self.is_unknown(word) || of_library) {
+            return;
+        }
         let free = match name {
-            Expr::Name(name) => self.is_unknown(name),
+            Expr::Name(name) => self.is_unknown(name) && closest(name, known()).is_none(),
             Expr::Bool(_) => self.is_unknown(word),
             _ => false,
         };

@@ -9,7 +9,7 @@
 //!
 //! **The header.** The first line is taken for a header, and left out, when it has as many fields
 //! as a row and of its fields in the int, float and bool columns none but empty ones could be read as
-//! what it should be or begins as a number does, and not all are empty. (When there are only char and string columns, the char
+//! what it should be, not all are empty, and not all are numbers that are only wrong there. (When there are only char and string columns, the char
 //! columns decide; when there are only strings, every line is a row.) So a mistake in one field of
 //! the first row of two numeric columns is reported, not swallowed. When columns are chosen by their
 //! names, the first line is the header.
@@ -239,19 +239,23 @@ fn is_header(record: &[&[u8]], layout: &Layout, precision: Precision) -> bool {
     let fields: Vec<(&[u8], Column)> =
         record.iter().enumerate().map(|(at, field)| (*field, layout.column(at))).collect();
     let by_chars = !fields.iter().any(|(_, c)| decisive(*c));
-    let mut judges = fields
+    let judges = fields
         .iter()
         .filter(|(_, c)| if by_chars { *c == Column::Char } else { decisive(*c) })
-        .filter(|(field, _)| !field.trim_ascii().is_empty())
-        .peekable();
-    judges.peek().is_some()
-        && judges.all(|(field, column)| {
-            let is_wrong_number = decisive(*column) && begins_number(field.trim_ascii());
-            check(field, *column, precision).is_err() && !is_wrong_number
-        })
+        .filter(|(field, _)| !field.trim_ascii().is_empty());
+    let judges: Vec<_> = judges.collect();
+    let wrong_number = |field: &[u8]| match judges.len() {
+        1 => begins_number(field),
+        _ => begins_number(field) && field.iter().all(|c| b"0123456789+-.eE".contains(c)),
+    };
+    !judges.is_empty()
+        && judges.iter().all(|(field, column)| check(field, *column, precision).is_err())
+        && !judges
+            .iter()
+            .all(|(field, column)| decisive(*column) && wrong_number(field.trim_ascii()))
 }
 
-/// Returns true for a field that begins as a number does: it is no name of a column, but a number that is wrong.
+/// Returns true for a field that begins as a number does.
 fn begins_number(field: &[u8]) -> bool {
     let digits = field.strip_prefix(b"-").or(field.strip_prefix(b"+")).unwrap_or(field);
     let digits = digits.strip_prefix(b".").unwrap_or(digits);
@@ -360,6 +364,12 @@ mod tests {
             let csv = format!("{first},x\n2,y\n");
             let is_read = read(csv.as_bytes(), "f", &only, WIDE).is_ok();
             assert_eq!(is_read, first == "-x", "{first}");
+        }
+        let two = pair(Ty::Int, Ty::Int);
+        for (first, is_header) in [("1.5,2.5", false), ("1st,2nd", true), ("id,5min", true)] {
+            let csv = format!("{first}\n1,2\n");
+            let is_read = read(csv.as_bytes(), "f", &two, WIDE).is_ok();
+            assert_eq!(is_read, is_header, "{first}");
         }
         let strings = read(b"a,b\nc,d\n", "f", &pair(text(), text()), WIDE);
         assert_eq!(strings.map(|v| v.elements().len()), Ok(2));

@@ -1,49 +1,53 @@
 //! Definitions that were refused because their names are taken: forms after them that mention the
 //! name mean the definition that is not there, and are left out without another error. Where entries are parts of
-//! one text, this holds for all definitions that failed: within an entry the database knows it.
+//! one text, names whose definition failed in one are not reported again in the next: within an entry the database
+//! knows that.
 
 use super::Session;
-use nesl_core::base::{ItemId, Name};
+use nesl_core::base::{Diagnostic, ItemId, Name};
+use nesl_core::db::FileRange;
 use nesl_core::names::Resolution;
 use nesl_core::syntax::Kind;
 use nesl_core::syntax::ast::{ItemKind, Pat};
 
 impl Session {
-    /// From now on each entry goes on with the text of the one before: nobody looks at errors between them.
+    /// From now on each entry goes on with the text of the one before, as in a pipe, where nobody reads an error before
+    /// the next form comes.
     pub fn take_entries_as_one(&mut self) {
         self.one_text = true;
     }
 
-    /// Forgets the refused names before an entry.
-    pub(super) fn begin_refusing(&mut self) {
-        if !self.one_text {
-            self.refused.clear();
-        }
-    }
-
     /// Remembers the names that are undefined because a form failed.
-    pub(super) fn refuse_undefined(&mut self, item: ItemId) {
-        if !self.one_text
-            || !matches!(
-                self.db.ast(item).kind,
-                ItemKind::Function(_) | ItemKind::Datatype(_) | ItemKind::Binding { .. }
-            )
-        {
-            return;
+    pub(super) fn lose_names(&mut self, item: ItemId) {
+        let defines = matches!(
+            self.db.ast(item).kind,
+            ItemKind::Function(_) | ItemKind::Datatype(_) | ItemKind::Binding { .. }
+        );
+        if self.one_text && defines {
+            let names = self.db.form(item).names.to_vec();
+            let lost: Vec<Name> =
+                names.into_iter().filter(|name| self.lookup(name).is_none()).collect();
+            self.lost.extend(lost);
         }
-        let names = self.db.form(item).names.to_vec();
-        let undefined = names.into_iter().filter(|name| self.lookup(name).is_none());
-        let undefined: Vec<Name> = undefined.collect();
-        self.refused.extend(undefined);
     }
 
     /// Forgets the names that a form has defined.
-    pub(super) fn accept_names(&mut self, item: ItemId) {
-        if self.one_text && !self.refused.is_empty() {
+    pub(super) fn find_names(&mut self, item: ItemId) {
+        if !self.lost.is_empty() {
             for name in self.db.form(item).names.iter() {
-                self.refused.remove(name);
+                self.lost.remove(name);
             }
         }
+    }
+
+    /// Returns true for the report that a name is undefined whose definition failed in an entry before.
+    pub(super) fn is_of_lost_name(&self, diagnostic: &Diagnostic<FileRange>) -> bool {
+        if self.lost.is_empty() {
+            return false;
+        }
+        let FileRange { file, range } = diagnostic.primary.at;
+        let name = Name::new(&self.db.file_text(file)[range]);
+        self.lost.contains(&name) && diagnostic.message == format!("`{name}` is undefined")
     }
 
     /// Remembers the names that a failed form would have given a new meaning.
@@ -100,23 +104,8 @@ impl Session {
         }
         let text = self.db.item_text(item);
         let tokens = &self.db.parsed(item).tokens;
-        // Where a form of the same text defines the name after all, it does not need the other definition.
-        let function = matches!(self.db.ast(item).kind, ItemKind::Function(_));
-        let mut own: Vec<Name> = match self.one_text {
-            true => self.db.form(item).names.to_vec(),
-            false => Vec::new(),
-        };
         tokens.iter().enumerate().any(|(i, token)| match token.kind {
-            Kind::Name => {
-                let name = Name::new(&text[token.range]);
-                if let Some(at) = own.iter().position(|other| *other == name) {
-                    if !function {
-                        own.remove(at);
-                    }
-                    return false;
-                }
-                self.refused.contains(&name)
-            }
+            Kind::Name => self.refused.contains(&Name::new(&text[token.range])),
             // `f` alone means false, and is fine.
             Kind::TrueKw | Kind::FalseKw | Kind::TimeKw => {
                 let called = tokens.get(i + 1).is_some_and(|next| next.kind == Kind::CallParen);

@@ -132,7 +132,9 @@ impl Session {
         let follows = self.follows_refusal(item, wrong);
         let failed = follows || wrong;
         for diagnostic in diagnostics {
-            if is_error(&diagnostic) && (follows || diagnostic.follows) {
+            if is_error(&diagnostic)
+                && (follows || diagnostic.follows || self.is_of_lost_name(&diagnostic))
+            {
                 // The mistake has been reported where it was made.
                 continue;
             }
@@ -148,7 +150,7 @@ impl Session {
         match &ast.kind {
             ItemKind::Function(_) | ItemKind::Datatype(_) => {
                 self.define(file, position, form, &ast, quiet, sink);
-                self.accept_names(item);
+                self.find_names(item);
                 summary.ok += 1;
             }
             ItemKind::Binding { .. } | ItemKind::Expr(_) => {
@@ -168,7 +170,7 @@ impl Session {
             return;
         }
         self.db.set_disabled(item, true);
-        self.refuse_undefined(item);
+        self.lose_names(item);
     }
 
     #[allow(clippy::too_many_arguments, reason = "a form and where it stands")]
@@ -225,7 +227,7 @@ impl Session {
                 return;
             }
             self.redefine(file, position, form, sink);
-            self.accept_names(item);
+            self.find_names(item);
         }
         summary.ok += 1;
         if !quiet {

@@ -1,6 +1,6 @@
 //! The execution of one pass over all chunks of a launch.
 //!
-//! When a chunk has failed, those before it are executed all the same, and the first failure is the launch's.
+//! The first failure is that of the launch: where a chunk has failed, those before it are executed all the same.
 
 use super::Run;
 use super::combine_partials::PrivateTables;

@@ -35,8 +35,8 @@ const MAX_PARTITION_GROUPS: usize = 1 << 16;
 /// Up to so many elements are compared with each other, without a table.
 const MAX_COMPARED_ELEMENTS: usize = 16;
 
-/// The elements of each group, at least, for which several threads make a table for each piece: every piece has most
-/// of the groups.
+/// The elements of each group for which several threads make a table for each piece, at least. With fewer, nearly every
+/// table has nearly all groups, and joining the tables takes longer than making one.
 const MIN_REPEATED: usize = 16;
 
 /// The number of elements by which it is estimated how many groups there are.
@@ -223,7 +223,7 @@ pub fn groups<E: Elements + ?Sized>(
     groups_within(MAX_PARTITION_GROUPS, elements, found, team)
 }
 
-/// As [`groups`], with tables for `many` groups.
+/// As [`groups`], with tables for `most` groups.
 fn groups_within<E: Elements + ?Sized>(
     most: usize,
     elements: &E,
@@ -255,8 +255,8 @@ fn pieces_will_do(most: usize, expected: usize, count: usize, team: &dyn Team) -
     expected <= most.min(groups)
 }
 
-/// About how many groups there are, by how often elements occur again among some of them; of `few` elements,
-/// how many there may be.
+/// About how many groups there are, by how often elements occur again among some of them. Of at most `few` elements
+/// the number is returned: there are not more groups.
 fn expected_groups<E: Elements + ?Sized>(few: usize, elements: &E) -> usize {
     let count = elements.count();
     if count <= few.min(SAMPLE) {

@@ -52,7 +52,7 @@ pub trait Team: Sync {
     /// The number of threads.
     fn threads(&self) -> usize;
     /// Calls `work`, perhaps on several threads at once, with an iterator over the numbers 0 to `count - 1`,
-    /// which the threads share: each number is taken once, in ascending order.
+    /// which the threads share: each number is taken once, in whatever order.
     fn each(&self, count: usize, work: &Work<'_>);
     /// Returns true if the sort is to stop.
     fn stopped(&self) -> bool;

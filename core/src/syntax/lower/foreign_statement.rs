@@ -133,7 +133,12 @@ impl Lower<'_> {
                     "`read_string_from_file(name)` reads a file at once; names of an expression are bound by `let x = … in …`",
                 )
             }
-            "try" | "except" | "catch" | "finally" if wrong => {
+            "try" | "except" | "catch" | "finally"
+                if wrong
+                    && (named
+                        || self.breaks_before(first + 1)
+                        || matches!(next, None | Some(Kind::Colon | Kind::LBrace))) =>
+            {
                 self.error(at, format!("there is no `{word}`")).hint(
                     "an error ends the form; what can fail without one, such as `parse_int`, returns a flag",
                 )
@@ -200,27 +205,42 @@ impl Lower<'_> {
                             | Kind::InKw
                             | Kind::ThenKw
                             | Kind::ElseKw
-                            | Kind::LParen
-                            | Kind::CallParen
                             | Kind::FatArrow
                             | Kind::Semi
                     )
                 );
+            let open = self.open_before(word);
+            let inside = open.iter().any(|kind| matches!(kind, Kind::LBracket | Kind::LBrace));
             let next = self.token_kind(word + 1);
-            let operand = !matches!(
+            let operand = matches!(
                 next,
-                None | Some(
-                    Kind::Semi
-                        | Kind::Dollar
-                        | Kind::Comma
-                        | Kind::RParen
-                        | Kind::Equals
-                        | Kind::Colon
+                Some(
+                    Kind::Name
+                        | Kind::Int
+                        | Kind::Float
+                        | Kind::Text
+                        | Kind::Char
+                        | Kind::TrueKw
+                        | Kind::FalseKw
+                        | Kind::IfKw
+                        | Kind::LetKw
+                        | Kind::LParen
+                        | Kind::CallParen
+                        | Kind::LBracket
+                        | Kind::LBrace
+                        | Kind::Hash
+                        | Kind::At
                 )
             );
+            let goes_over = matches!(next, Some(Kind::LParen | Kind::CallParen))
+                || self.token_kind(word + 2) == Some(Kind::InKw)
+                || self.token_kind(word + 2) == Some(Kind::Equals);
             let text = self.token_text(word).to_ascii_lowercase();
             let report = match text.as_str() {
-                "for" | "while" | "foreach" | "forall" if begins && operand => {
+                "for" | "foreach" | "forall" if begins && goes_over && !inside => {
+                    self.error(at, "there are no loops").hint(NO_LOOPS)
+                }
+                "while" if begins && operand && !inside => {
                     self.error(at, "there are no loops").hint(NO_LOOPS)
                 }
                 "return" if begins && operand => {
@@ -236,7 +256,7 @@ impl Lower<'_> {
                         "the value of a function is its body, and a choice is `if c then a else b`",
                     )
                 }
-                "begin" if begins => self
+                "begin" if begins && operand => self
                     .error(at, "there is no `begin`")
                     .hint("a body is one expression, whose names are bound by `let x = … in …`"),
                 _ => return None,

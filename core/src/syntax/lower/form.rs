@@ -119,7 +119,7 @@ impl<'a> Lower<'a> {
                                     if lisp { " to negate; Lisp is not available" } else { "" };
                                 report.fix(format!("write `{written}`{more}"), at, written)
                             }
-                            None if self.follows_operand(token) => report.fix(
+                            None if self.follows_operand(token) && self.opens_after(token) => report.fix(
                                 "there are no macros: leave out `!`; a sequence is written `[1, 2, 3]`",
                                 token.range,
                                 "",
@@ -167,6 +167,15 @@ impl<'a> Lower<'a> {
                 _ => {}
             }
         }
+    }
+
+    /// Returns true if a bracket opens where a token ends.
+    fn opens_after(&self, token: &Token) -> bool {
+        let next = self.position(token.range).and_then(|at| self.tokens.get(at + 1));
+        next.is_some_and(|next| {
+            let bracket = matches!(next.kind, Kind::LParen | Kind::CallParen | Kind::LBracket);
+            bracket && next.range.start() == token.range.end()
+        })
     }
 
     /// Returns true if an operand ends where a token begins.

@@ -223,10 +223,12 @@ impl Misfit<'_, '_> {
     fn number(&self) -> Option<Advice> {
         if self.name == "dist" && self.types.get(1).is_some_and(|n| *n != Ty::Int) {
             let turned = self.types.first() == Some(&Ty::Int);
-            return Advice::hint(match self.types[1] {
-                Ty::Float if turned => "`dist(x, n)` has n times `x`: the value comes first",
-                Ty::Sequence(_) if turned => {
+            return Advice::hint(match &self.types[1] {
+                Ty::Sequence(of) if turned && **of == Ty::Int => {
                     "`dist(x, n)` has n times `x`; for each of several numbers: `{dist(x, n) : n in ns}`"
+                }
+                Ty::Float | Ty::Sequence(_) if turned => {
+                    "`dist(x, n)` has n times `x`: the value comes first"
                 }
                 _ => return None,
             });
@@ -609,8 +611,8 @@ impl Misfit<'_, '_> {
         let (name, written) = (self.name, self.written);
         let any_sequence = self.types.iter().any(|ty| matches!(ty, Ty::Sequence(_)));
         let string = Ty::Char.sequence();
-        let of_elements = COMPARISONS.contains(&name)
-            || matches!(name, "abs" | "mod" | "rem" | "^" | "negate" | "expt" | "sqrt");
+        let of_elements =
+            COMPARISONS.contains(&name) || matches!(name, "abs" | "mod" | "rem" | "^" | "negate");
         let of_numbers = |ty: &Ty| match ty {
             Ty::Sequence(element) => {
                 matches!(**element, Ty::Int | Ty::Float | Ty::Sequence(_)) && *ty != string

@@ -2,7 +2,7 @@
 
 use super::words::{a_class, article, list_of, plural};
 use super::{BOUNDS, Infer, MemberTypes};
-use crate::base::{Diagnostic, DiagnosticKind, Loc, Name};
+use crate::base::{Diagnostic, DiagnosticKind, Loc, Name, Span};
 use crate::names::Resolution;
 use crate::syntax::ast::{Expr, ExprId, Function, ItemKind, Pat, PatId};
 use crate::types::print::members;
@@ -329,19 +329,13 @@ impl Infer<'_> {
             at,
             format!("an apply-to-each goes over a sequence; this is {}", article(&shown)),
         );
-        let declared = match (&body.member.item.kind, &body.member.item.exprs[expr]) {
-            (ItemKind::Function(function), Expr::Name(_)) => {
-                let local =
-                    matches!(body.member.names.values.get(expr), Some(Resolution::Local(_)));
-                function.annotation.as_ref().filter(|_| local)
-            }
-            _ => None,
-        };
-        if let Some(declared) = declared {
+        let is_int = matches!(self.unifier.shallow(ty), Ty::Int);
+        if is_int && let Some(declared) = declared_parameter(body, expr) {
             report = report
-                .label(body.loc(declared.ty.span), "the types are declared here")
+                .label(body.loc(declared), "the types of the parameters are declared here")
                 .hint("the type of a sequence of ints is written `[int]`");
-        } else if matches!(self.unifier.shallow(ty), Ty::Int) {
+        }
+        if is_int {
             report = report.hint("for the ints below n write `[0:n]`");
         }
         if matches!(self.unifier.shallow(ty), Ty::Pair(..)) {
@@ -642,4 +636,14 @@ impl Infer<'_> {
         let report = self.explain(report, clash);
         body.report(report);
     }
+}
+
+/// Returns the place of the declared type of a function whose parameter an expression is.
+fn declared_parameter(body: &MemberTypes<'_>, expr: ExprId) -> Option<Span> {
+    let item = body.member.item;
+    let ItemKind::Function(function) = &item.kind else { return None };
+    let Some(Resolution::Local(variable)) = body.member.names.values.get(expr) else { return None };
+    let (variable, param) = (item.pat_spans[*variable], item.pat_spans[function.param]);
+    let is_param = param.start <= variable.start && variable.end <= param.end;
+    function.annotation.as_ref().filter(|_| is_param).map(|declared| declared.ty.span)
 }
