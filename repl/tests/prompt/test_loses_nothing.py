@@ -96,12 +96,13 @@ def test_ctrl_d_leaves(terminal):
 
 
 def test_ctrl_d_asks_while_a_picture_is_not_written(start, tmp_path):
+    (tmp_path / "nowhere").write_text("a file, and no folder")
     session = start("--pictures", str(tmp_path / "nowhere")).ready()
     shown = session.say('w_make_window(((0, 0), (9, 9)), "W", w_white, display)')
-    assert any("cannot write" in line for line in shown), shown
+    assert any("cannot make the folder" in line for line in shown), shown
     session.send("\x04")
     session.sees("1 picture could not be written. Ctrl-D again leaves.")
-    (tmp_path / "nowhere").mkdir()
+    (tmp_path / "nowhere").unlink()
     session.say("1")
     session.send("\x04")
     assert session.end() == 0
