@@ -614,9 +614,7 @@ impl Resolver<'_> {
     /// Reports a word that makes a statement in other languages, of an operand beside another.
     fn statement_word(&mut self, operand: ExprId) {
         let Expr::Name(name) = &self.item.exprs[operand] else { return };
-        let advice = instead_of_statement(name)
-            .or_else(|| if is_syntax(name) { instead(name) } else { None })
-            .filter(|_| self.is_unknown(name));
+        let advice = instead_of_statement(name).filter(|_| self.is_unknown(name));
         let Some(advice) = advice else { return };
         let at = self.loc(self.item.expr_spans[operand]);
         let message = format!("`{name}` is undefined");

@@ -254,14 +254,18 @@ pub(super) fn instead(name: &Name) -> Option<&'static str> {
         }
         "partition" => "write `{x in xs | p(x)}` and `{x in xs | not(p(x))}`",
         "average" | "mean" | "avg" => "write `sum(xs) / float(#xs)`",
-        "then" | "begin" | "end" | "do" | "done" => "an expression needs no such word",
+        "then" | "begin" | "end" | "endif" | "fi" | "do" | "done" | "pass" => {
+            "an expression needs no such word"
+        }
         "switch" | "case" | "match" => "write `if … then … else if … then … else …`",
         "print_int" | "print_float" => "`print(x)` prints a value of any type",
         "new" => "a record is made by its name, as in `point(1.0, 2.0)`",
         "class" | "struct" | "record" | "enum" => {
             "a record type is defined with `datatype point(float, float);`"
         }
-        "assert" => "write `if … then … else error(\"…\")`, which stops the program",
+        "assert" | "assume" | "ensure" => {
+            "write `if … then … else error(\"…\")`, which stops the program"
+        }
         "exit" | "quit" => "the command is `exit;`",
         "null" | "nil" | "none" => {
             "there is no such value; a pair with a bool can say whether there is one"
@@ -298,13 +302,19 @@ pub(super) fn is_syntax(name: &Name) -> bool {
     )
 }
 
-/// The words that make a statement of what stands beside them in other languages: `assert x > 3`, `x is None`.
+/// The words of which [`instead`] knows what to write, and that make a statement of what stands beside them in other
+/// languages: `assert x > 3`.
+const STATEMENT_WORDS: &[&str] = &[
+    "assert", "assume", "begin", "class", "do", "done", "end", "endif", "ensure", "enum", "fi",
+    "pass", "raise", "record", "return", "struct", "then", "throw",
+];
+
+/// Other such words, which mean something else where they stand alone, if anything: `x is None`, `open List`.
 const STATEMENTS: &[(&[&str], &str)] = &[
     (
         &["as"],
         "`float(x)` makes a float of an int; `trunc`, `round`, `floor` and `ceil` make an int of a float",
     ),
-    (&["return"], "the value of a function is its body: leave out `return`"),
     (&["goto"], "there are no jumps: a function calls itself"),
     (
         &["is", "isa", "instanceof"],
@@ -313,19 +323,6 @@ const STATEMENTS: &[(&[&str], &str)] = &[
     (
         &["abstract", "alias", "trait", "impl", "interface", "instance", "signature"],
         "a record type is defined with `datatype point(float, float);`; functions work for all types that their operations allow",
-    ),
-    (
-        &["assert", "assume", "require", "ensure"],
-        "write `if … then … else error(\"…\")`, which stops the program",
-    ),
-    (
-        &["begin", "do", "done", "end", "endif", "fi", "pass", "then"],
-        "an expression needs no such word",
-    ),
-    (&["raise", "throw"], "`error(\"…\")` stops the program"),
-    (
-        &["class", "struct", "record", "enum"],
-        "a record type is defined with `datatype point(float, float);`",
     ),
     (
         &["define", "typedef", "newtype"],
@@ -356,7 +353,7 @@ const STATEMENTS: &[(&[&str], &str)] = &[
     (&["figure", "hold", "close"], "`:plot e` draws a sequence at the prompt and in notebooks"),
     (&["format"], "`:set digits n` shows n digits of floats at the prompt and in notebooks"),
     (
-        &["open", "use", "using", "import", "include", "module"],
+        &["open", "use", "using", "include"],
         "`load \"file\"` reads another file; the library is always there",
     ),
     (&["yield"], "the value of a function is its body: leave the word out"),
@@ -364,15 +361,14 @@ const STATEMENTS: &[(&[&str], &str)] = &[
         &["where"],
         "bind before use: `let y = x * 2 in y + 1`; the elements that satisfy a condition are `{x in xs | x > 0}`",
     ),
-    (
-        &["union"],
-        "a datatype is one record, without alternatives: an int or a bool in it can say which case it is",
-    ),
 ];
 
 /// Returns advice for a word of other languages that makes a statement of what stands beside it.
 pub(super) fn instead_of_statement(name: &Name) -> Option<&'static str> {
     let wanted = name.folded();
+    if STATEMENT_WORDS.contains(&wanted) || is_syntax(name) {
+        return instead(name);
+    }
     STATEMENTS.iter().find(|(words, _)| words.contains(&wanted)).map(|(_, advice)| *advice)
 }
 
