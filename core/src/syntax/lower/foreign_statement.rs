@@ -197,6 +197,10 @@ impl Lower<'_> {
             {
                 return None;
             }
+            let text = self.token_text(word).to_ascii_lowercase();
+            if !matches!(&text[..], "for" | "foreach" | "forall" | "while" | "return" | "begin") {
+                return None;
+            }
             let begins = self.breaks_before(word)
                 || matches!(
                     self.token_kind(word - 1),
@@ -209,8 +213,10 @@ impl Lower<'_> {
                             | Kind::Semi
                     )
                 );
-            let open = self.open_before(word);
-            let inside = open.iter().any(|kind| matches!(kind, Kind::LBracket | Kind::LBrace));
+            let inside = || {
+                let open = self.open_before(word);
+                open.iter().any(|kind| matches!(kind, Kind::LBracket | Kind::LBrace))
+            };
             let next = self.token_kind(word + 1);
             let operand = matches!(
                 next,
@@ -235,12 +241,11 @@ impl Lower<'_> {
             let goes_over = matches!(next, Some(Kind::LParen | Kind::CallParen))
                 || self.token_kind(word + 2) == Some(Kind::InKw)
                 || self.token_kind(word + 2) == Some(Kind::Equals);
-            let text = self.token_text(word).to_ascii_lowercase();
             let report = match text.as_str() {
-                "for" | "foreach" | "forall" if begins && goes_over && !inside => {
+                "for" | "foreach" | "forall" if begins && goes_over && !inside() => {
                     self.error(at, "there are no loops").hint(NO_LOOPS)
                 }
-                "while" if begins && operand && !inside => {
+                "while" if begins && operand && !inside() => {
                     self.error(at, "there are no loops").hint(NO_LOOPS)
                 }
                 "return" if begins && operand => {
