@@ -674,7 +674,7 @@ impl Resolver<'_> {
             self.scope.known().into_iter().chain(self.locals.iter().map(|(name, _)| name.clone()))
         };
         let of_library = matches!(word.folded(), "bool" | "char" | "float" | "string" | "union");
-        if !(self.is_unknown(word) || of_library) {
+        if !is_type_elsewhere(word) || !(self.is_unknown(word) || of_library) {
             return;
         }
         let free = match name {
@@ -682,7 +682,7 @@ impl Resolver<'_> {
             Expr::Bool(_) => self.is_unknown(word),
             _ => false,
         };
-        if free && is_type_elsewhere(word) {
+        if free {
             self.undeclared(self.item.expr_spans[head].cover(self.item.expr_spans[declared]));
         }
     }

@@ -3,16 +3,18 @@
 //! The type of a row says what the columns are: a tuple of `int`, `float`, `bool` (`T`, `f`,
 //! `true`, …), `char` (one byte) and `[char]`, or one of them alone. The last component, or the whole
 //! row, may be a sequence of one of them: it takes all fields that are left, however many a row has.
-//! Blanks around numbers and bools do not matter; empty lines are skipped; an empty field, or `NA`, is
-//! the float NaN. A row that is a sequence of numbers, bools or chars and has none is a line of `""`. A quote that is open at the end of the file is an error, for it has taken all rows
-//! behind it.
+//! Blanks around numbers and bools do not matter; empty lines are skipped; an empty field, or `NA`,
+//! is the float NaN. A row that is a sequence of numbers, bools or chars and has none is a line of
+//! `""`. A quote that is open at the end of the file is an error, for it has taken all rows behind
+//! it.
 //!
 //! **The header.** The first line is taken for a header, and left out, when it has as many fields
-//! as a row and of its fields in the int, float and bool columns none but empty ones could be read as
-//! what it should be, not all are empty, and not all are numbers that are only wrong there. (When there are only char and string columns, the char
-//! columns decide; when there are only strings, every line is a row.) So a mistake in one field of
-//! the first row of two numeric columns is reported, not swallowed. When columns are chosen by their
-//! names, the first line is the header.
+//! as a row and of its fields in the int, float and bool columns none but empty ones could be read
+//! as what it should be, not all are empty, and not all are numbers that are only wrong there.
+//! (When there are only char and string columns, the char columns decide; when there are only
+//! strings, every line is a row.) So a mistake in one field of the first row of two numeric columns
+//! is reported, not swallowed. When columns are chosen by their names, the first line is the
+//! header.
 //!
 //! | module | contents |
 //! |---|---|

@@ -321,9 +321,8 @@ impl Lower<'_> {
     /// Makes the report of ``a `div` b``, where an operand is followed by a name between back-quotes.
     fn infix_name(&mut self, fun: &Node, arg: &Node) -> Option<Report> {
         let first = self.range(Span::new(arg.start, arg.start + 1));
-        let line = self.text[usize::from(first.start())..].lines().next()?;
-        let inside = line.strip_prefix('`')?;
-        let inside = &inside[..inside.find('`')?];
+        let line = self.text[usize::from(first.start())..].strip_prefix('`')?.lines().next()?;
+        let inside = &line[..line.find('`')?];
         let name = inside.starts_with(|c: char| c.is_ascii_alphabetic())
             && inside.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
         if arg.kind == Kind::Paren || inside.len() < 2 || !name {
