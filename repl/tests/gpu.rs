@@ -103,25 +103,25 @@ fn programs_of_the_benchmarks() {
     println!("\n{table}");
     expect![[r#"
         program              kernels   entries    on cpu    drains     reads  load KiB store KiB   k instr   refused
-        dot                        1         1         0         1         1      1628         8      8407         0
+        dot                        1         1         0         1         1      1628         8      8670         0
         black-scholes              1         1         0         1         0      2441      1562     28110         0
-        sort                       1         9         0         1         0      4576      4339     48393         0
-        sum-rows                   1         1         0         1         0       850        18      5223         0
-        sum-columns                3         3         0         2         2      4809         4      1832         0
+        sort                       1         9         0         1         0      4576      4339     48627         0
+        sum-rows                   1         1         0         1         0       850        18      5311         0
+        sum-columns                3         3         0         2         2      4809         4      1835         0
         spmv                       1         1         0         1         0      4750        39      1173         0
-        mandelbrot                 3         4         0         2         0       128       385      2310         0
+        mandelbrot                 3         4         0         2         0       128       385      2318         0
         pagerank                  40        40         0         1         0    103195      3125     42221         0
-        kmeans-3                  16        20         0         7         6     28792     12455    126817         0
-        kmeans-30                 16        20         0         7         6    168067     16703    201046         0
-        primes                    24        24         0        10         9       453      2540     17033         0
-        hotspot                   40        40         0         1         0     44843      6437     93259         0
-        bfs                      105       125         0        44        43     15884      4735     30941         0
-        word-count                 5         6         0         3         2      6271      4798     37478         0
-        quicksort                218       267         1       120        42    139876    137136    140717         1
-        quickhull                 87        92         1        34        40     18186      3700    103665         1
-        barnes-hut                25        33         1         8        12    202094      1014     88137         1
-        barnes-hut-squares       215       247         5        85        68    785270    791484    673385         1
-        batcher                  647       723        11       331       205    242221    239078    142926         2
+        kmeans-3                  16        20         0         7         6     28792     12455    128107         0
+        kmeans-30                 16        20         0         7         6    168067     16703    202335         0
+        primes                    24        24         0        10         9       453      2540     17285         0
+        hotspot                   40        40         0         1         0     44843      6437     93669         0
+        bfs                      105       125         0        44        43     15884      4735     31524         0
+        word-count                 5         6         0         3         2      6271      4798     38213         0
+        quicksort                218       267         1       120        42    139870    137136    142291         1
+        quickhull                 87        92         1        34        40     18186      3700    105630         1
+        barnes-hut                25        33         1         8        12    202094      1014     88252         1
+        barnes-hut-squares       215       247         5        85        68    785271    791484    678212         1
+        batcher                  647       723        11       331       205    242221    239078    144277         2
 
         quicksort: quicksort kernel 5: recursive functions
         quickhull: chain kernel 19: recursive functions
@@ -164,40 +164,40 @@ fn programs_of_the_examples() {
     let table = format!("{table}\n{refused}");
     expect![[r#"
         example              kernels   entries    on cpu    drains     reads  load KiB store KiB   k instr   refused
-        barnes_hut                26        34         1        11        19      4304      2501     15688         1
-        batcher                   64        65        10        18        26       185       131      4132        10
-        bfs                       43        49         3        19        21        40        23      3844         3
-        black_scholes              2         3         0         2         0         0         0       138         0
-        closest_pair              23        23         2         9        15      5201      3781      9625         2
-        collatz                    5         5         1         4         2        30        25      5453         1
-        components               346       403         0        74        68     29512     10115     33923         0
-        dot_product                4         4         0         3         2        67         8      8090         0
-        edit_distance             31        45         0        19         1       864       604      2126         0
-        fft                       49        49         3         9        14        78        54       742         2
-        heat                       4         6         0         4         0      2259       874      1205         0
-        histogram                 26        29         0        10        10        40        12      2077         0
-        independent_set           31        31         0         9         8        64        19      1951         0
-        integration                3         3         3         3         9         1         0       213         2
-        kmeans                   187       239         1        81        59       964       474      9855         1
-        knn                       30        33         2        17        18      2183       747      5523         2
-        life                      67        99         0        62         5       261       127      5135         0
-        line_fit                  14        15         0        10         7        41        15      1873         0
-        list_ranking              69        71         0        21        18     12993      6194     30979         0
-        mandelbrot                 4         5         0         3         4         5        57      2894         0
-        matrix                    96       111         3        75        73       321       263      4379         3
-        monte_carlo               12        13         0         7         6       147       127     38286         0
-        nqueens                   11        18         0        15         3     21924     15155     11418         0
-        pagerank                 378       378         0       125       123      1146        94     11730         0
-        parentheses               25        33         0        17         5         9         5      4059         0
-        picture                  153       209         1       110        53       330       329      9657         1
-        primes                    15        15         3         9         7        14        18       604         3
-        quickhull                 43        45         2        21        35      3239      1120     24813         2
-        quicksort                 37        47         5        22        25       837       651      7015         5
-        run_length                28        34         0        20         9       278       131      1847         0
-        spanning_tree             59        71         0        26        14       310       234      5479         0
-        sparse_matrix             72        74         0        34        32       163        28      3326         0
-        string_search             30        44         0        24         9      3715      3428      3481         0
-        word_count                26        30         0        16        15       372       168      3941         0
+        barnes_hut                26        34         1        11        19      4304      2501     15814         1
+        batcher                   64        65        10        18        26       185       131      4197        10
+        bfs                       43        49         3        19        21        40        23      3905         3
+        black_scholes              2         3         0         2         0         0         0       147         0
+        closest_pair              23        23         2         9        15      5201      3781      9688         2
+        collatz                    5         5         1         4         2        30        25      5475         1
+        components               346       403         0        74        68     29512     10115     34211         0
+        dot_product                4         4         0         3         2        67         8      8353         0
+        edit_distance             31        45         0        19         1       864       604      2203         0
+        fft                       49        49         3         9        14        78        54       754         2
+        heat                       4         6         0         4         0      2259       874      1213         0
+        histogram                 26        29         0        10        10        40        12      2107         0
+        independent_set           31        31         0         9         8        64        19      1981         0
+        integration                3         3         3         3         9         1         0       219         2
+        kmeans                   187       239         1        81        59       964       474     10116         1
+        knn                       30        33         2        17        18      2183       747      5597         2
+        life                      67        99         0        62         5       261       127      5397         0
+        line_fit                  14        15         0        10         7        41        15      1898         0
+        list_ranking              69        71         0        21        18     12993      6194     31481         0
+        mandelbrot                 4         5         0         3         4         5        57      2904         0
+        matrix                    96       111         3        75        73       321       263      4567         3
+        monte_carlo               12        13         0         7         6       147       127     38618         0
+        nqueens                   11        18         0        15         3     21924     15155     11466         0
+        pagerank                 378       378         0       125       123      1146        94     11919         0
+        parentheses               25        33         0        17         5         9         5      4144         0
+        picture                  153       209         1       110        53       330       329     10122         1
+        primes                    15        15         3         9         7        14        18       622         3
+        quickhull                 43        45         2        21        35      3239      1120     25272         2
+        quicksort                 37        47         5        22        25       837       651      7129         5
+        run_length                28        34         0        20         9       278       131      1905         0
+        spanning_tree             59        71         0        26        14       310       234      5586         0
+        sparse_matrix             72        74         0        34        32       163        28      3380         0
+        string_search             30        44         0        24         9      3715      3428      3560         0
+        word_count                26        30         0        16        15       372       168      4002         0
 
         barnes_hut: pulls kernel 42: recursive functions
         batcher: bitonic_merge@int kernel 16: recursive functions

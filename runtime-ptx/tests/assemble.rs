@@ -120,6 +120,24 @@ fn assemble_all(modules: impl Fn(Target) -> Vec<String>) -> BTreeSet<String> {
     spills.into_inner().unwrap()
 }
 
+/// Warps come to a barrier with all of their lanes: what is behind it is compiled for that.
+#[test]
+fn lanes_meet_before_each_barrier() {
+    let mut barriers = 0;
+    for case in cases() {
+        let Ok(code) = emit_for(&case.module(), Target::default()) else { continue };
+        let mut before = "";
+        for line in code.text.lines().map(str::trim) {
+            if line.starts_with("bar.sync") || line.starts_with("bar.red") {
+                assert_eq!(before, "bar.warp.sync -1;", "{}: {line}", case.name);
+                barriers += 1;
+            }
+            before = line;
+        }
+    }
+    assert!(barriers > 10_000, "{barriers}");
+}
+
 #[test]
 fn the_testkit_assembles() {
     let chosen = std::env::var("NESL_PTXAS_CASES").unwrap_or_default();

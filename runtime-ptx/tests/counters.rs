@@ -149,13 +149,13 @@ fn elementwise_and_reductions() {
     let n = LENGTH;
     let count = Data::Scalar(n as i64);
     let args = [Data::Floats(floats(n)), Data::Floats(floats(n)), count, Data::Out(Ty::F64, 1)];
-    launch(&session, DOT, &args).check("dot", n, 16.0, 20.5);
+    launch(&session, DOT, &args).check("dot", n, 16.0, 21.0);
     let args = [Data::Floats(floats(n)), Data::Scalar(n as i64), Data::Out(Ty::F64, n)];
     launch(&session, MAP, &args).check("map", n, 16.0, 8.5);
     let args = [Data::Ints(ints(n)), Data::Scalar(n as i64), Data::Out(Ty::I64, 1)];
-    launch(&session, &of_type(REDUCE, "i64"), &args).check("reduce i64", n, 8.0, 17.0);
+    launch(&session, &of_type(REDUCE, "i64"), &args).check("reduce i64", n, 8.0, 17.5);
     let args = [Data::Floats(floats(n)), Data::Scalar(n as i64), Data::Out(Ty::F64, 1)];
-    launch(&session, &of_type(REDUCE, "f64"), &args).check("reduce f64", n, 8.0, 18.0);
+    launch(&session, &of_type(REDUCE, "f64"), &args).check("reduce f64", n, 8.0, 18.5);
 }
 
 #[test]
@@ -171,9 +171,9 @@ fn scans() {
         sum += x;
     }
     assert_eq!(int.arrays[2], [sum]);
-    int.check("scan i64", n, 16.0, 27.5);
+    int.check("scan i64", n, 16.0, 29.0);
     let args: Vec<Data> = std::iter::once(Data::Floats(floats(n))).chain(out(Ty::F64)).collect();
-    launch(&session, &of_type(SCAN, "f64"), &args).check("scan f64", n, 16.0, 27.5);
+    launch(&session, &of_type(SCAN, "f64"), &args).check("scan f64", n, 16.0, 29.0);
 }
 
 #[test]
@@ -188,7 +188,7 @@ fn packs() {
     assert_eq!(pack.arrays[2], [kept.len() as i64]);
     assert_eq!(pack.arrays[1][..kept.len()], kept);
     let least = 8.0 + 8.0 * kept.len() as f64 / n as f64;
-    pack.check("pack", n, least, 25.0);
+    pack.check("pack", n, least, 26.5);
 }
 
 /// The shapes of the matrices in the benchmarks, with an eighth of the elements.
@@ -232,9 +232,9 @@ fn rows_and_columns() {
         assert!(sectors(&ragged) * 100 <= (least + results) * 107);
         // Most chunks of a warp are of one segment if segments are long.
         let (of_regular, of_ragged) = match columns {
-            64 => (15, 51),
-            1024 => (8, 30),
-            _ => (25, 30),
+            64 => (16, 52),
+            1024 => (9, 31),
+            _ => (26, 31),
         };
         assert!(regular.thread_instructions <= of_regular * n as u64);
         assert!(ragged.thread_instructions <= of_ragged * n as u64);
@@ -247,12 +247,12 @@ fn short_rows() {
     let session = simulator();
     let n = 1 << 17;
     for (length, most_bytes, most_instructions) in [
-        (1, 16.3, 54.5),
-        (4, 10.3, 47.0),
-        (7, 9.5, 46.0),
-        (8, 9.3, 45.5),
-        (16, 8.9, 23.0),
-        (32, 8.6, 16.0),
+        (1, 16.3, 56.0),
+        (4, 10.3, 48.5),
+        (7, 9.5, 47.5),
+        (8, 9.3, 47.0),
+        (16, 8.9, 23.5),
+        (32, 8.6, 16.5),
         (64, 8.4, 14.5),
         (1000, 8.2, 7.5),
     ] {
@@ -302,7 +302,7 @@ fn skewed_segments() {
     assert_eq!(measured.counters.launches, 1);
     let least = (8 * n + 16 * segments) as u64;
     assert!(measured.bytes() * 100 <= least * 110);
-    assert!(measured.counters.thread_instructions <= 42 * n as u64);
+    assert!(measured.counters.thread_instructions <= 43 * n as u64);
 }
 
 #[test]

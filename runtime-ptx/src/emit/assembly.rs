@@ -109,6 +109,29 @@ impl Assembly {
         self.line(format_args!("  {text};"));
     }
 
+    /// Emits a barrier of the block, which every thread of it executes.
+    pub fn barrier(&mut self) {
+        self.converge();
+        self.instruction(format_args!("bar.sync 0"));
+    }
+
+    /// Emits a barrier of the block that says of a predicate whether any thread has it.
+    pub fn barrier_any(&mut self, predicate: Reg) -> Reg {
+        let any = self.register(Class::Predicate);
+        self.converge();
+        self.instruction(format_args!("bar.red.or.pred {any}, 0, {predicate}"));
+        any
+    }
+
+    /// Emits the meeting of the lanes of a warp. `bar.sync` is for warps whose lanes execute it
+    /// together: the compiler of PTX takes them to be together behind it, and makes a shuffle one of
+    /// those who happen to be. Lanes that a branch has parted need not have met where the branch
+    /// ends, in a loop that only some of them enter by its head, say. Where the compiler sees that
+    /// they have, this costs nothing.
+    fn converge(&mut self) {
+        self.instruction(format_args!("bar.warp.sync -1"));
+    }
+
     /// Appends an access to an element, which is made where the guard is true, if there is one.
     pub fn access(&mut self, text: fmt::Arguments<'_>) {
         match self.guard {

@@ -88,16 +88,16 @@ impl Collect {
         first_not_below(asm, (array, items), high, to);
         asm.place(known);
         // What was filled is seen by all, and so is each table before it is written.
-        emit!(asm, "bar.sync 0");
+        asm.barrier();
         let (next, done) = (asm.label(), asm.label());
         asm.place(next);
         let over = asm.register(Class::Predicate);
         emit!(asm, "setp.ge.s64 {over}, {from}, {to}");
         emit!(asm, "@{over} bra {done}");
         self.load(asm, entry, &shared, (from, to, low, whole));
-        emit!(asm, "bar.sync 0");
+        asm.barrier();
         self.add(asm, entry, &shared);
-        emit!(asm, "bar.sync 0");
+        asm.barrier();
         emit!(asm, "add.s64 {from}, {from}, {BLOCK_THREADS}");
         poll(asm, from, end);
         emit!(asm, "bra {next}");
@@ -112,7 +112,7 @@ impl Collect {
             let to = asm.element_address(first, slot.into(), self.ty.size());
             asm.store(self.ty, AddressSpace::Global, to, element.into());
         });
-        emit!(asm, "bar.sync 0");
+        asm.barrier();
         emit!(asm, "add.s64 {task}, {task}, {blocks}");
         emit!(asm, "bra {head}");
     }
@@ -275,8 +275,7 @@ fn poll(asm: &mut Assembly, items: Reg, end: Label) {
     emit!(asm, "setp.ge.u64 {often}, {low}, {BLOCK_THREADS}");
     emit!(asm, "@{often} bra {goes_on}");
     let interrupted = failure::is_interrupted(asm);
-    let any = asm.register(Class::Predicate);
-    emit!(asm, "bar.red.or.pred {any}, 0, {interrupted}");
+    let any = asm.barrier_any(interrupted);
     emit!(asm, "@!{any} bra {goes_on}");
     failure::record(asm, 0, Operand::Reg(items), &Details::Interrupted);
     emit!(asm, "bra {end}");

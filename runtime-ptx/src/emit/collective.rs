@@ -52,7 +52,7 @@ pub fn reduce_block(
     emit!(asm, "mad.lo.s32 {slot}, {warp}, 8, {base}");
     asm.store(ty, AddressSpace::Shared, slot, of_warp.into());
     asm.place(stored);
-    emit!(asm, "bar.sync 0");
+    asm.barrier();
     // Each lane below the number of warps takes one, the others the neutral element.
     let result = asm.constant(combine.neutral(ty));
     let sum = asm.register(result.class);

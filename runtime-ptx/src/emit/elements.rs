@@ -46,7 +46,7 @@ pub fn each_index(entry: &Entry<'_>, asm: &mut Assembly, sums: &[Finish]) -> Res
         sum.leave(asm, ids, BLOCK_THREADS / WARP_THREADS, sum.sum, number);
     }
     // The shared memory of the reductions is written again for the next part.
-    emit!(asm, "bar.sync 0");
+    asm.barrier();
     emit!(asm, "add.s32 {part}, {part}, {}", ids.blocks);
     emit!(asm, "bra {head}");
     asm.place(end);

@@ -110,6 +110,18 @@ pub fn no_earlier_failed(asm: &mut Assembly) -> Reg {
     is_own
 }
 
+/// Emits the question whether a thread is the first one of its block, and no earlier launch has failed.
+/// Only that thread looks.
+pub fn first_sees_none(asm: &mut Assembly, first: Reg) -> Reg {
+    let (record, launch) = (record_address(asm), launch_number(asm));
+    let (failed, sees_none) = (asm.constant(Literal::I64(0)), asm.register(Class::Predicate));
+    emit!(asm, "@{first} ld.relaxed.gpu.global.u64 {failed}, [{record}+{}]", offset::LAUNCH);
+    emit!(asm, "setp.eq.u64 {sees_none}, {failed}, 0");
+    emit!(asm, "setp.eq.or.u64 {sees_none}, {failed}, {launch}, {sees_none}");
+    emit!(asm, "and.pred {sees_none}, {sees_none}, {first}");
+    sees_none
+}
+
 /// Emits a look at the interrupt word; the predicate is true if it is set.
 pub fn is_interrupted(asm: &mut Assembly) -> Reg {
     let words = host_words(asm);

@@ -79,7 +79,7 @@ fn is_last_block(asm: &mut Assembly, ids: &ThreadIds, not_first: Reg) -> Reg {
     emit!(asm, "mov.u32 {flag}, {shared}");
     // What the threads of the block wrote comes before the ticket of the first.
     emit!(asm, "membar.gl");
-    emit!(asm, "bar.sync 0");
+    asm.barrier();
     let drawn = asm.label();
     emit!(asm, "@{not_first} bra {drawn}");
     let (last, number) = (asm.register(Class::B32), asm.register(Class::B32));
@@ -91,7 +91,7 @@ fn is_last_block(asm: &mut Assembly, ids: &ThreadIds, not_first: Reg) -> Reg {
     emit!(asm, "setp.eq.s32 {is_last}, {number}, {last}");
     asm.store(Ty::Bool, AddressSpace::Shared, flag, is_last.into());
     asm.place(drawn);
-    emit!(asm, "bar.sync 0");
+    asm.barrier();
     asm.load(Ty::Bool, AddressSpace::Shared, flag)
 }
 

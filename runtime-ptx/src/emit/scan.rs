@@ -103,7 +103,7 @@ pub fn join_chunks(
         emit!(asm, "st.shared.b32 [{slot}+8], {flag}");
     }
     asm.place(stored);
-    emit!(asm, "bar.sync 0");
+    asm.barrier();
     let (other_warps, joined) = (asm.register(Class::Predicate), asm.label());
     emit!(asm, "setp.ne.s32 {other_warps}, {}, 0", place.warp);
     emit!(asm, "@{other_warps} bra {joined}");
@@ -167,7 +167,7 @@ pub fn join_chunks(
     emit!(asm, "mad.lo.s32 {slot}, {}, 8, {carries_base}", place.lane);
     asm.store(ty, AddressSpace::Shared, slot, carry.into());
     asm.place(joined);
-    emit!(asm, "bar.sync 0");
+    asm.barrier();
     let slot = asm.register(Class::B32);
     emit!(asm, "mov.u32 {carries_base}, {carries}");
     emit!(asm, "mad.lo.s32 {slot}, {}, 8, {carries_base}", place.warp);

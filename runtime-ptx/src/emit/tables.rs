@@ -70,7 +70,7 @@ impl SharedTable {
             });
         }
         if !tables.is_empty() {
-            emit!(asm, "bar.sync 0");
+            asm.barrier();
         }
     }
 
@@ -83,7 +83,7 @@ impl SharedTable {
         array: impl Fn(&mut Assembly, Value) -> Reg,
     ) {
         if !tables.is_empty() {
-            emit!(asm, "bar.sync 0");
+            asm.barrier();
         }
         for table in tables {
             let to = array(asm, table.array);

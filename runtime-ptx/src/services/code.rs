@@ -95,7 +95,7 @@ impl EntryCode {
 
     /// Emits a barrier of the block.
     pub fn barrier(&mut self) {
-        emit!(self.asm, "bar.sync 0");
+        self.asm.barrier();
     }
 
     /// Declares an array in shared memory; returns its address there, in 32 bits.
@@ -149,7 +149,7 @@ impl EntryCode {
         let slot = value!(asm, B32, "mad.lo.s32", "{warp}, 8, {sums}");
         let is_last = value!(asm, Predicate, "setp.eq.s32", "{lane}, 31");
         emit!(asm, "@{is_last} st.shared.{bits} [{slot}], {sum}");
-        emit!(asm, "bar.sync 0");
+        asm.barrier();
         emit!(asm, "sub.{} {sum}, {sum}, {value}", &add[4..]);
         let other = asm.register(value.class);
         for before in 0..WARPS - 1 {

@@ -126,7 +126,7 @@ fn places(code: &mut EntryCode, own: Reg, count: Reg, layout: Layout) -> Reg {
         emit!(code.asm, "@{over} bra {end}");
         let number = value!(code.asm, B64, "ld.relaxed.gpu.global.u64", "[{at}]");
         let has_all = value!(code.asm, Predicate, "setp.eq.s64", "{number}, {count}");
-        let is_left_out = value!(code.asm, Predicate, "bar.red.or.pred", "0, {has_all}");
+        let is_left_out = code.asm.barrier_any(has_all);
         let needed = value!(code.asm, B32, "selp.b32", "0, {bit}, {is_left_out}");
         emit!(code.asm, "or.b32 {passes}, {passes}, {needed}");
         let place = code.scan_block(number, sums);

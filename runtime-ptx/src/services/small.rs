@@ -43,7 +43,7 @@ pub fn entry(name: &str, order: KeyOrder, ranks: bool) -> String {
         let counts = memory.count(code);
         // If all keys have the same digit they stay where they are.
         let has_all = value!(code.asm, Predicate, "setp.eq.s32", "{}, {SMALL_KEYS}", counts.total);
-        let is_done = value!(code.asm, Predicate, "bar.red.or.pred", "0, {has_all}");
+        let is_done = code.asm.barrier_any(has_all);
         emit!(code.asm, "@{is_done} bra {next}");
         memory.place(code, &counts);
         code.barrier();

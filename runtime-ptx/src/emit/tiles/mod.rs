@@ -144,7 +144,7 @@ pub fn each_tile(
     }
     if draw.is_none() {
         // Shared memory is written again for the next tile.
-        emit!(asm, "bar.sync 0");
+        asm.barrier();
         let blocks = asm.register(Class::B64);
         emit!(asm, "cvt.u64.u32 {blocks}, {}", entry.frame.ids.blocks);
         emit!(asm, "add.s64 {}, {}, {blocks}", tile.number.tile, tile.number.tile);
@@ -166,10 +166,12 @@ struct Draw {
     told: Reg,
     /// The greatest number that is drawn; 0 follows.
     greatest: Reg,
-    /// Of the first thread: true if no earlier launch has failed; none if that is known.
-    goes_on: Option<Reg>,
-    /// True for the other threads.
-    others: Reg,
+    /// True for the first thread.
+    first: Reg,
+    /// True for the first thread if no earlier launch has failed.
+    draws: Reg,
+    /// The address of the number that is drawn next.
+    ticket: Reg,
 }
 
 impl Draw {
@@ -182,39 +184,25 @@ impl Draw {
         emit!(asm, "cvt.u32.u64 {greatest}, {tiles}");
         emit!(asm, "add.s32 {greatest}, {greatest}, {}", entry.frame.ids.blocks);
         emit!(asm, "sub.s32 {greatest}, {greatest}, 1");
-        let others = asm.register(Class::Predicate);
-        emit!(asm, "setp.ne.s32 {others}, {}, 0", entry.frame.ids.thread);
-        let goes_on = entry.looks_with_tiles().then(|| {
-            let (goes_on, looked) = (asm.constant(Literal::Bool(true)), asm.label());
-            emit!(asm, "@{others} bra {looked}");
-            let no_failure = failure::no_earlier_failed(asm);
-            asm.move_to(goes_on, no_failure.into());
-            asm.place(looked);
-            goes_on
-        });
-        Draw { told, greatest, goes_on, others }
+        let first = asm.register(Class::Predicate);
+        emit!(asm, "setp.eq.s32 {first}, {}, 0", entry.frame.ids.thread);
+        let draws = match entry.looks_with_tiles() {
+            false => first,
+            true => failure::first_sees_none(asm, first),
+        };
+        let ticket = asm.global_param(TICKET);
+        Draw { told, greatest, first, draws, ticket }
     }
 
     /// Emits the drawing of the next tile. The barriers of the sinks of a tile come between the
     /// others' look at its number and the next drawing.
     fn next(&self, asm: &mut Assembly, tile: Reg) {
-        let (drawn, told) = (asm.label(), asm.label());
-        let number = asm.register(Class::B32);
-        emit!(asm, "@{} bra {told}", self.others);
-        let ticket = asm.global_param(TICKET);
-        if let Some(goes_on) = self.goes_on {
-            emit!(asm, "mov.b32 {number}, {VOID_TILE}");
-            emit!(asm, "@!{goes_on} bra {drawn}");
-        }
-        emit!(
-            asm,
-            "atom.relaxed.gpu.global.inc.u32 {number}, [{ticket}+{TILE_TICKET}], {}",
-            self.greatest
-        );
-        asm.place(drawn);
-        emit!(asm, "st.shared.b32 [{}], {number}", self.told);
-        asm.place(told);
-        emit!(asm, "bar.sync 0");
+        let Draw { told, greatest, first, draws, ticket } = self;
+        let (number, inc) = (asm.register(Class::B32), "atom.relaxed.gpu.global.inc.u32");
+        emit!(asm, "mov.b32 {number}, {VOID_TILE}");
+        emit!(asm, "@{draws} {inc} {number}, [{ticket}+{TILE_TICKET}], {greatest}");
+        emit!(asm, "@{first} st.shared.b32 [{told}], {number}");
+        asm.barrier();
         emit!(asm, "ld.shared.b32 {number}, [{}]", self.told);
         emit!(asm, "cvt.u64.u32 {tile}, {number}");
     }

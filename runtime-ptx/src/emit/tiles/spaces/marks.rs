@@ -118,7 +118,7 @@ pub fn marked(
     emit!(asm, "@{other_lanes} bra {marked}");
     asm.store(Ty::Bool, AddressSpace::Shared, Address { base: found, bytes: MORE }, more.into());
     asm.place(marked);
-    emit!(asm, "bar.sync 0");
+    asm.barrier();
     let (segment, start) = (asm.register(Class::B64), asm.register(Class::B64));
     emit!(asm, "ld.shared.v2.b64 {{{segment}, {start}}}, [{found}]");
     marks.mark_more(asm, segment, found);
@@ -312,7 +312,7 @@ impl Marks<'_> {
         emit!(asm, "add.s32 {number}, {number}, {BLOCK_THREADS}");
         emit!(asm, "bra {again}");
         asm.place(done);
-        emit!(asm, "bar.sync 0");
+        asm.barrier();
         asm.place(all_done);
     }
 }
