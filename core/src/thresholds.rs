@@ -190,6 +190,14 @@ pub struct Thresholds {
     /// short, and a kernel with one thread per segment appends them.
     pub max_host_appended_segments: usize,
 
+    /// Elements of a row, on average, up to which a thread copies it, of any number of rows that are
+    /// appended or listed at the elements of an apply-to-each.
+    ///
+    /// A thread of a GPU copies an element in the time of a load from memory, about half a microsecond,
+    /// while kernels over all elements cost some launches of a few microseconds each. A thread of a CPU
+    /// copies rows of any length as fast as the memory can.
+    pub max_elements_copied_by_thread: usize,
+
     /// The factor by which a pool must exceed its used elements before these are copied out of it.
     ///
     /// Copying costs the elements used; keeping costs operations on the whole pool. At two, neither
@@ -305,6 +313,7 @@ impl Thresholds {
             max_host_copied_elements: 0,
             max_host_scanned_segments: 0,
             max_host_appended_segments: 0,
+            max_elements_copied_by_thread: 32,
             ..cpu
         }
     }
@@ -342,6 +351,7 @@ impl Default for Thresholds {
             max_host_scanned_segments: 256,
             max_known_elements: 0,
             max_host_appended_segments: 256,
+            max_elements_copied_by_thread: usize::MAX,
             min_pool_waste_factor: 2,
             launches_per_poll: 64,
             max_unchecked_launches: 1024,

@@ -117,11 +117,11 @@ fn programs_of_the_benchmarks() {
         hotspot                   40        40         0         1         0     44843      6437     93669         0
         bfs                      105       125         0        44        43     15884      4735     31524         0
         word-count                 5         6         0         3         2      6271      4798     38213         0
-        quicksort                218       267         1       120        42    139870    137136    142291         1
+        quicksort                307       307         1        61        64     24771     19949    161323         1
         quickhull                 87        92         1        34        40     18186      3700    105630         1
         barnes-hut                25        33         1         8        12    202094      1014     88252         1
-        barnes-hut-squares       215       247         5        85        68    785271    791484    678212         1
-        batcher                  647       723        11       331       205    242221    239078    144277         2
+        barnes-hut-squares       225       241         5        69        73    195078    201178    652380         1
+        batcher                  853       853        11       192       234     39584     34932    147109         2
 
         quicksort: quicksort kernel 5: recursive functions
         quickhull: chain kernel 19: recursive functions

@@ -70,11 +70,11 @@ fn programs_of_the_benchmarks() {
         hotspot                  40        1        0        0        2
         bfs                     105       44       43        3        6
         word-count                5        3        2        0        4
-        quicksort               219       71       39        1       12
+        quicksort               308       61       59        1       11
         quickhull                88       34       30        4       18
         barnes-hut               26        8        6        6        8
-        barnes-hut-squares      220       64       58        0       47
-        batcher                 658      255      172        2       18
+        barnes-hut-squares      230       64       63        0       46
+        batcher                 864      192      181        2       17
     "#]]
     .assert_eq(&table);
 }

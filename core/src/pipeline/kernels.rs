@@ -192,7 +192,9 @@ fn described(
     let name = &function.name;
     let mut title = match origin {
         Origin::Own(id) => format!("{name} kernel {id}"),
-        Origin::Part(id, first) => format!("{name} kernel {id}, from step {} on", first + 1),
+        Origin::Part(id, first) | Origin::Beside(id, first) => {
+            format!("{name} kernel {id}, from step {} on", first + 1)
+        }
         Origin::Filter(space) => format!("{name}, the elements of {space}"),
         Origin::Sides(yes, no) => format!("{name}, the elements of {yes} and {no}"),
     };

@@ -66,6 +66,8 @@ pub(super) enum Builtin {
     GatherSegments(Vec<Copied>),
     /// Segments copied from where they begin to where they go ([`move_segments`]).
     MoveSegments(Vec<Copied>),
+    /// The descriptor of rows with other rows behind them ([`appended`]).
+    Appended,
     /// Elements of columns written to indices within their segments, each index once ([`put_within`]).
     PutWithin {
         /// The type of the indices.
@@ -118,6 +120,7 @@ impl Builtin {
             Builtin::MoveSegments(columns) => move_segments(columns),
             Builtin::PutWithin { indices, columns } => put_within(*indices, columns),
             Builtin::Spans => spans(),
+            Builtin::Appended => appended(),
             Builtin::Apart => apart(),
             Builtin::Intrinsic { name, service, keys, others } => {
                 intrinsic(name, *service, *keys, others)
@@ -385,6 +388,31 @@ fn spans() -> Kernel {
     let [begin, end] = [first, last].map(|segment| body.load(offsets, segment));
     let span = body.binary(Binary::Sub, end, begin);
     for (out, value) in outs.into_iter().zip([begin, span]) {
+        kernel.body.store(out, index, value);
+    }
+    kernel.finish()
+}
+
+/// `count, rows, offsets of the first, offsets of the second, begin, behind, lengths`: writes for rows of
+/// which each consists of one of the first and one of the second where it begins, where its second part
+/// does, and its length; with one work item more than there are rows, the total behind where they begin.
+fn appended() -> Kernel {
+    let mut kernel = KernelBuilder::new("appended");
+    let [count, rows] = [INT; 2].map(|ty| kernel.param(ty));
+    let offsets = [INTS; 2].map(|ty| kernel.param(ty));
+    let outs = [INTS; 3].map(|ty| kernel.param(ty));
+    let index = kernel.over(Space::Flat { count })[0];
+    let body = &mut kernel.body;
+    let one = body.i64(1);
+    let next = body.binary(Binary::Add, index, one);
+    let next = body.binary(Binary::Min, next, rows);
+    let [a, b] = offsets.map(|offsets| body.load(offsets, index));
+    let [end_of_a, end_of_b] = offsets.map(|offsets| body.load(offsets, next));
+    let begin = body.binary(Binary::Add, a, b);
+    let behind = body.binary(Binary::Add, end_of_a, b);
+    let end = body.binary(Binary::Add, end_of_a, end_of_b);
+    let length = body.binary(Binary::Sub, end, begin);
+    for (out, value) in outs.into_iter().zip([begin, behind, length]) {
         kernel.body.store(out, index, value);
     }
     kernel.finish()

@@ -4,11 +4,14 @@
 //! each with only what it uses.
 
 use super::arguments::{array, number, slice};
+use super::builtin::Builtin;
 use super::copy::{ColumnCopy, SegmentMove, copy, move_segments, put};
 use super::gather::{CompactRows, compact};
+use super::segments::{PendingSegments, read_together};
 use super::sequence::{Field, Rows, Sequence, element_columns, fields, row_columns};
 use super::{Memory, Segments, Stepped};
 use nesl_core::ir::Ty;
+use nesl_runtime::kir;
 use nesl_runtime::runtime::Arg;
 
 /// A column, and the number added to each of its elements.
@@ -193,26 +196,18 @@ pub(crate) fn list_rows(
     element: &Ty,
 ) -> Stepped<Vec<Arg>> {
     let many = values.len();
-    let places: Vec<i64> = (0..count * many).map(|place| place as i64).collect();
-    let mut columns_of = Vec::new();
-    for at in 0..many {
-        let places: Vec<i64> = places.iter().skip(at).step_by(many).copied().collect();
-        columns_of.push(memory.write_indices(&places)?);
-    }
-    let interleaved = |columns: &[Shifted]| -> Stepped<Arg> {
-        let to = memory.alloc_column(array(&columns[0].0).ty(), count * many)?;
-        for ((from, add), places) in columns.iter().zip(&columns_of) {
-            let copy = ColumnCopy { from: from.clone(), to: to.clone(), add: *add };
-            put(memory, places, &[copy], count, false)?;
+    let lists = Segments::regular(count, many)?;
+    let begins = Arg::Array(lists.offsets(memory)?, 0);
+    let mut copies = Vec::new();
+    let mut interleaved = |columns: &[Shifted]| -> Stepped<Arg> {
+        let all = memory.alloc(array(&columns[0].0).ty(), count * many)?;
+        for (place, (from, add)) in columns.iter().enumerate() {
+            let to = Arg::Array(all.clone(), place);
+            copies.push(ColumnCopy { from: from.clone(), to, add: *add });
         }
-        Ok(to)
+        Ok(Arg::Array(all, 0))
     };
-    let begins: Vec<i64> = places.iter().step_by(many).copied().collect();
-    let mut out = vec![
-        memory.write_indices(&begins)?,
-        memory.write_indices(&vec![many as i64; count])?,
-        number(count * many),
-    ];
+    let mut out = vec![begins.clone(), lists.lengths(memory)?, number(count * many)];
     let mut rest = values.to_vec();
     for field in fields(element) {
         let column = |at: usize| rest.iter().map(|rest| (rest[at].clone(), 0)).collect();
@@ -236,6 +231,7 @@ pub(crate) fn list_rows(
         };
         rest.iter_mut().for_each(|rest| *rest = &rest[width..]);
     }
+    put(memory, &begins, &copies, count, false)?;
     Ok(out)
 }
 
@@ -247,26 +243,22 @@ pub(crate) fn append_rows(
     element: &Ty,
 ) -> Stepped<Vec<Arg>> {
     let count = first.count;
-    let segments = |rows: Rows<'_>| Segments::of_lengths(memory, count, rows.lengths().clone());
-    let (a, b) = (segments(first)?, segments(second)?);
-    for (here, other) in [(first, &b), (second, &a)] {
+    let pending =
+        |rows: Rows<'_>| PendingSegments::begin(memory, count, rows.lengths().clone(), None);
+    let (_, segments) = read_together(memory, &[], vec![pending(first)?, pending(second)?])?;
+    let (a, b) = (&segments[0], &segments[1]);
+    for (here, other) in [(first, b), (second, a)] {
         if other.total == 0 {
             return Ok(here.columns.to_vec());
         }
     }
-    let [x, y] = memory.read_ints([first.lengths(), second.lengths()], count)?;
-    let (mut begin, mut behind, mut lengths) = (Vec::new(), Vec::new(), Vec::new());
-    let mut at = 0;
-    for (x, y) in x.iter().zip(&y) {
-        begin.push(at);
-        behind.push(at + x);
-        lengths.push(x + y);
-        at += x + y;
-    }
     let total = a.total + b.total;
-    let begin = memory.write_indices(&begin)?;
+    let Appended { begin, behind, lengths } = match memory.limits.max_host_appended_segments {
+        0 => Appended::on_device(memory, [a, b])?,
+        _ => Appended::on_host(memory, [first, second])?,
+    };
     let (columns, copies) = joined_columns(memory, first.pool(), second.pool(), total, element)?;
-    let sides = [(first, &a, &begin), (second, &b, &memory.write_indices(&behind)?)];
+    let sides = [(first, a, &begin), (second, b, &behind)];
     for ((rows, segments, to), copies) in sides.into_iter().zip(&copies) {
         let moved = SegmentMove {
             count,
@@ -277,8 +269,55 @@ pub(crate) fn append_rows(
         };
         move_segments(memory, moved, copies)?;
     }
-    let descriptor = [begin, memory.write_indices(&lengths)?, number(total)];
-    Ok(descriptor.into_iter().chain(columns).collect())
+    Ok([begin, lengths, number(total)].into_iter().chain(columns).collect())
+}
+
+/// The descriptor of rows of which each has another one behind it.
+struct Appended {
+    /// The index at which each row begins.
+    begin: Arg,
+    /// The index at which its second part begins.
+    behind: Arg,
+    /// Its length.
+    lengths: Arg,
+}
+
+impl Appended {
+    /// Computes the descriptor on the host, which reads the lengths.
+    fn on_host(memory: &Memory<'_>, [first, second]: [Rows<'_>; 2]) -> Stepped<Appended> {
+        let [x, y] = memory.read_ints([first.lengths(), second.lengths()], first.count)?;
+        let (mut begin, mut behind, mut lengths) = (Vec::new(), Vec::new(), Vec::new());
+        let mut at = 0;
+        for (x, y) in x.iter().zip(&y) {
+            begin.push(at);
+            behind.push(at + x);
+            lengths.push(x + y);
+            at += x + y;
+        }
+        Ok(Appended {
+            begin: memory.write_indices(&begin)?,
+            behind: memory.write_indices(&behind)?,
+            lengths: memory.write_indices(&lengths)?,
+        })
+    }
+
+    /// Computes the descriptor by a kernel: where a row begins is the sum of the offsets of its parts.
+    fn on_device(memory: &Memory<'_>, parts: [&Segments; 2]) -> Stepped<Appended> {
+        let (count, total) = (parts[0].count, parts[0].total + parts[1].total);
+        let [begin, behind, lengths] =
+            [(); 3].map(|()| memory.alloc_column(kir::Ty::I64, count + 1));
+        let (begin, behind, lengths) = (begin?, behind?, lengths?);
+        let mut args = vec![number(count + 1), number(count)];
+        for part in parts {
+            args.push(Arg::Array(part.offsets(memory)?, 0));
+        }
+        args.extend([begin.clone(), behind.clone(), lengths.clone()]);
+        memory.execute(Builtin::Appended, &args, count + 1)?;
+        if memory.limits.max_known_elements > 0 {
+            memory.state.facts.set_segments(&lengths, count, total, Some(array(&begin)));
+        }
+        Ok(Appended { begin, behind, lengths })
+    }
 }
 
 /// Allocates columns for `total` elements of two pools; returns them, and the copies that bring

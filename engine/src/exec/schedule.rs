@@ -9,12 +9,13 @@ use crate::arrays::{
     merge_sides, partition_rows, permute_rows, rank_rows, sort_rows, tiled,
 };
 use crate::frame::{CallFrame, Extent, FlatProgram, RunError, RunResult};
-use crate::kernels::{KernelCache, Launcher, filter_sides, prefetch, value_in};
+use crate::kernels::{KernelCache, KernelKey, Launcher, filter_sides, prefetch, value_in};
 use crate::trace::CallTrace;
 use nesl_core::base::with_stack;
 use nesl_core::flat::{Block, Kernel, Let, Op, RowsOperation, SpaceId, Step};
 use nesl_core::interp::Failure as ProgramFailure;
 use nesl_core::ir::{self, Atom, FunId, Ty, Var};
+use nesl_core::pipeline::launches::{RowsPart, rows_parts};
 use nesl_core::prim::SeqOp;
 use nesl_core::strategy::eligibility::{Placement, placement};
 use nesl_core::strategy::{Strategy, Version};
@@ -191,8 +192,83 @@ impl<'p> Schedule<'p> {
         match placement(kernel, frame.extent(kernel.space).single) {
             Placement::HostSteps => run_host_steps(&self.launcher, frame, kernel),
             Placement::ArrayOperation(operation) => self.array_operation(frame, kernel, operation),
-            Placement::Launch => self.launcher.launch_own(frame, kernel),
+            Placement::Launch => match self.rows_beside(frame, kernel)? {
+                Some(parts) => self.kernel_in_parts(frame, kernel, parts),
+                None => self.launcher.launch_own(frame, kernel),
+            },
         }
+    }
+
+    /// Returns the parts of a kernel that copies whole rows beside other steps, if those are too long for a
+    /// thread each.
+    fn rows_beside(
+        &self,
+        frame: &mut CallFrame<'p>,
+        kernel: &'p Kernel,
+    ) -> RunResult<Option<Vec<RowsPart<'p>>>> {
+        let limits = self.launcher.memory.limits;
+        let extent = frame.extent(kernel.space);
+        let (single, count) = (extent.single, extent.count);
+        if limits.max_elements_copied_by_thread == usize::MAX || single || count == 0 {
+            return Ok(None);
+        }
+        let Some(parts) = rows_parts(kernel) else { return Ok(None) };
+        for part in &parts {
+            let RowsPart::Rows(operation, step, ..) = part else { continue };
+            let made_here = |arg: &Atom| kernel.lets.iter().any(|step| Atom::Var(step.var) == *arg);
+            let (RowsOperation::Copy(_, args) | RowsOperation::List(args)) = operation else {
+                continue;
+            };
+            if args.iter().any(made_here) {
+                continue;
+            }
+            let mut values = Vec::new();
+            for arg in *args {
+                values.push(value_in(&self.launcher, frame, *arg, step.space)?);
+            }
+            let columns: Vec<&[Arg]> = values.iter().map(|value| &value.parts[..]).collect();
+            let element = step.ty.element().or_bug("an array operation makes a sequence");
+            let ty = if matches!(operation, RowsOperation::List(_)) { element } else { &step.ty };
+            if self.copies_long_rows(&columns, count, ty) {
+                return Ok(Some(parts));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Executes a kernel in parts: long rows are copied by the array library.
+    fn kernel_in_parts(
+        &self,
+        frame: &mut CallFrame<'p>,
+        kernel: &'p Kernel,
+        parts: Vec<RowsPart<'p>>,
+    ) -> RunResult<()> {
+        for part in parts {
+            let (origin, part) = match part {
+                RowsPart::Launched(origin, part) => (origin, part),
+                RowsPart::Rows(operation, step, origin, part) => {
+                    let value = match operation {
+                        RowsOperation::Copy(op, args) => self.copy_rows(frame, step, op, args)?,
+                        RowsOperation::List(args) => self.list_rows(frame, step, args)?,
+                        other => bug!("{other:?} is no copy of rows"),
+                    };
+                    if let Some(value) = value {
+                        let count = frame.extent(kernel.space).count as u64;
+                        self.launcher.count_work_items(count);
+                        frame.bind(step.var, step.space, Rc::new(value));
+                        continue;
+                    }
+                    (origin, part)
+                }
+            };
+            self.launcher.launch(frame, KernelKey::Program(origin), &part)?;
+        }
+        for step in &kernel.lets {
+            if !kernel.stores.contains(&(step.var, step.space)) {
+                frame.take(step.var, step.space);
+            }
+        }
+        Ok(())
     }
 
     /// Has the array library do a kernel, unless there are too many rows for the host to describe, or
@@ -249,12 +325,15 @@ impl<'p> Schedule<'p> {
         args: &[Atom],
     ) -> RunResult<Option<FlatValue>> {
         let (memory, count) = (&self.launcher.memory, frame.extent(step.space).count);
-        if op == SeqOp::Append && count > memory.limits.max_host_appended_segments {
-            return Ok(None);
-        }
         let mut values = Vec::new();
         for atom in args {
             values.push(value_in(&self.launcher, frame, *atom, step.space)?);
+        }
+        if op == SeqOp::Append && count > memory.limits.max_host_appended_segments {
+            let columns: Vec<&[Arg]> = values.iter().map(|value| &value.parts[..]).collect();
+            if !self.copies_long_rows(&columns, count, &step.ty) {
+                return Ok(None);
+            }
         }
         let element = step.ty.element().or_bug("an array operation makes a sequence");
         let rows: Vec<Rows<'_>> =
@@ -266,6 +345,14 @@ impl<'p> Schedule<'p> {
         })))
     }
 
+    /// Returns true if values of a type at so many elements contain rows that are too long for a thread
+    /// each to copy them; `columns` has the columns of each value.
+    fn copies_long_rows(&self, columns: &[&[Arg]], count: usize, ty: &Ty) -> bool {
+        let memory = &self.launcher.memory;
+        let most = count.saturating_mul(memory.limits.max_elements_copied_by_thread);
+        elements_of(memory, columns, ty) > most
+    }
+
     /// Makes a list at each element, unless there are too many for the host to describe, or so little in them
     /// that a thread for each copies it at once.
     fn list_rows(
@@ -275,16 +362,21 @@ impl<'p> Schedule<'p> {
         args: &[Atom],
     ) -> RunResult<Option<FlatValue>> {
         let (memory, count) = (&self.launcher.memory, frame.extent(step.space).count);
-        if count > memory.limits.max_host_appended_segments {
-            return Ok(None);
-        }
+        let by_host = count <= memory.limits.max_host_appended_segments;
         let mut values = Vec::new();
         for atom in args {
             values.push(value_in(&self.launcher, frame, *atom, step.space)?);
         }
         let columns: Vec<&[Arg]> = values.iter().map(|value| &value.parts[..]).collect();
         let element = step.ty.element().or_bug("a list is a sequence");
-        if (elements_of(memory, &columns, element) as u64) < memory.limits.min_flattened_elements {
+        let is_long = match by_host {
+            true => {
+                let elements = elements_of(memory, &columns, element) as u64;
+                elements >= memory.limits.min_flattened_elements
+            }
+            false => self.copies_long_rows(&columns, count, element),
+        };
+        if !is_long {
             return Ok(None);
         }
         Ok(Some(FlatValue::new(list_rows(memory, &columns, count, element)?)))

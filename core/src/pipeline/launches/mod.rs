@@ -20,7 +20,7 @@ mod split;
 mod walk;
 
 pub use extent::{ExtentRule, HostLength, extent_rule};
-pub use split::{KernelPart, next_part};
+pub use split::{KernelPart, RowsPart, next_part, rows_parts};
 pub use walk::{Launch, StoredDescriptors, Unlaunched, VersionChoice, Visitor, walk};
 
 use crate::flat::{Function, Kernel, Op, SpaceId, SpaceKind};
@@ -38,6 +38,9 @@ pub enum Origin {
     /// Steps of a kernel of the program between those that the host evaluates: the number of the
     /// kernel, and the index of the first step.
     Part(u32, usize),
+    /// Steps of a kernel of the program between those whose rows the array library copies: the number of
+    /// the kernel, and the index of the first step.
+    Beside(u32, usize),
     /// The elements that a filter keeps, whose flags were stored.
     Filter(SpaceId),
     /// The elements of both sides of a conditional.

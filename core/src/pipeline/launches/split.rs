@@ -1,11 +1,12 @@
-//! A kernel over a single element, split into steps that the host evaluates and kernels between
-//! them.
+//! Kernels that are split: those over a single element into steps that the host evaluates and kernels
+//! between them, and those that copy long rows into what the array library does and kernels between that.
 //!
 //! [`eligibility`](crate::strategy::eligibility) decides which steps the host evaluates.
 
 use super::Origin;
-use crate::flat::{Kernel, Let};
+use crate::flat::{Kernel, Let, Op, RowsOperation, rows_step};
 use crate::ir::Var;
+use crate::prim::SeqOp;
 use crate::strategy::eligibility::{HostStep, host_step};
 use rustc_hash::FxHashSet;
 use std::ops::Range;
@@ -41,4 +42,50 @@ fn part(kernel: &Kernel, steps: Range<usize>) -> Kernel {
     let stores = lets.iter().filter(|binding| needed.contains(&binding.var));
     let stores = stores.map(|binding| (binding.var, binding.space)).collect();
     Kernel { lets, stores, ..kernel.clone() }
+}
+
+/// A part of a kernel whose operations on whole rows are done by the array library.
+pub enum RowsPart<'k> {
+    /// A step that copies whole rows, and the kernel that does nothing else.
+    Rows(RowsOperation<'k>, &'k Let, Origin, Kernel),
+    /// Steps launched together as a kernel of their own, which stores what later steps need.
+    Launched(Origin, Kernel),
+}
+
+/// Returns the parts of a kernel that appends or lists whole rows beside other steps, in order; none if
+/// it does not, or does more than compute values of its own elements.
+///
+/// The rows may be too long for the thread of an element to copy them.
+pub fn rows_parts(kernel: &Kernel) -> Option<Vec<RowsPart<'_>>> {
+    let is_plain = |step: &Let| {
+        let is_local = matches!(step.op, Op::Map(_) | Op::Element { .. } | Op::Position);
+        is_local && step.space == kernel.space
+    };
+    let is_alone = kernel.masks.is_empty() && kernel.counts.is_empty();
+    if !is_alone || !kernel.lets.iter().all(is_plain) {
+        return None;
+    }
+    let mut parts = Vec::new();
+    let (mut at, mut any) = (0, false);
+    while let Some(step) = kernel.lets.get(at) {
+        let operation = copy_of_rows(step);
+        let others =
+            kernel.lets[at..].iter().take_while(|step| copy_of_rows(step).is_none()).count();
+        let next = at + others.max(1);
+        let (origin, own) = (Origin::Beside(kernel.id, at), part(kernel, at..next));
+        parts.push(match operation {
+            Some(operation) => RowsPart::Rows(operation, step, origin, own),
+            None => RowsPart::Launched(origin, own),
+        });
+        any |= operation.is_some();
+        at = next;
+    }
+    any.then_some(parts)
+}
+
+/// Returns the operation that a step is, if it appends or lists whole rows.
+fn copy_of_rows(step: &Let) -> Option<RowsOperation<'_>> {
+    rows_step(step).filter(|operation| {
+        matches!(operation, RowsOperation::Copy(SeqOp::Append, _) | RowsOperation::List(_))
+    })
 }
