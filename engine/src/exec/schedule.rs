@@ -243,6 +243,12 @@ impl<'p> Schedule<'p> {
         kernel: &'p Kernel,
         parts: Vec<RowsPart<'p>>,
     ) -> RunResult<()> {
+        // What other kernels compute, too, may be there already, and stays.
+        let is_own = |step: &&'p Let| {
+            let place = (step.var, step.space);
+            !kernel.stores.contains(&place) && !frame.holds(step.var, step.space)
+        };
+        let own: Vec<&'p Let> = kernel.lets.iter().filter(is_own).collect();
         for part in parts {
             let (origin, part) = match part {
                 RowsPart::Launched(origin, part) => (origin, part),
@@ -263,10 +269,8 @@ impl<'p> Schedule<'p> {
             };
             self.launcher.launch(frame, KernelKey::Program(origin), &part)?;
         }
-        for step in &kernel.lets {
-            if !kernel.stores.contains(&(step.var, step.space)) {
-                frame.take(step.var, step.space);
-            }
+        for step in own {
+            frame.take(step.var, step.space);
         }
         Ok(())
     }

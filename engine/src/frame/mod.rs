@@ -121,6 +121,11 @@ impl<'p> CallFrame<'p> {
         self.values.insert((var, space), value);
     }
 
+    /// Returns true if a value is bound, in its home or as it is seen from another index space.
+    pub(crate) fn holds(&self, var: Var, space: SpaceId) -> bool {
+        self.values.contains_key(&(var, space))
+    }
+
     /// Takes a value out of the frame.
     pub(crate) fn take(&mut self, var: Var, space: SpaceId) -> Option<Rc<FlatValue>> {
         self.values.remove(&(var, space))
