@@ -64,8 +64,8 @@ fn programs_of_the_benchmarks() {
         spmv                      1        1        0        0        1
         mandelbrot                3        2        0        0        2
         pagerank                 40        1        0        0        2
-        kmeans-3                 16        6        6        0        7
-        kmeans-30                16        6        6        0        7
+        kmeans-3                 16        6        5        0        7
+        kmeans-30                16        6        5        0        7
         primes                   24       10        9        1        4
         hotspot                  40        1        0        0        2
         bfs                     105       44       43        3        6

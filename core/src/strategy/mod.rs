@@ -29,5 +29,5 @@ pub use crate::thresholds::Thresholds;
 pub use interpret_first::InterpretBudget;
 pub use version::{
     Facts, Overwrites, Recursion, Strategy, Version, called_function, calls_any, deciding_space,
-    is_map, orders_rows, overwrites, recursive, recursive_when_sequential,
+    is_map, is_one_kernel, orders_rows, overwrites, recursive, recursive_when_sequential,
 };

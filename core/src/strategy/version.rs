@@ -36,6 +36,8 @@ pub struct Facts {
     pub single: bool,
     /// The flattened version is a map ([`is_map`]).
     pub map: bool,
+    /// The flattened version is one kernel ([`is_one_kernel`]).
+    pub one_kernel: bool,
     /// The flattened version orders or groups whole rows ([`orders_rows`]).
     pub orders_rows: bool,
     /// The observations of the recursion so far, if the value is that of a recursive call.
@@ -113,6 +115,14 @@ const RULES: &[Rule] = &[
     Rule {
         version: Version::Flattened,
         applies: |facts, limits| facts.map && !has_few_inputs(facts, limits),
+    },
+    // A thread of a device takes long for one long row among short ones, and one kernel over all elements
+    // costs hardly more than a thread for each row.
+    Rule {
+        version: Version::Flattened,
+        applies: |facts, limits| {
+            (facts.one_kernel || facts.map) && limits.max_elements_of_small_work_item > 0
+        },
     },
     // Launches for each step would cost more than the work.
     Rule { version: Version::Sequential, applies: has_few_inputs },
@@ -205,6 +215,25 @@ pub fn is_map(flattened: &Block, limits: &Thresholds) -> bool {
         }
     });
     plain && inner == 1 && flattened.result == Atom::Var(*var)
+}
+
+/// Returns true if flattened code is one kernel, beside descriptors and elements that lie there already: it
+/// needs no sizes in between, and stores nothing but results.
+pub fn is_one_kernel(flattened: &Block) -> bool {
+    let mut kernels = 0;
+    let plain = flattened.steps.iter().all(|step| match step {
+        Step::Space(_) => true,
+        Step::Let(binding) => matches!(binding.op, Op::Collect { .. }),
+        Step::Kernel(kernel) => {
+            let is_read = |step: &Let| matches!(step.op, Op::Element { .. } | Op::Position);
+            kernels += usize::from(!kernel.lets.iter().all(is_read));
+            kernel.masks.is_empty()
+                && kernel.counts.is_empty()
+                && rows_operation(kernel).is_none()
+                && !kernel.lets.iter().any(|step| matches!(step.op, Op::Sequential(_)))
+        }
+    });
+    plain && kernels == 1
 }
 
 /// Returns true if flattened code orders or groups the rows of its elements, and is otherwise made of kernels
@@ -401,6 +430,7 @@ mod tests {
         elements: 64,
         single: false,
         map: false,
+        one_kernel: false,
         orders_rows: false,
         recursion: None,
         input_elements: 1 << 20,
@@ -507,6 +537,16 @@ fn "array"(v0: [int]) -> [int] {
         let found: Vec<_> = found.iter().map(|found| (found.arrays, found.tables)).collect();
         let (none, arrays, tables) = ((false, false), (true, false), (false, true));
         assert_eq!(found, [none, tables, tables, none, arrays]);
+    }
+
+    #[test]
+    fn a_device_balances_rows_where_that_takes_one_kernel() {
+        let rows = Facts { one_kernel: true, input_elements: 1 << 12, elements: 1 << 10, ..MANY };
+        let on_device = Thresholds { max_elements_of_small_work_item: 64, ..Thresholds::default() };
+        assert_eq!(Strategy::Auto.choose(&rows, &on_device), Version::Flattened);
+        assert_eq!(Strategy::Auto.choose(&rows, &Thresholds::default()), Version::Sequential);
+        let more = Facts { one_kernel: false, ..rows };
+        assert_eq!(Strategy::Auto.choose(&more, &on_device), Version::Sequential);
     }
 
     #[test]

@@ -66,6 +66,7 @@ pub(super) fn facts(
         elements: extent.count as u64,
         single: extent.single,
         map: strategy::is_map(flattened, limits),
+        one_kernel: strategy::is_one_kernel(flattened),
         orders_rows: strategy::orders_rows(flattened),
         recursion,
         input_elements: frame.input_elements(flattened),

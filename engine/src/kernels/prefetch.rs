@@ -12,7 +12,7 @@
 use super::cache::{KernelCache, KernelKey};
 use crate::frame::FlatProgram;
 use nesl_core::pipeline::launches::{Launch, StoredDescriptors, VersionChoice, Visitor, walk};
-use nesl_core::strategy::{Strategy, Thresholds, Version, is_map};
+use nesl_core::strategy::{Strategy, Thresholds, Version, is_map, is_one_kernel};
 use nesl_runtime::runtime::Runtime;
 use std::ops::ControlFlow;
 
@@ -80,6 +80,11 @@ impl Visitor for Prefetcher<'_> {
         }
         match choice.recursive {
             _ if is_map(choice.flattened, self.limits) || choice.inside_flattened => FLATTENED,
+            _ if self.limits.max_elements_of_small_work_item > 0
+                && is_one_kernel(choice.flattened) =>
+            {
+                FLATTENED
+            }
             true if choice.single_call => FLATTENED,
             true => &[Version::Sequential, Version::Flattened],
             false => SEQUENTIAL,

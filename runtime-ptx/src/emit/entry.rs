@@ -26,7 +26,7 @@ use super::target::Target;
 use super::{elements, lanes, tiles};
 use nesl_runtime::bug::OrBug;
 use nesl_runtime::kir::written::reads_written;
-use nesl_runtime::kir::{Combine, Kernel, Scope, Sink, Space};
+use nesl_runtime::kir::{Combine, Kernel, Scope, Sink};
 use nesl_runtime::runtime::Reason;
 use std::fmt::Write;
 
@@ -34,7 +34,7 @@ use std::fmt::Write;
 pub const ENTRY: &str = ".visible .entry ";
 
 /// The number of tiles that a multiprocessor is to work on at a time if they have one ordered sink, and
-/// need no indices and no offsets: 80 registers are enough for that.
+/// need no indices: 80 registers are enough for that.
 const SIMPLE_TILES_AT_ONCE: u32 = 3;
 
 /// Emits a pass of a kernel without calls, by a way, under a name that PTX accepts and for a target: the
@@ -130,8 +130,7 @@ fn blocks_at_once(entry: &Entry<'_>) -> Option<u32> {
         _ => false,
     };
     let is_short = entry.plan.tile.rows == MAX_ROWS && entry.accesses_at_index().all;
-    let has_offsets = matches!(entry.kernel.space, Space::Segmented { .. });
-    match entry.looks_back() && is_short && is_simple && !has_offsets {
+    match entry.looks_back() && is_short && is_simple {
         true => Some(SIMPLE_TILES_AT_ONCE),
         false => Some(1),
     }
