@@ -151,8 +151,7 @@ pub struct Thresholds {
     /// Multiplications of a matrix product, or elements of a transpose, from which the runtime does the
     /// operation by itself.
     ///
-    /// A smaller one takes about as long either way, a launch. None is large enough for a device:
-    /// matrices would have to be copied to the host and back.
+    /// A smaller one takes about as long either way, a launch.
     pub min_matrix_operations: u64,
 
     /// Rows and columns of a matrix product or a transpose, at least, that the runtime does by itself.
@@ -307,7 +306,6 @@ impl Thresholds {
             max_large_histogram_elements: cpu.max_histogram_elements,
             max_known_elements: 256,
             distinct_by_intrinsic: false,
-            min_matrix_operations: u64::MAX,
             max_elements_off_device: if caps.recursion { u64::MAX } else { 1 << 16 },
             max_elements_of_small_work_item: 64,
             max_host_copied_elements: 0,

@@ -88,6 +88,11 @@ impl EntryCode {
         text
     }
 
+    /// The end of the entry.
+    pub fn end(&self) -> Label {
+        self.end
+    }
+
     /// Emits the end of the entry for all threads of the block, if a condition holds.
     pub fn leave_if(&mut self, condition: Reg) {
         emit!(self.asm, "@{condition} bra {}", self.end);

@@ -16,6 +16,7 @@
 //! | `order`, `tile` | the digits of keys; their distribution by a digit, within a block |
 //! | `area` | the memory that the launches of a large sort share |
 //! | `groups` | groups of ints and of texts |
+//! | `product`, `transpose` | products and transposes of matrices |
 //! | `code` | the idioms of entries |
 //! | [`steps`], [`launch`](mod@launch) | the launches of a call as data; their enqueueing |
 //!
@@ -30,10 +31,12 @@ mod histogram;
 pub mod launch;
 mod order;
 mod pass;
+mod product;
 mod small;
 mod sort;
 pub mod steps;
 mod tile;
+mod transpose;
 
 use groups::Grouped;
 use nesl_runtime::bug;
@@ -60,6 +63,10 @@ enum ServiceKind {
     Rank(KeyOrder),
     /// The last element equal to each, and the number of these.
     Groups(Grouped),
+    /// The product of two matrices of these floats.
+    Product(Ty),
+    /// The transpose of a matrix of these elements.
+    Transpose(Ty),
 }
 
 impl Service {
@@ -82,6 +89,8 @@ impl Service {
         match self.kind {
             ServiceKind::Sort(_) | ServiceKind::Rank(_) => sort::ENTRIES,
             ServiceKind::Groups(_) => groups::ENTRIES,
+            ServiceKind::Product(_) => product::ENTRIES,
+            ServiceKind::Transpose(_) => transpose::ENTRIES,
         }
     }
 
@@ -91,6 +100,8 @@ impl Service {
             ServiceKind::Sort(order) => sort::emit(order, false, name),
             ServiceKind::Rank(order) => sort::emit(order, true, name),
             ServiceKind::Groups(elements) => groups::emit(elements, name),
+            ServiceKind::Product(elements) => product::emit(elements, name),
+            ServiceKind::Transpose(elements) => vec![transpose::emit(elements, &name(0))],
         }
     }
 
@@ -116,6 +127,29 @@ impl Service {
                 ServiceKind::Groups(Grouped::Texts),
                 &[starts, count, lengths, chars, last, equal],
             ) => groups::steps(&[starts, lengths, chars], count, [last, equal], resident),
+            (
+                ServiceKind::Product(elements),
+                &[
+                    left,
+                    left_starts,
+                    left_turned,
+                    right,
+                    right_starts,
+                    right_turned,
+                    rows,
+                    columns,
+                    depth,
+                    out,
+                ],
+            ) => {
+                let left = [left, left_starts, left_turned];
+                let right = [right, right_starts, right_turned];
+                let sizes = [rows, columns, depth];
+                Ok(product::steps(elements, [left, right], sizes, out, resident))
+            }
+            (ServiceKind::Transpose(_), &[elements, starts, rows, columns, out]) => {
+                Ok(transpose::steps([elements, starts, out], [rows, columns], resident))
+            }
             _ => bug!("a service takes as many arguments as its intrinsic"),
         }
     }
@@ -131,6 +165,8 @@ impl ServiceKind {
             Extern::RankDown => ServiceKind::Rank(order(true)),
             Extern::Groups => ServiceKind::Groups(Grouped::Ints(keys)),
             Extern::TextGroups => ServiceKind::Groups(Grouped::Texts),
+            Extern::Product => ServiceKind::Product(keys),
+            Extern::Transpose => ServiceKind::Transpose(keys),
             Extern::Distinct
             | Extern::DistinctTexts
             | Extern::RankTexts
@@ -147,9 +183,7 @@ impl ServiceKind {
             | Extern::FloatText32
             | Extern::ExpText
             | Extern::ParseFloat
-            | Extern::ParseFloat32
-            | Extern::Product
-            | Extern::Transpose => return None,
+            | Extern::ParseFloat32 => return None,
         })
     }
 }

@@ -35,10 +35,10 @@ mod tile;
 
 /// The number of places along `k` that are added up in registers, before they are added to the result. The
 /// panels of a tile fit the first-level cache then, about.
-const CHUNK: usize = 256;
+pub const CHUNK: usize = 256;
 
 /// The chunks of a part, where a small result is the sum of much.
-const PART_CHUNKS: usize = 16;
+pub const PART_CHUNKS: usize = 16;
 
 /// The most elements of a result that is computed in parts.
 const MAX_PART_ELEMENTS: usize = 1 << 14;
@@ -116,6 +116,12 @@ impl Sizes {
     }
 }
 
+/// Returns true if a result of so many elements, each the sum of so many products, is computed in parts of
+/// [`PART_CHUNKS`] chunks, which are then added up.
+pub fn is_in_parts(elements: usize, depth: usize) -> bool {
+    elements <= MAX_PART_ELEMENTS && depth >= 2 * PART_CHUNKS * CHUNK
+}
+
 /// Writes the product of two factors, row by row, to `out`.
 ///
 /// # Errors
@@ -157,7 +163,7 @@ fn product_by<T: Float>(
     }
     let out = Out { at: out.as_mut_ptr().cast(), stride: columns };
     let product = Product { tile, left, right, sizes, team };
-    if rows * columns <= MAX_PART_ELEMENTS && depth >= 2 * PART_CHUNKS * CHUNK {
+    if is_in_parts(rows * columns, depth) {
         return product.in_parts(out);
     }
     product.in_blocks(out)

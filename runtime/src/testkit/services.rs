@@ -16,6 +16,19 @@ pub(super) fn cases(cases: &mut Vec<Case>) {
     ranks(cases, long.clone(), long, back);
 
     segments(cases);
+    for sizes in [[1, 1], [33, 70], [64, 32], [1, 100], [200, 3]] {
+        transpose(cases, sizes, |x| x as f64);
+        transpose(cases, sizes, |x| x as i64 - 7);
+        transpose(cases, sizes, |x| x as f32);
+        transpose(cases, sizes, |x| x as u8);
+        transpose(cases, sizes, |x| x % 3 == 0);
+    }
+    for sizes in [[1, 1, 1], [3, 5, 7], [70, 65, 300], [1, 130, 16], [2, 3, 9000], [5, 2, 0]] {
+        for turned in [[0, 0], [0, 1], [1, 0], [1, 1]] {
+            product(cases, sizes, turned, |x| x);
+            product(cases, sizes, turned, |x| x as f32);
+        }
+    }
 
     for (x, text) in [(2.5, "2.5"), (-0.0, "0.0"), (nan, "nan"), (1e-300, "1.0E-300"), (0.1, "0.1")]
     {
@@ -68,6 +81,84 @@ fn ranks(
         let case = case.array(keys.clone()).out(keys.permuted(&ranks));
         cases.push(case.i64(keys.len() as i64));
     }
+}
+
+/// The product of two matrices of small ints, which is exact in any order: rows, columns and the sums'
+/// lengths; a factor that is turned is given by its columns. Rows lie apart from each other.
+fn product<T: Copy>(
+    cases: &mut Vec<Case>,
+    [rows, columns, depth]: [usize; 3],
+    turned: [i64; 2],
+    of: impl Fn(f64) -> T,
+) where
+    Data: From<Vec<T>>,
+{
+    let element = |item: usize, at: usize| ((item * 7 + at * 5) % 9) as f64 - 4.0;
+    let factor = |items: usize, turned: i64| {
+        let (count, length) = if turned == 0 { (items, depth) } else { (depth, items) };
+        let mut pool = vec![of(99.0); 3];
+        let mut starts = vec![0i64; count];
+        // The last row lies first.
+        for row in (0..count).rev() {
+            starts[row] = pool.len() as i64;
+            for at in 0..length {
+                let (item, at) = if turned == 0 { (row, at) } else { (at, row) };
+                pool.push(of(element(item, at)));
+            }
+            pool.push(of(99.0));
+        }
+        (Data::from(pool), starts)
+    };
+    let mut sums = Vec::with_capacity(rows * columns);
+    for row in 0..rows {
+        for column in 0..columns {
+            let products = (0..depth).map(|at| element(row, at) * element(column, at));
+            sums.push(of(products.fold(0.0, |sum, product| sum + product)));
+        }
+    }
+    let ((left, left_starts), (right, right_starts)) =
+        (factor(rows, turned[0]), factor(columns, turned[1]));
+    let (ty, sums) = (left.ty(), Data::from(sums));
+    let text = format!(
+        "kernel \"k\"(v0: i64, v1: [{ty}], v2: [i64], v3: i64, v4: [{ty}], v5: [i64], v6: i64, v7: i64, \
+         v8: i64, v9: i64, v10: [{ty}]) over flat v0 at v11 {{
+  extern multiply(v1, v2, v3, v4, v5, v6, v7, v8, v9, v10)
+}}"
+    );
+    let name = format!("multiply {rows}, {columns}, {depth} {turned:?} {ty}");
+    let mut case = Case::new(name, text).i64(1);
+    for (pool, starts, turned) in [(left, left_starts, turned[0]), (right, right_starts, turned[1])]
+    {
+        case = case.array(pool).array(starts).i64(turned);
+    }
+    for size in [rows, columns, depth] {
+        case = case.i64(size as i64);
+    }
+    cases.push(case.out(sums));
+}
+
+/// The transpose, of so many rows and columns, of a matrix whose rows lie apart, the last one first.
+fn transpose<T: Copy>(cases: &mut Vec<Case>, [rows, columns]: [usize; 2], of: impl Fn(usize) -> T)
+where
+    Data: From<Vec<T>>,
+{
+    let mut pool = vec![of(0); 2];
+    let mut starts = vec![0i64; columns];
+    for column in (0..columns).rev() {
+        starts[column] = pool.len() as i64;
+        pool.extend((0..rows).map(|row| of(row * columns + column)));
+        pool.push(of(0));
+    }
+    let pool = Data::from(pool);
+    let ty = pool.ty();
+    let text = format!(
+        "kernel \"k\"(v0: i64, v1: [{ty}], v2: [i64], v3: i64, v4: i64, v5: [{ty}]) over flat v0 at v6 {{
+  extern transpose(v1, v2, v3, v4, v5)
+}}"
+    );
+    let case = Case::new(format!("transpose {rows}, {columns} {ty}"), text).i64(1);
+    let case = case.array(pool).array(starts).i64(rows as i64).i64(columns as i64);
+    cases.push(case.out(Data::from((0..rows * columns).map(of).collect::<Vec<T>>())));
 }
 
 /// Segments of 0, 3, 1, 0 and 4 elements, with the results for each by itself.
