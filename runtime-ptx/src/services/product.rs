@@ -60,10 +60,13 @@ struct Factor {
     count: Reg,
     /// The first of the items of the tile at hand.
     first: Reg,
-    /// The item and the place of each element that the thread copies, from the first ones on; `u64`.
-    own: Vec<(Reg, Reg)>,
-    /// The address in shared memory of each of these.
-    to: Vec<Reg>,
+    /// The first item and place that the thread copies, and the distances to its next ones; `u32`.
+    item: (Reg, Reg),
+    place: (Reg, Reg),
+    /// The address in shared memory of the first of these, and the distance to the next.
+    to: (Reg, Reg),
+    /// The index at which the row of each element begins.
+    begins: Vec<Reg>,
     /// The elements, between their loads and stores.
     held: Vec<Reg>,
     /// The address in shared memory of the thread's first pair of items.
@@ -135,10 +138,7 @@ fn tiles(name: &str, ty: Ty) -> String {
     let asm = &mut code.asm;
     let across = value!(asm, B64, "add.s64", "{columns}, {}", SIDE - 1);
     emit!(asm, "shr.u64 {across}, {across}, {}", SIDE.ilog2());
-    let class = Class::of(ty);
-    let count = (OWN * OWN) as usize;
-    let [chunk, sums]: [Vec<Reg>; 2] =
-        [(); 2].map(|()| (0..count).map(|_| asm.register(class)).collect());
+    let sums: Vec<Reg> = (0..OWN * OWN).map(|_| asm.register(Class::of(ty))).collect();
     let [task, begin, end, place, done] = [(); 5].map(|()| asm.register(Class::B64));
     emit!(asm, "cvt.u64.u32 {task}, {}", code.block);
     asm.move_to(done, Literal::I64(0).into());
@@ -158,47 +158,45 @@ fn tiles(name: &str, ty: Ty) -> String {
         emit!(asm, "add.u64 {end}, {begin}, {part}");
         emit!(asm, "min.u64 {end}, {end}, {depth}");
         emit!(asm, "mov.b64 {place}, {begin}");
+        let result = value!(asm, B64, "mul.lo.u64", "{rows}, {columns}");
+        emit!(asm, "mul.lo.u64 {result}, {result}, {of_part}");
+        emit!(asm, "mad.lo.u64 {result}, {result}, {}, {out}", ty.size());
         let zero = zero(ty);
-        for sum in chunk.iter().chain(&sums) {
-            asm.move_to(*sum, zero.into());
+        sums.iter().for_each(|sum| asm.move_to(*sum, zero.into()));
+        for factor in &factors {
+            factor.find(asm, place, end, None);
+            factor.load(asm, ty, place, end);
         }
-        factors.iter().for_each(|factor| factor.load(asm, ty, place, end));
         code.repeat(|code, _, computed| {
             // The block no longer reads what it stored before.
             code.barrier();
-            factors.iter().for_each(|factor| factor.store(&mut code.asm, ty));
-            code.barrier();
             let asm = &mut code.asm;
+            factors.iter().for_each(|factor| factor.store(asm, ty));
             emit!(asm, "add.u64 {place}, {place}, {PLACES}");
             emit!(asm, "add.u64 {done}, {done}, {PLACES}");
-            let (is_last, loaded) =
-                (value!(asm, Predicate, "setp.ge.u64", "{place}, {end}"), asm.label());
-            emit!(asm, "@{is_last} bra {loaded}");
+            let is_last = value!(asm, Predicate, "setp.ge.u64", "{place}, {end}");
+            // The loads stand before the barrier: behind it the compiler would move them to where their
+            // results are needed, and the block would wait for each.
             factors.iter().for_each(|factor| factor.load(asm, ty, place, end));
-            asm.place(loaded);
-            multiply(asm, ty, &factors, &chunk);
+            code.barrier();
+            let asm = &mut code.asm;
+            multiply(asm, ty, &factors, &sums);
             let within = value!(asm, B64, "sub.u64", "{place}, {begin}");
-            emit!(asm, "and.b64 {within}, {within}, {}", CHUNK - 1);
+            let of_chunk = value!(asm, B64, "and.b64", "{within}, {}", CHUNK - 1);
             let (goes_on, added) = (asm.register(Class::Predicate), asm.label());
-            emit!(asm, "setp.ne.u64 {goes_on}, {within}, 0");
-            emit!(asm, "not.pred {is_last}, {is_last}");
-            emit!(asm, "and.pred {goes_on}, {goes_on}, {is_last}");
+            emit!(asm, "setp.ne.u64 {goes_on}, {of_chunk}, 0");
+            let more = value!(asm, Predicate, "not.pred", "{is_last}");
+            emit!(asm, "and.pred {goes_on}, {goes_on}, {more}");
             emit!(asm, "@{goes_on} bra {added}");
-            for (sum, chunk) in sums.iter().zip(&chunk) {
-                emit!(asm, "add.rn.{} {sum}, {sum}, {chunk}", class.ty());
-                asm.move_to(*chunk, zero.into());
-            }
+            let has_sums = value!(asm, Predicate, "setp.gt.u64", "{within}, {CHUNK}");
+            let pairs = [row_pair, column_pair];
+            add(asm, ty, &factors, (pairs, columns), (result, has_sums), &sums);
+            sums.iter().for_each(|sum| asm.move_to(*sum, zero.into()));
             asm.place(added);
             poll(asm, done, leave);
-            emit!(asm, "@!{is_last} bra {computed}");
+            emit!(asm, "@{is_last} bra {computed}");
         });
-        let asm = &mut code.asm;
-        let result = value!(asm, B64, "mul.lo.u64", "{rows}, {columns}");
-        emit!(asm, "mul.lo.u64 {result}, {result}, {of_part}");
-        let result = value!(asm, B64, "mad.lo.u64", "{result}, {}, {out}", ty.size());
-        let pairs = [row_pair, column_pair];
-        write(asm, ty, &factors, (pairs, columns), result, &sums);
-        emit!(asm, "add.u64 {task}, {task}, {stride}");
+        emit!(code.asm, "add.u64 {task}, {task}, {stride}");
     });
     code.finish()
 }
@@ -225,44 +223,65 @@ impl Factor {
         let first_place = value!(asm, B32, "selp.b32", "{high_place}, {low_place}, {turned}");
         let items = value!(asm, B32, "selp.b32", "0, {}, {turned}", BLOCK_THREADS / PLACES);
         let places = value!(asm, B32, "selp.b32", "{}, 0, {turned}", BLOCK_THREADS / SIDE);
-        let (mut own, mut to, mut held) = (Vec::new(), Vec::new(), Vec::new());
-        for at in 0..COPIED {
-            let item = value!(asm, B32, "mad.lo.s32", "{items}, {at}, {first_item}");
-            let place = value!(asm, B32, "mad.lo.s32", "{places}, {at}, {first_place}");
-            let slot = value!(asm, B32, "mad.lo.s32", "{place}, {PITCH}, {item}");
-            to.push(value!(asm, B32, "mad.lo.s32", "{slot}, {}, {memory}", ty.size()));
-            let item = value!(asm, B64, "cvt.u64.u32", "{item}");
-            own.push((item, value!(asm, B64, "cvt.u64.u32", "{place}")));
-            held.push(asm.register(Class::of(ty)));
-        }
+        let slot = value!(asm, B32, "mad.lo.s32", "{first_place}, {PITCH}, {first_item}");
+        let to = value!(asm, B32, "mad.lo.s32", "{slot}, {}, {memory}", ty.size());
+        let slots = value!(asm, B32, "mad.lo.s32", "{places}, {PITCH}, {items}");
+        let slots = value!(asm, B32, "mul.lo.s32", "{slots}, {}", ty.size());
+        let begins = (0..COPIED).map(|_| asm.register(Class::B64)).collect();
+        let held = (0..COPIED).map(|_| asm.register(Class::of(ty))).collect();
         let from = value!(asm, B32, "mad.lo.s32", "{pair}, {}, {memory}", 2 * ty.size());
         let first = asm.register(Class::B64);
-        Factor { pool, starts, turned, count, first, own, to, held, from }
+        let (item, place, to) = ((first_item, items), (first_place, places), (to, slots));
+        Factor { pool, starts, turned, count, first, item, place, to, begins, held, from }
     }
 
-    /// Emits the loads of the thread's elements of the places from one on, to below `end`; others are 0.
-    fn load(&self, asm: &mut Assembly, ty: Ty, place: Reg, end: Reg) {
-        let class = Class::of(ty);
-        for ((item, own_place), held) in self.own.iter().zip(&self.held) {
-            let item = value!(asm, B64, "add.u64", "{}, {item}", self.first);
-            let at = value!(asm, B64, "add.u64", "{place}, {own_place}");
-            let inside = value!(asm, Predicate, "setp.lt.u64", "{item}, {}", self.count);
-            let inside = value!(asm, Predicate, "setp.lt.and.u64", "{at}, {end}, {inside}");
-            let row = asm.select(self.turned, Class::B64, at.into(), item.into());
-            let column = asm.select(self.turned, Class::B64, item.into(), at.into());
+    /// Emits the loads of the indices at which the rows of the thread's elements begin, for the places from
+    /// one on, to below `end`; only where a predicate is true, if there is one.
+    fn find(&self, asm: &mut Assembly, place: Reg, end: Reg, only: Option<Reg>) {
+        for (at, begin) in self.begins.iter().enumerate() {
+            let item = self.nth(asm, self.first, self.item, at);
+            let place = self.nth(asm, place, self.place, at);
+            let row = asm.select(self.turned, Class::B64, place.into(), item.into());
+            let rows = asm.select(self.turned, Class::B64, end.into(), self.count.into());
+            let exists = value!(asm, Predicate, "setp.lt.u64", "{row}, {rows}");
+            if let Some(only) = only {
+                emit!(asm, "and.pred {exists}, {exists}, {only}");
+            }
             let start = value!(asm, B64, "mad.lo.u64", "{row}, 8, {}", self.starts);
-            let index = asm.constant(Literal::I64(0));
-            emit!(asm, "@{inside} ld.global.b64 {index}, [{start}]");
-            emit!(asm, "add.u64 {index}, {index}, {column}");
+            emit!(asm, "@{exists} ld.global.b64 {begin}, [{start}]");
+        }
+    }
+
+    /// Emits the number of the thread's `at`-th item or place, behind a first one; a `u64`.
+    fn nth(&self, asm: &mut Assembly, first: Reg, (own, step): (Reg, Reg), at: usize) -> Reg {
+        let own = value!(asm, B32, "mad.lo.s32", "{step}, {at}, {own}");
+        let own = value!(asm, B64, "cvt.u64.u32", "{own}");
+        value!(asm, B64, "add.u64", "{first}, {own}")
+    }
+
+    /// Emits the loads of the thread's elements of the places from one on, to below `end`; others are 0. Then
+    /// emits those of the beginnings of rows for the places behind them.
+    fn load(&self, asm: &mut Assembly, ty: Ty, place: Reg, end: Reg) {
+        for (at, (begin, held)) in self.begins.iter().zip(&self.held).enumerate() {
+            let item = self.nth(asm, self.first, self.item, at);
+            let place = self.nth(asm, place, self.place, at);
+            let inside = value!(asm, Predicate, "setp.lt.u64", "{item}, {}", self.count);
+            let inside = value!(asm, Predicate, "setp.lt.and.u64", "{place}, {end}, {inside}");
+            let column = asm.select(self.turned, Class::B64, item.into(), place.into());
+            let index = value!(asm, B64, "add.u64", "{begin}, {column}");
             let address = value!(asm, B64, "mad.lo.u64", "{index}, {}, {}", ty.size(), self.pool);
             asm.move_to(*held, zero(ty).into());
-            emit!(asm, "@{inside} ld.global.{} {held}, [{address}]", class.ty());
+            emit!(asm, "@{inside} ld.global.{} {held}, [{address}]", Class::of(ty).ty());
         }
+        let next = value!(asm, B64, "add.u64", "{place}, {PLACES}");
+        self.find(asm, next, end, Some(self.turned));
     }
 
     /// Emits the stores of these elements to shared memory.
     fn store(&self, asm: &mut Assembly, ty: Ty) {
-        for (to, held) in self.to.iter().zip(&self.held) {
+        let (first, step) = self.to;
+        for (at, held) in self.held.iter().enumerate() {
+            let to = value!(asm, B32, "mad.lo.s32", "{step}, {at}, {first}");
             emit!(asm, "st.shared.{} [{to}], {held}", Class::of(ty).ty());
         }
     }
@@ -292,13 +311,14 @@ fn multiply(asm: &mut Assembly, ty: Ty, factors: &[Factor; 2], sums: &[Reg]) {
     }
 }
 
-/// Emits the stores of the thread's sums to the result that begins at an address, with so many columns.
-fn write(
+/// Emits the addition of the thread's sums to the result that begins at an address, with so many columns,
+/// or their stores if the predicate is false: it has none yet.
+fn add(
     asm: &mut Assembly,
     ty: Ty,
     factors: &[Factor; 2],
     (pairs, columns): ([Reg; 2], Reg),
-    result: Reg,
+    (result, has_sums): (Reg, Reg),
     sums: &[Reg],
 ) {
     let mut all = factors.iter().zip(pairs).map(|(factor, pair)| {
@@ -321,7 +341,12 @@ fn write(
             let exists = value!(asm, Predicate, "and.pred", "{row_exists}, {column_exists}");
             let at = value!(asm, B64, "add.u64", "{row}, {column}");
             let to = value!(asm, B64, "mad.lo.u64", "{at}, {}, {result}", ty.size());
-            emit!(asm, "@{exists} st.global.{} [{to}], {sum}", Class::of(ty).ty());
+            let class = Class::of(ty);
+            let (before, reads) = (asm.constant(zero(ty)), asm.register(Class::Predicate));
+            emit!(asm, "and.pred {reads}, {exists}, {has_sums}");
+            emit!(asm, "@{reads} ld.global.{} {before}, [{to}]", class.ty());
+            emit!(asm, "add.rn.{} {before}, {before}, {sum}", class.ty());
+            emit!(asm, "@{exists} st.global.{} [{to}], {before}", class.ty());
         }
     }
 }
