@@ -256,7 +256,7 @@ def host():
 def driver_version():
     """Returns the version of the kernel's driver, which the driver library itself does not tell."""
     try:
-        found = re.search(r"Kernel Module\D*([\d.]+)", Path("/proc/driver/nvidia/version").read_text())
+        found = re.search(r"Kernel Module.*?(\d+\.[\d.]+)", Path("/proc/driver/nvidia/version").read_text())
         if found:
             return found[1]
     except OSError:

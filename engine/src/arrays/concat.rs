@@ -278,7 +278,7 @@ struct Appended {
     begin: Arg,
     /// The index at which its second part begins.
     behind: Arg,
-    /// Its length.
+    /// The length of each row.
     lengths: Arg,
 }
 

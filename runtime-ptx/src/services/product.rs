@@ -36,6 +36,10 @@ const SIDE: u32 = 64;
 /// The places along `k` that are in shared memory at a time. A chunk is a multiple of it.
 const PLACES: u32 = 16;
 
+/// The columns of tiles that are computed row by row before the next columns: as many tiles at a time as a
+/// large device holds lie in a square then, so that the factors they read stay in its cache.
+const GROUP_TILES: u32 = 16;
+
 /// The elements from a place to the next in shared memory: with 64, threads that store the places of a row
 /// would all wait for the same bank.
 const PITCH: u32 = SIDE + 2;
@@ -136,8 +140,10 @@ fn tiles(name: &str, ty: Ty) -> String {
         Factor::new(&mut code, ty, [right, right_starts, right_turned, columns], column_pair),
     ];
     let asm = &mut code.asm;
-    let across = value!(asm, B64, "add.s64", "{columns}, {}", SIDE - 1);
-    emit!(asm, "shr.u64 {across}, {across}, {}", SIDE.ilog2());
+    let [down, across] = [rows, columns].map(|count| {
+        let tiles = value!(asm, B64, "add.s64", "{count}, {}", SIDE - 1);
+        value!(asm, B64, "shr.u64", "{tiles}, {}", SIDE.ilog2())
+    });
     let sums: Vec<Reg> = (0..OWN * OWN).map(|_| asm.register(Class::of(ty))).collect();
     let [task, begin, end, place, done] = [(); 5].map(|()| asm.register(Class::B64));
     emit!(asm, "cvt.u64.u32 {task}, {}", code.block);
@@ -150,9 +156,10 @@ fn tiles(name: &str, ty: Ty) -> String {
         emit!(asm, "@{over} bra {last}");
         let of_part = value!(asm, B64, "div.u64", "{task}, {tiles}");
         let tile = value!(asm, B64, "rem.u64", "{task}, {tiles}");
-        for (factor, operation) in factors.iter().zip(["div", "rem"]) {
-            emit!(asm, "{operation}.u64 {}, {tile}, {across}", factor.first);
-            emit!(asm, "shl.b64 {0}, {0}, {1}", factor.first, SIDE.ilog2());
+        let [row, column] = [&factors[0], &factors[1]].map(|factor| factor.first);
+        place_of(asm, tile, (down, across), (row, column));
+        for first in [row, column] {
+            emit!(asm, "shl.b64 {first}, {first}, {}", SIDE.ilog2());
         }
         emit!(asm, "mul.lo.u64 {begin}, {of_part}, {part}");
         emit!(asm, "add.u64 {end}, {begin}, {part}");
@@ -199,6 +206,20 @@ fn tiles(name: &str, ty: Ty) -> String {
         emit!(code.asm, "add.u64 {task}, {task}, {stride}");
     });
     code.finish()
+}
+
+/// Emits the row and the column of a tile by its number, in tiles. Tiles are numbered row by row in groups of
+/// [`GROUP_TILES`] columns.
+fn place_of(asm: &mut Assembly, tile: Reg, (down, across): (Reg, Reg), (row, column): (Reg, Reg)) {
+    let in_group = value!(asm, B64, "mul.lo.u64", "{down}, {GROUP_TILES}");
+    let group = value!(asm, B64, "div.u64", "{tile}, {in_group}");
+    let within = value!(asm, B64, "rem.u64", "{tile}, {in_group}");
+    let first = value!(asm, B64, "mul.lo.u64", "{group}, {GROUP_TILES}");
+    let width = value!(asm, B64, "sub.u64", "{across}, {first}");
+    let width = value!(asm, B64, "min.u64", "{width}, {GROUP_TILES}");
+    emit!(asm, "div.u64 {row}, {within}, {width}");
+    emit!(asm, "rem.u64 {column}, {within}, {width}");
+    emit!(asm, "add.u64 {column}, {column}, {first}");
 }
 
 impl Factor {

@@ -23,7 +23,8 @@ pub(super) fn cases(cases: &mut Vec<Case>) {
         transpose(cases, sizes, |x| x as u8);
         transpose(cases, sizes, |x| x % 3 == 0);
     }
-    for sizes in [[1, 1, 1], [3, 5, 7], [70, 65, 300], [1, 130, 16], [2, 3, 9000], [5, 2, 0]] {
+    let small = [[1, 1, 1], [3, 5, 7], [5, 2, 0]];
+    for sizes in small.into_iter().chain([[70, 65, 300], [2, 3, 9000], [70, 1100, 5]]) {
         for turned in [[0, 0], [0, 1], [1, 0], [1, 1]] {
             product(cases, sizes, turned, |x| x);
             product(cases, sizes, turned, |x| x as f32);
