@@ -49,12 +49,13 @@ const MAX_UNUSED_MODULES: usize = 256;
 /// The bytes of the record that say which launch failed, where and why, without the text.
 const HEAD_BYTES: usize = offset::TEXT;
 
-/// The costs of the driver, estimated for a device on PCI Express; `bench/gpu` measures them.
+/// The costs of the driver, as `bench/gpu` measured them on an H100 in a virtual machine
+/// (`bench/results/gpu-2026-11-26.md`); that of transfers is estimated for PCI Express.
 const COSTS: Costs = Costs {
-    launch_ns: 4_000,
-    drain_ns: 12_000,
-    read_ns: 8_000,
-    write_ns: 4_000,
+    launch_ns: 8_000,
+    drain_ns: 4_000,
+    read_ns: 13_000,
+    write_ns: 8_000,
     transfer_ns_per_mib: 50_000,
 };
 
