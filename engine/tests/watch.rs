@@ -172,7 +172,7 @@ fn what_cannot_be_watched() {
             "function g(x) = x; set trace g 99999999999999999999;",
             "this number is too large for a command",
         ),
-        ("set print_length -3;", "`print_length` wants a number"),
+        ("set print_length -3;", "`print_length` wants a number, or `all`"),
     ] {
         let (_, errors) = run(text);
         assert_eq!(errors, [why], "{text}");
@@ -198,4 +198,16 @@ fn the_status_says_what_is_watched() {
         }
     });
     assert!(said.ends_with("arg_check on\nprofile g on\ntrace g 2"), "{said}");
+}
+
+#[test]
+fn all_of_a_sequence_is_shown() {
+    let mut session = Session::new(Settings::default());
+    let mut said = String::new();
+    session.enter("text", "set print_length all; show status;", &mut |event| {
+        if let Event::Text(text) = event {
+            said = text;
+        }
+    });
+    assert!(said.contains("print_length all"), "{said}");
 }

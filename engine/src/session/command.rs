@@ -326,9 +326,10 @@ impl Session {
         let words: Vec<String> = command.args.iter().map(word).collect();
         let words: Vec<&str> = words.iter().map(String::as_str).collect();
         match &words[..] {
+            ["print_length", "all"] => self.settings.print_length = None,
             ["print_length", n] => {
-                let n: usize = n.parse().map_err(|_| "`print_length` wants a number".to_owned())?;
-                self.settings.print_length = Some(n);
+                let wrong = |_| "`print_length` wants a number, or `all`".to_owned();
+                self.settings.print_length = Some(n.parse().map_err(wrong)?);
             }
             ["precision", "32"] => self.settings.precision = super::Precision::Bits32,
             ["precision", "64"] => self.settings.precision = super::Precision::Bits64,
@@ -462,7 +463,7 @@ describe name;       what a function does
 apropos word;        names that contain a word
 show code name;      the text of a function
 show status;         the settings
-set print_length n;  how much of a sequence is shown
+set print_length n;  how much of a sequence is shown, or `all`
 set precision 32;    32- or 64-bit numbers
 set trace name n;    show its calls: 1 that they happen, 2 with arguments and results,
                      3 and bindings, 4 and those inside apply-to-each; 0 not at all

@@ -193,6 +193,7 @@ pub(super) fn operands(place: &Place<'_>, verb: &str, words: usize, out: &mut Bu
         ("set", 0, _) => {
             all(&["print_length", "precision", "arg_check", "verbose", "trace", "profile"]);
         }
+        ("set", 1, Some("print_length")) => all(&["all"]),
         ("set", 1, Some("precision")) => all(&["32", "64"]),
         ("set", 1, Some("arg_check" | "verbose")) => all(&["on", "off"]),
         ("set", 1, Some("trace" | "profile")) => return true,
