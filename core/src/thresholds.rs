@@ -101,9 +101,9 @@ pub struct Thresholds {
 
     /// Elements read in all up to which sequential code that calls itself may leave the device.
     ///
-    /// The host executes such code for a device whose work items cannot. A level of a quicksort costs about
-    /// 18 launches and 4 waits, 0.3 ms on an H100, and a million elements, of which fifteen levels were done
-    /// there, took one core of the host 25 ms: 64 thousand take about as long as the levels that are left.
+    /// The host executes such code for a device whose work items cannot. For the rest of a quicksort of a
+    /// million ints one core takes 25 ms; each level that stays on an H100 costs about 18 launches and 4 waits,
+    /// 0.3 ms. With 64 thousand elements the two take about as long.
     pub max_elements_off_device: u64,
 
     /// Calls of a recursive function after which the rest of the recursion may leave the device, however
@@ -189,12 +189,13 @@ pub struct Thresholds {
     /// short, and a kernel with one thread per segment appends them.
     pub max_host_appended_segments: usize,
 
-    /// Elements of a row, on average, up to which a thread copies it, of any number of rows that are
-    /// appended or listed at the elements of an apply-to-each.
+    /// Elements for each row, in the arrays that rows are cut from, up to which a thread copies each row, of
+    /// any number of rows that are appended or listed at the elements of an apply-to-each.
     ///
-    /// A thread of a GPU copies an element in the time of a load from memory, about half a microsecond,
-    /// while kernels over all elements cost some launches of a few microseconds each. A thread of a CPU
-    /// copies rows of any length as fast as the memory can.
+    /// The arrays are asked, and not the rows, whose lengths the host would have to wait for. A thread of a GPU
+    /// copies an element in the time of a load from memory, about half a microsecond, while kernels over all
+    /// elements cost some launches of a few microseconds each. A thread of a CPU copies rows of any length as
+    /// fast as the memory can.
     pub max_elements_copied_by_thread: usize,
 
     /// The factor by which a pool must exceed its used elements before these are copied out of it.

@@ -195,10 +195,15 @@ impl Rematerialisation<'_, '_> {
             more.own.insert(var);
         } else {
             for atom in binding.op.operands() {
-                if let Atom::Var(operand) = atom
-                    && !self.expand(operand, at, more)
-                    && binding.space == at.over
-                {
+                let Atom::Var(operand) = atom else { continue };
+                let before = more.clone();
+                let is_known = self.expand(operand, at, more);
+                // A value that is in memory anyway need not be made of several others that are.
+                let is_dear = self.stored.contains(&operand) && more.own.len() > 1;
+                if is_dear {
+                    *more = before;
+                }
+                if (is_dear || !is_known) && binding.space == at.over {
                     // The operand is loaded from memory.
                     more.own.insert(operand);
                 }
@@ -232,7 +237,7 @@ fn add_loads(binding: &Let, before: &[Let], read: &mut FxHashSet<Var>) {
 }
 
 /// The operations that compute a value again.
-#[derive(Default)]
+#[derive(Clone, Default)]
 struct Repetition {
     /// The operations, in order.
     lets: Vec<Let>,

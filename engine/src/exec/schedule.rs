@@ -200,7 +200,7 @@ impl<'p> Schedule<'p> {
     }
 
     /// Returns the parts of a kernel that copies whole rows beside other steps, if those are too long for a
-    /// thread each.
+    /// thread each. Only rows that lie in memory before the kernel are asked.
     fn rows_beside(
         &self,
         frame: &mut CallFrame<'p>,
@@ -357,8 +357,7 @@ impl<'p> Schedule<'p> {
         elements_of(memory, columns, ty) > most
     }
 
-    /// Makes a list at each element, unless there are too many for the host to describe, or so little in them
-    /// that a thread for each copies it at once.
+    /// Makes a list at each element, unless there is so little in them that a thread for each copies it at once.
     fn list_rows(
         &self,
         frame: &mut CallFrame<'p>,

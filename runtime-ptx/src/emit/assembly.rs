@@ -123,11 +123,11 @@ impl Assembly {
         any
     }
 
-    /// Emits the meeting of the lanes of a warp. `bar.sync` is for warps whose lanes execute it
-    /// together: the compiler of PTX takes them to be together behind it, and makes a shuffle one of
-    /// those who happen to be. Lanes that a branch has parted need not have met where the branch
-    /// ends, in a loop that only some of them enter by its head, say. Where the compiler sees that
-    /// they have, this costs nothing.
+    /// Emits the reconvergence of the lanes of a warp. `bar.sync` is for warps whose lanes execute it
+    /// together: the compiler of PTX assumes that they are together behind it, and compiles a shuffle there for
+    /// those lanes alone that happen to be. Lanes that diverged need not have reconverged where the branch ends,
+    /// in a loop that only some of them enter by its head, say. Where the compiler sees that they have, this
+    /// costs nothing.
     fn converge(&mut self) {
         self.instruction(format_args!("bar.warp.sync -1"));
     }

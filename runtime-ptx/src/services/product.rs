@@ -75,6 +75,9 @@ struct Factor {
     held: Vec<Reg>,
     /// The address in shared memory of the thread's first pair of items.
     from: Reg,
+    /// The element of places that do not exist: the products of those of both factors are -0, which changes
+    /// no sum.
+    padding: Literal,
 }
 
 /// Emits the entries, under names by their numbers.
@@ -136,8 +139,20 @@ fn tiles(name: &str, ty: Ty) -> String {
     let row_pair = value!(code.asm, B32, "shr.u32", "{thread}, 4");
     let column_pair = value!(code.asm, B32, "and.b32", "{thread}, 15");
     let factors = [
-        Factor::new(&mut code, ty, [left, left_starts, left_turned, rows], row_pair),
-        Factor::new(&mut code, ty, [right, right_starts, right_turned, columns], column_pair),
+        Factor::new(
+            &mut code,
+            ty,
+            [left, left_starts, left_turned, rows],
+            row_pair,
+            minus_zero(ty),
+        ),
+        Factor::new(
+            &mut code,
+            ty,
+            [right, right_starts, right_turned, columns],
+            column_pair,
+            zero(ty),
+        ),
     ];
     let asm = &mut code.asm;
     let [down, across] = [rows, columns].map(|count| {
@@ -230,6 +245,7 @@ impl Factor {
         ty: Ty,
         [pool, starts, turned, count]: [Reg; 4],
         pair: Reg,
+        padding: Literal,
     ) -> Factor {
         let memory = code.shared(PITCH as usize * PLACES as usize * ty.size());
         let thread = code.thread;
@@ -253,7 +269,7 @@ impl Factor {
         let from = value!(asm, B32, "mad.lo.s32", "{pair}, {}, {memory}", 2 * ty.size());
         let first = asm.register(Class::B64);
         let (item, place, to) = ((first_item, items), (first_place, places), (to, slots));
-        Factor { pool, starts, turned, count, first, item, place, to, begins, held, from }
+        Factor { pool, starts, turned, count, first, item, place, to, begins, held, from, padding }
     }
 
     /// Emits the loads of the indices at which the rows of the thread's elements begin, for the places from
@@ -280,7 +296,7 @@ impl Factor {
         value!(asm, B64, "add.u64", "{first}, {own}")
     }
 
-    /// Emits the loads of the thread's elements of the places from one on, to below `end`; others are 0. Then
+    /// Emits the loads of the thread's elements of the places from one on, to below `end`. Then
     /// emits those of the beginnings of rows for the places behind them.
     fn load(&self, asm: &mut Assembly, ty: Ty, place: Reg, end: Reg) {
         for (at, (begin, held)) in self.begins.iter().zip(&self.held).enumerate() {
@@ -291,7 +307,7 @@ impl Factor {
             let column = asm.select(self.turned, Class::B64, item.into(), place.into());
             let index = value!(asm, B64, "add.u64", "{begin}, {column}");
             let address = value!(asm, B64, "mad.lo.u64", "{index}, {}, {}", ty.size(), self.pool);
-            asm.move_to(*held, zero(ty).into());
+            asm.move_to(*held, self.padding.into());
             emit!(asm, "@{inside} ld.global.{} {held}, [{address}]", Class::of(ty).ty());
         }
         let next = value!(asm, B64, "add.u64", "{place}, {PLACES}");
@@ -363,7 +379,8 @@ fn add(
             let at = value!(asm, B64, "add.u64", "{row}, {column}");
             let to = value!(asm, B64, "mad.lo.u64", "{at}, {}, {result}", ty.size());
             let class = Class::of(ty);
-            let (before, reads) = (asm.constant(zero(ty)), asm.register(Class::Predicate));
+            // Nothing is changed by the addition of -0.
+            let (before, reads) = (asm.constant(minus_zero(ty)), asm.register(Class::Predicate));
             emit!(asm, "and.pred {reads}, {exists}, {has_sums}");
             emit!(asm, "@{reads} ld.global.{} {before}, [{to}]", class.ty());
             emit!(asm, "add.rn.{} {before}, {before}, {sum}", class.ty());
@@ -423,6 +440,11 @@ fn poll(asm: &mut Assembly, places: Reg, end: Label) {
     failure::record(asm, 0, Operand::Reg(places), &Details::Interrupted);
     emit!(asm, "bra {end}");
     asm.place(goes_on);
+}
+
+/// The float -0 of a type.
+fn minus_zero(ty: Ty) -> Literal {
+    if ty == Ty::F32 { Literal::F32(1 << 31) } else { Literal::F64(1 << 63) }
 }
 
 /// The float 0 of a type.

@@ -84,6 +84,13 @@ fn ranks(
     }
 }
 
+/// A kernel that multiplies matrices of elements of type `TY`.
+const MULTIPLY: &str =
+    "kernel \"k\"(v0: i64, v1: [TY], v2: [i64], v3: i64, v4: [TY], v5: [i64], v6: i64, \
+                        v7: i64, v8: i64, v9: i64, v10: [TY]) over flat v0 at v11 {
+  extern multiply(v1, v2, v3, v4, v5, v6, v7, v8, v9, v10)
+}";
+
 /// The product of two matrices of small ints, which is exact in any order: rows, columns and the sums'
 /// lengths; a factor that is turned is given by its columns. Rows lie apart from each other.
 fn product<T: Copy>(
@@ -120,12 +127,7 @@ fn product<T: Copy>(
     let ((left, left_starts), (right, right_starts)) =
         (factor(rows, turned[0]), factor(columns, turned[1]));
     let (ty, sums) = (left.ty(), Data::from(sums));
-    let text = format!(
-        "kernel \"k\"(v0: i64, v1: [{ty}], v2: [i64], v3: i64, v4: [{ty}], v5: [i64], v6: i64, v7: i64, \
-         v8: i64, v9: i64, v10: [{ty}]) over flat v0 at v11 {{
-  extern multiply(v1, v2, v3, v4, v5, v6, v7, v8, v9, v10)
-}}"
-    );
+    let text = MULTIPLY.replace("TY", &ty.to_string());
     let name = format!("multiply {rows}, {columns}, {depth} {turned:?} {ty}");
     let mut case = Case::new(name, text).i64(1);
     for (pool, starts, turned) in [(left, left_starts, turned[0]), (right, right_starts, turned[1])]

@@ -1,5 +1,6 @@
 //! Kernels that are split: those over a single element into steps that the host evaluates and kernels
-//! between them, and those that copy long rows into what the array library does and kernels between that.
+//! between them, and those that copy long rows into copies, done by the array library, and kernels for the
+//! steps between them.
 //!
 //! [`eligibility`](crate::strategy::eligibility) decides which steps the host evaluates.
 
