@@ -186,7 +186,8 @@ pub struct Thresholds {
     /// Segments up to which appending segment by segment is one copy by all threads.
     ///
     /// The host computes the descriptor of the result. With more segments, each is taken to be
-    /// short, and a kernel with one thread per segment appends them.
+    /// short, and a kernel with one thread per segment appends them. It is zero on a device with memory of
+    /// its own: there the next threshold decides.
     pub max_host_appended_segments: usize,
 
     /// Elements for each row, in the arrays that rows are cut from, up to which a thread copies each row, of

@@ -10,6 +10,7 @@
 //! | Which component executes a kernel? | [`crate::strategy::eligibility::placement`] | [`walk`], the engine |
 //! | What is the extent of an index space computed from? | [`extent_rule`] | [`walk`], the engine |
 //! | Which kernels are launched between the steps of the host? | [`next_part`] | [`walk`], the engine |
+//! | Which steps of a kernel copy rows that may be long? | [`rows_parts`] | the engine |
 //! | Which variant of a kernel is launched? | [`variant`] | [`walk`], the engine |
 //!
 //! [`walk`] interprets a program abstractly by these rules. Its visitors are the list of kernels that
