@@ -22,7 +22,7 @@ const SIZES: [[usize; 3]; 5] = [[1, 1, 20], [3, 2, 20], [65, 70, 256], [20, 67, 
 fn floats(seed: u64, count: usize) -> Vec<f64> {
     let float = |at: usize| {
         let bits = bits(seed, at as i64) as u64;
-        let scale = if bits % 5 == 0 { 1e-200 } else { 1.0 };
+        let scale = if bits.is_multiple_of(5) { 1e-200 } else { 1.0 };
         ((bits >> 11) as f64 / (1u64 << 52) as f64 - 1.0) * scale
     };
     (0..count).map(float).collect()
