@@ -16,9 +16,9 @@
 //! loaded by neighbouring threads.
 
 use super::address::AddressSpace;
-use super::assembly::{Assembly, Class, Label, Operand, Reg, emit};
+use super::assembly::{Assembly, Class, Label, Reg, emit};
 use super::collective::WARP_THREADS;
-use super::failure::{self, Details};
+use super::failure;
 use super::frame::Entry;
 use super::program::{Collect, RANGE_BINS, untouched};
 use super::shape::BLOCK_THREADS;
@@ -99,7 +99,7 @@ impl Collect {
         self.add(asm, entry, &shared);
         asm.barrier();
         emit!(asm, "add.s64 {from}, {from}, {BLOCK_THREADS}");
-        poll(asm, from, end);
+        failure::poll_block(asm, from, (INTERRUPT_POLL_ITEMS, BLOCK_THREADS), end);
         emit!(asm, "bra {next}");
         asm.place(done);
         let first = asm.register(Class::B64);
@@ -264,20 +264,4 @@ fn in_shared(asm: &mut Assembly, array: Reg, index: Reg, size: usize) -> Reg {
     let address = asm.register(Class::B32);
     emit!(asm, "mad.lo.s32 {address}, {index}, {size}, {array}");
     address
-}
-
-/// Emits a look of the block at the interrupt word, now and then; the entry ends at `end` if it is
-/// set. `items` are those gone over, the same for all threads.
-fn poll(asm: &mut Assembly, items: Reg, end: Label) {
-    let (low, often, goes_on) =
-        (asm.register(Class::B64), asm.register(Class::Predicate), asm.label());
-    emit!(asm, "and.b64 {low}, {items}, {}", INTERRUPT_POLL_ITEMS - 1);
-    emit!(asm, "setp.ge.u64 {often}, {low}, {BLOCK_THREADS}");
-    emit!(asm, "@{often} bra {goes_on}");
-    let interrupted = failure::is_interrupted(asm);
-    let any = asm.barrier_any(interrupted);
-    emit!(asm, "@!{any} bra {goes_on}");
-    failure::record(asm, 0, Operand::Reg(items), &Details::Interrupted);
-    emit!(asm, "bra {end}");
-    asm.place(goes_on);
 }

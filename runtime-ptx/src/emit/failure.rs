@@ -131,6 +131,23 @@ pub fn is_interrupted(asm: &mut Assembly) -> Reg {
     set
 }
 
+/// Emits a look of a block at the interrupt word once in `every` counts, a power of two; the entry ends at `end`
+/// if it is set. `done` is a count that all threads of the block share, and grows by `step` from one look to
+/// the next.
+pub fn poll_block(asm: &mut Assembly, done: Reg, (every, step): (u32, u32), end: Label) {
+    let (low, seldom, goes_on) =
+        (asm.register(Class::B64), asm.register(Class::Predicate), asm.label());
+    emit!(asm, "and.b64 {low}, {done}, {}", every - 1);
+    emit!(asm, "setp.ge.u64 {seldom}, {low}, {step}");
+    emit!(asm, "@{seldom} bra {goes_on}");
+    let interrupted = is_interrupted(asm);
+    let any = asm.barrier_any(interrupted);
+    emit!(asm, "@!{any} bra {goes_on}");
+    record(asm, 0, Operand::Reg(done), &Details::Interrupted);
+    emit!(asm, "bra {end}");
+    asm.place(goes_on);
+}
+
 fn record_address(asm: &mut Assembly) -> Reg {
     asm.global_param(PARAMS[0])
 }

@@ -133,6 +133,19 @@ impl EntryCode {
         self.asm.place(end);
     }
 
+    /// Emits a loop over tasks by their numbers below `tasks`, of which each block takes every n-th; `body` is
+    /// given the number.
+    pub fn each_task(&mut self, tasks: Reg, body: impl FnOnce(&mut EntryCode, Reg)) {
+        let task = value!(self.asm, B64, "cvt.u64.u32", "{}", self.block);
+        let stride = value!(self.asm, B64, "cvt.u64.u32", "{}", self.blocks);
+        self.repeat(|code, _, end| {
+            let over = value!(code.asm, Predicate, "setp.ge.u64", "{task}, {tasks}");
+            emit!(code.asm, "@{over} bra {end}");
+            body(code, task);
+            emit!(code.asm, "add.u64 {task}, {task}, {stride}");
+        });
+    }
+
     /// Emits the sum of the values of the threads before each thread of the block, of 32-bit or
     /// 64-bit ints. `sums` is the address of 8 bytes for each warp in shared memory, which no thread
     /// accesses any more.

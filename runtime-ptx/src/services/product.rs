@@ -17,8 +17,8 @@
 
 use super::code::{EntryCode, value};
 use super::steps::{Argument, Steps};
-use crate::emit::assembly::{Assembly, Class, Label, Operand, Reg, emit};
-use crate::emit::failure::{self, Details};
+use crate::emit::assembly::{Assembly, Class, Reg, emit};
+use crate::emit::failure;
 use crate::emit::frame::BLOCK_THREADS;
 use nesl_runtime::kir::{Literal, Ty};
 use nesl_runtime::services::product::{CHUNK, PART_CHUNKS, is_in_parts};
@@ -160,15 +160,11 @@ fn tiles(name: &str, ty: Ty) -> String {
         value!(asm, B64, "shr.u64", "{tiles}, {}", SIDE.ilog2())
     });
     let sums: Vec<Reg> = (0..OWN * OWN).map(|_| asm.register(Class::of(ty))).collect();
-    let [task, begin, end, place, done] = [(); 5].map(|()| asm.register(Class::B64));
-    emit!(asm, "cvt.u64.u32 {task}, {}", code.block);
+    let [begin, end, place, done] = [(); 4].map(|()| asm.register(Class::B64));
     asm.move_to(done, Literal::I64(0).into());
-    let stride = value!(code.asm, B64, "cvt.u64.u32", "{}", code.blocks);
     let leave = code.end();
-    code.repeat(|code, _, last| {
+    code.each_task(tasks, |code, task| {
         let asm = &mut code.asm;
-        let over = value!(asm, Predicate, "setp.ge.u64", "{task}, {tasks}");
-        emit!(asm, "@{over} bra {last}");
         let of_part = value!(asm, B64, "div.u64", "{task}, {tiles}");
         let tile = value!(asm, B64, "rem.u64", "{task}, {tiles}");
         let [row, column] = [&factors[0], &factors[1]].map(|factor| factor.first);
@@ -215,10 +211,9 @@ fn tiles(name: &str, ty: Ty) -> String {
             add(asm, ty, &factors, (pairs, columns), (result, has_sums), &sums);
             sums.iter().for_each(|sum| asm.move_to(*sum, zero.into()));
             asm.place(added);
-            poll(asm, done, leave);
+            failure::poll_block(asm, done, (INTERRUPT_POLL_PLACES, PLACES), leave);
             emit!(asm, "@{is_last} bra {computed}");
         });
-        emit!(code.asm, "add.u64 {task}, {task}, {stride}");
     });
     code.finish()
 }
@@ -425,21 +420,6 @@ fn sums(name: &str, ty: Ty) -> String {
         emit!(asm, "add.u64 {at}, {at}, {stride}");
     });
     code.finish()
-}
-
-/// Emits a look of the block at the interrupt word, now and then; the entry ends at `end` if it is set.
-/// `places` are those computed, the same for all threads.
-fn poll(asm: &mut Assembly, places: Reg, end: Label) {
-    let (seldom, goes_on) = (asm.register(Class::Predicate), asm.label());
-    let low = value!(asm, B64, "and.b64", "{places}, {}", INTERRUPT_POLL_PLACES - 1);
-    emit!(asm, "setp.ne.u64 {seldom}, {low}, 0");
-    emit!(asm, "@{seldom} bra {goes_on}");
-    let interrupted = failure::is_interrupted(asm);
-    let any = asm.barrier_any(interrupted);
-    emit!(asm, "@!{any} bra {goes_on}");
-    failure::record(asm, 0, Operand::Reg(places), &Details::Interrupted);
-    emit!(asm, "bra {end}");
-    asm.place(goes_on);
 }
 
 /// The float -0 of a type.

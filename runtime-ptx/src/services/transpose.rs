@@ -51,20 +51,16 @@ pub fn emit(ty: Ty, name: &str) -> String {
         _ => ("u8", Class::B32),
     };
     let shared = code.shared((PITCH * SIDE * bytes) as usize);
-    let (lane, warp, block, blocks) = (code.lane, code.warp, code.block, code.blocks);
+    let (lane, warp) = (code.lane, code.warp);
     let asm = &mut code.asm;
     let along = value!(asm, B64, "cvt.u64.u32", "{lane}");
     let down = value!(asm, B64, "cvt.u64.u32", "{warp}");
-    let square = value!(asm, B64, "cvt.u64.u32", "{block}");
-    let stride = value!(asm, B64, "cvt.u64.u32", "{blocks}");
     let slot = value!(asm, B32, "mad.lo.s32", "{warp}, {PITCH}, {lane}");
     let stored = value!(asm, B32, "mad.lo.s32", "{slot}, {bytes}, {shared}");
     let slot = value!(asm, B32, "mad.lo.s32", "{lane}, {PITCH}, {warp}");
     let loaded = value!(asm, B32, "mad.lo.s32", "{slot}, {bytes}, {shared}");
-    code.repeat(|code, _, last| {
+    code.each_task(squares, |code, square| {
         let asm = &mut code.asm;
-        let over = value!(asm, Predicate, "setp.ge.u64", "{square}, {squares}");
-        emit!(asm, "@{over} bra {last}");
         let first_row = value!(asm, B64, "div.u64", "{square}, {across}");
         let first_column = value!(asm, B64, "rem.u64", "{square}, {across}");
         for first in [first_row, first_column] {
@@ -110,7 +106,6 @@ pub fn emit(ty: Ty, name: &str) -> String {
             emit!(asm, "ld.shared.{memory} {element}, [{loaded}+{}]", at * bytes);
             emit!(asm, "@{exists} st.global.{memory} [{to}], {element}");
         }
-        emit!(asm, "add.u64 {square}, {square}, {stride}");
     });
     code.finish()
 }

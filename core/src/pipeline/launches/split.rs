@@ -63,11 +63,12 @@ pub fn rows_parts(kernel: &Kernel) -> Option<Vec<RowsPart<'_>>> {
         is_local && step.space == kernel.space
     };
     let is_alone = kernel.masks.is_empty() && kernel.counts.is_empty();
-    if !is_alone || !kernel.lets.iter().all(is_plain) {
+    let copies = kernel.lets.iter().any(|step| copy_of_rows(step).is_some());
+    if !copies || !is_alone || !kernel.lets.iter().all(is_plain) {
         return None;
     }
     let mut parts = Vec::new();
-    let (mut at, mut any) = (0, false);
+    let mut at = 0;
     while let Some(step) = kernel.lets.get(at) {
         let operation = copy_of_rows(step);
         let others =
@@ -78,10 +79,9 @@ pub fn rows_parts(kernel: &Kernel) -> Option<Vec<RowsPart<'_>>> {
             Some(operation) => RowsPart::Rows(operation, step, origin, own),
             None => RowsPart::Launched(origin, own),
         });
-        any |= operation.is_some();
         at = next;
     }
-    any.then_some(parts)
+    Some(parts)
 }
 
 /// Returns the operation that a step is, if it appends or lists whole rows.
