@@ -29,6 +29,7 @@
 //! | [`parse`](parse()), [`print`](print()), [`verify`](verify()) | [`facts`]: recursion, allocation, work |
 //! | [`inline`]: small functions become part of their callers | [`liveness`]: what a pass over the elements needs |
 //! | [`simplify`]: dead marks go | [`alias`]: independent iterations |
+//! | [`loops`]: loops over arrays carry less and copy before they begin | |
 //! | [`common_subexpressions`]: values that are known are not computed again | |
 //! | [`ranges`], [`division`]: checks that cannot fail and divisions go | |
 //! | [`early_exit`]: tests of all elements end early | |
@@ -46,6 +47,7 @@ pub mod facts;
 pub mod inline;
 mod intrinsic;
 pub mod liveness;
+pub mod loops;
 mod mnemonic;
 mod op;
 mod operator;

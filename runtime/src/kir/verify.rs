@@ -4,8 +4,9 @@
 //!
 //! **Values.** Every value is defined at most once, by a parameter, an index of the space, the
 //! head of a loop, an instruction or a sink, and used only after that, in the same block or a
-//! block within it. (A number of the table that nothing defines is allowed.) Marks stay in the
-//! function, or the stage, that made them: they are not parameters, results, carried or yielded.
+//! block within it; the body of a `while` sees what its condition computes. (A number of the table
+//! that nothing defines is allowed.) Marks stay in the function, or the stage, that made them: they
+//! are not parameters, results, carried or yielded.
 //!
 //! **Types** of operations, with `int` for i32 and i64, `float` for f32 and f64:
 //!

@@ -67,7 +67,8 @@ pub fn rename_inst(inst: &mut Inst, to: &mut dyn FnMut(Value) -> Value) {
     }
 }
 
-fn rename_in_place(block: &mut Block, to: &mut dyn FnMut(Value) -> Value) {
+/// Renames every value of a block, defined or read.
+pub fn rename_in_place(block: &mut Block, to: &mut dyn FnMut(Value) -> Value) {
     for inst in &mut block.insts {
         rename_inst(inst, to);
     }

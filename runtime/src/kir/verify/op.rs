@@ -106,7 +106,9 @@ impl Checker<'_> {
                 for value in carried {
                     self.define(*value);
                 }
-                self.block(cond, &[BOOL]);
+                // The body sees what the condition computes.
+                crate::stack::with_stack(|| self.insts(cond));
+                self.yields(cond, &[BOOL]);
                 self.block(body, &types);
                 self.leave(outer);
                 types

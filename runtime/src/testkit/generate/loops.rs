@@ -147,4 +147,83 @@ impl Generator<'_> {
         self.loops -= 1;
         visible.arrays.push(Known { value: array, ty, length, own: true });
     }
+
+    /// A tail call that updates an array, which it may have to copy first, in some of its iterations.
+    pub(super) fn update(&mut self, body: &mut Body, visible: &mut Visible) {
+        let known = visible.arrays.iter().filter(|known| known.own).copied();
+        let known: Vec<Known> = known.collect();
+        if self.loops == 2 || known.is_empty() {
+            return self.fill(body, visible);
+        }
+        let Known { value: array, ty, length, .. } = self.choices.pick(&known);
+        let count = body.i64(length);
+        // The room of the array, as far as the loop knows: others read it below if there is none.
+        let owned = self.choices.below(4) == 0;
+        let init = [body.bool(true), body.i64(0), body.i64(if owned { length } else { 0 }), array];
+        let kinds = [
+            ValueTy::Scalar(Ty::Bool),
+            ValueTy::Scalar(Ty::I64),
+            ValueTy::Scalar(Ty::I64),
+            ValueTy::Array(ty),
+        ];
+        let carried = kinds.map(|ty| body.value(ty));
+        let [_, index, room, current] = carried;
+        let mark = (self.choices.below(2) == 0).then(|| body.mark());
+        let rounds = self.choices.below(12) as i64;
+        let updates = self.choices.below(3);
+        self.loops += 1;
+        body.begin();
+        let cond = body.end(vec![carried[0]]);
+        body.begin();
+        let rounds = body.i64(rounds);
+        let stop = body.binary(Binary::Ge, index, rounds);
+        body.begin();
+        let go = body.bool(false);
+        let last = body.end(vec![go, index, room, current]);
+        body.begin();
+        let mut inner = visible.clone();
+        let at = self.index(body, &inner, length);
+        inner.scalars.extend([(index, Ty::I64), (body.load(current, at), ty)]);
+        let mut state = vec![current, room];
+        for _ in 0..updates {
+            let often = self.scalar(body, &inner, Ty::Bool);
+            let value = self.inner(body, inner.clone(), &[ty], 3)[0];
+            let place = self.index(body, &inner, length);
+            body.begin();
+            let zero = body.i64(0);
+            let mine = body.binary(Binary::Gt, state[1], zero);
+            body.begin();
+            let as_it_is = body.end(state.clone());
+            body.begin();
+            let copy = body.alloc(ty, count);
+            body.copy(state[0], copy, count);
+            let copied = body.end(vec![copy, count]);
+            let op = Op::If { cond: mine, then: as_it_is, otherwise: copied };
+            let both = body.push(op, &[kinds[3], kinds[2]]);
+            body.store(both[0], place, value);
+            let updated = body.end(both);
+            body.begin();
+            let left = body.end(state.clone());
+            let op = Op::If { cond: often, then: updated, otherwise: left };
+            state = body.push(op, &[kinds[3], kinds[2]]);
+        }
+        let one = body.i64(1);
+        let next = body.binary(Binary::Add, index, one);
+        let go = body.bool(true);
+        let more = body.end(vec![go, next, state[1], state[0]]);
+        let mut yields = body.push(Op::If { cond: stop, then: last, otherwise: more }, &kinds);
+        if let Some(mark) = mark {
+            yields[3] = body
+                .push(Op::Compact { since: mark, keep: vec![(yields[3], count)] }, &kinds[3..])[0];
+        }
+        let turn = body.end(yields);
+        self.loops -= 1;
+        let op = Op::While { init: init.to_vec(), carried: carried.to_vec(), cond, body: turn };
+        let results = body.push(op, &kinds);
+        // The result may be the array itself.
+        let same = visible.arrays.iter_mut().filter(|known| known.value == array);
+        same.for_each(|known| known.own = false);
+        visible.scalars.push((results[1], Ty::I64));
+        visible.arrays.push(Known { value: results[3], ty, length, own: false });
+    }
 }

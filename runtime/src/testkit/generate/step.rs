@@ -29,6 +29,7 @@ impl Generator<'_> {
             25 => self.flagged(body, visible),
             26 | 27 => self.walk(body, visible),
             28 if self.recursion => self.fill(body, visible),
+            29 if self.recursion => self.update(body, visible),
             _ => self.check(body, visible),
         }
     }
