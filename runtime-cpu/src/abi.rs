@@ -9,6 +9,7 @@
 //! the words in [`chunk`].
 
 use crate::arena::{Arena, Bump};
+use crate::memory::Raw;
 use crate::workers::Workers;
 use nesl_runtime::runtime::Options;
 use std::mem::offset_of;
@@ -66,8 +67,12 @@ pub struct Env {
     pub workers: *const Workers,
     /// Not 0 when the launch has one chunk, so that a work item may use all threads.
     pub alone: i64,
-    /// The parts that the elements of the chunk emit: one vector for each output.
-    pub emitted: *mut Vec<u8>,
+    /// The parts that the elements of the chunk emit: one for each output.
+    pub emitted: *mut Part,
+    /// True if an emitted array is not used after that, so that it may be taken out of the arena.
+    pub emits_last: bool,
+    /// The result of the last rare call of the runtime.
+    pub result: i64,
 }
 
 impl Env {
@@ -88,7 +93,36 @@ impl Env {
             workers,
             alone: i64::from(alone),
             emitted: std::ptr::null_mut(),
+            emits_last: false,
+            result: 0,
         }
+    }
+}
+
+/// An array that was taken out of an arena.
+#[derive(Debug)]
+pub struct Taken {
+    /// The memory, which begins with the array.
+    pub raw: Raw,
+    /// The size of the array, in bytes.
+    pub bytes: usize,
+    /// The part of the memory that is counted as used, in bytes.
+    pub counted: usize,
+}
+
+/// The bytes that the elements of a chunk emit for an output.
+#[derive(Debug, Default)]
+pub struct Part {
+    /// An array that an element made: what is emitted first.
+    pub taken: Option<Taken>,
+    /// The bytes behind that.
+    pub bytes: Vec<u8>,
+}
+
+impl Part {
+    /// The size, in bytes.
+    pub fn len(&self) -> usize {
+        self.taken.as_ref().map_or(0, |taken| taken.bytes) + self.bytes.len()
     }
 }
 
@@ -108,6 +142,7 @@ pub mod offset {
     pub const DETAILS: i32 = offset_of!(Env, details) as i32;
     pub const DETAIL: i32 = offset_of!(Env, detail) as i32;
     pub const TEXT: i32 = offset_of!(Env, text) as i32;
+    pub const RESULT: i32 = offset_of!(Env, result) as i32;
     pub const TEXT_LENGTH: i32 = offset_of!(Env, text_length) as i32;
 }
 

@@ -10,9 +10,7 @@
 //! chunks:  [ arrays … | mark … garbage, kept, garbage ]  →  [ … | kept ]
 //! ```
 
-use crate::memory::{Memory, PAD};
-use crate::pages;
-use std::alloc::Layout;
+use crate::memory::{Memory, Raw};
 use std::sync::Arc;
 
 /// The alignment of every array of a work item, and the least memory it takes; in bytes.
@@ -23,6 +21,9 @@ pub const MIN_GARBAGE_BYTES: usize = 64 << 10;
 
 /// The size of the first chunk, in bytes.
 const FIRST_CHUNK_BYTES: usize = 64 << 10;
+
+/// Arrays of fewer bytes are not worth taking out of an arena instead of copying them.
+const MIN_TAKEN_BYTES: usize = 64 << 10;
 
 /// The largest size of a chunk that is kept between launches, in bytes.
 const MAX_KEPT_CHUNK_BYTES: usize = 1 << 20;
@@ -63,20 +64,16 @@ pub struct Arena {
 struct Chunk {
     start: *mut u8,
     size: usize,
+    raw: Raw,
 }
 
 // SAFETY: an arena owns its chunks, and `Workers` hands it to one thread at a time.
 unsafe impl Send for Arena {}
 
 impl Chunk {
-    fn layout(size: usize) -> Option<Layout> {
-        Layout::from_size_align(size.checked_add(2 * PAD)?, PAD).ok()
-    }
-
-    fn new(size: usize) -> Option<Chunk> {
-        let base = pages::alloc(Chunk::layout(size)?)?;
-        // SAFETY: the allocation has `PAD` bytes before the chunk.
-        Some(Chunk { start: unsafe { base.as_ptr().add(PAD) }, size })
+    fn new(size: usize, memory: &Memory) -> Option<Chunk> {
+        let raw = memory.raw(size)?;
+        Some(Chunk { start: raw.start(), size, raw })
     }
 
     fn end(&self) -> *mut u8 {
@@ -87,15 +84,6 @@ impl Chunk {
     fn contains(&self, at: *const u8) -> bool {
         // A mark may be at the end of the chunk.
         (self.start as usize..=self.start as usize + self.size).contains(&(at as usize))
-    }
-}
-
-impl Drop for Chunk {
-    fn drop(&mut self) {
-        if let Some(layout) = Chunk::layout(self.size) {
-            // SAFETY: `new` allocated with this layout, `PAD` bytes before `start`.
-            unsafe { std::alloc::dealloc(self.start.sub(PAD), layout) };
-        }
     }
 }
 
@@ -158,8 +146,10 @@ impl Arena {
 
     /// Gives all free chunks back to the runtime's memory.
     fn free_spare(&mut self) {
-        for chunk in self.spare.drain(..) {
-            self.memory.unreserve(chunk.size as u64);
+        for Chunk { size, mut raw, .. } in self.spare.drain(..) {
+            self.memory.unreserve(size as u64);
+            raw.touch(size);
+            self.memory.give_back(raw);
         }
     }
 
@@ -186,7 +176,7 @@ impl Arena {
         if !self.memory.reserve(size as u64) {
             return None;
         }
-        let chunk = Chunk::new(size);
+        let chunk = Chunk::new(size, &self.memory);
         if chunk.is_none() {
             self.memory.unreserve(size as u64);
         }
@@ -211,6 +201,40 @@ impl Arena {
         }
         self.chunks.push(chunk);
         start
+    }
+
+    /// Takes an array of `bytes` bytes, at this address, out of the arena, if it is most of what stands in its chunk;
+    /// returns the memory, and the bytes of it to be counted. Other arrays of the chunk stay readable as long
+    /// as the result lives. Unreserves the memory.
+    pub fn take(
+        &mut self,
+        bump: &mut Bump,
+        array: *const u8,
+        bytes: usize,
+    ) -> Option<(Raw, usize)> {
+        if bytes < MIN_TAKEN_BYTES {
+            return None;
+        }
+        // A list that grew has room for as many elements again.
+        let mostly = |chunk: &Chunk| chunk.start.cast_const() == array && bytes >= chunk.size / 2;
+        let at = self.chunks.iter().position(mostly)?;
+        let Chunk { size, mut raw, .. } = self.chunks.remove(at);
+        self.memory.unreserve(size as u64);
+        raw.touch(size);
+        // The work item ends by `reset`, which finds the chunk that is first then.
+        match self.chunks.last() {
+            Some(last) => {
+                (bump.next, bump.end) = (last.end(), last.end());
+            }
+            None => {
+                (bump.next, bump.end) = (std::ptr::null_mut(), std::ptr::null_mut());
+                self.grow(bump, 0);
+            }
+        }
+        bump.grown = 1;
+        // Blocks have so much more than they count, too.
+        let counted = if size - bytes <= size / 8 { bytes } else { size };
+        Some((raw, counted))
     }
 
     /// Returns the number of the chunk of an address that is not before the mark.
@@ -394,5 +418,34 @@ mod tests {
         }
         drop(arena);
         assert!(memory.reserve(u64::MAX), "all was given back");
+    }
+
+    #[test]
+    fn an_array_that_is_most_of_its_chunk_can_be_taken() {
+        const BYTES: usize = 1 << 20;
+        let memory = Memory::new(u64::MAX);
+        let mut arena = Arena::new(memory.clone());
+        let mut bump = Bump::default();
+        arena.enter(&mut bump);
+        let array = arena.grow(&mut bump, BYTES);
+        // SAFETY: the array has so many bytes.
+        unsafe { array.write_bytes(7, BYTES) };
+        assert!(arena.take(&mut bump, array, BYTES / 4).is_none(), "too small a part");
+        assert!(arena.take(&mut bump, array.wrapping_add(16), BYTES).is_none(), "no beginning");
+        let (raw, counted) = arena.take(&mut bump, array, BYTES).unwrap();
+        assert_eq!((raw.start(), counted), (array, BYTES));
+        let block = memory.adopt(raw, BYTES, counted).unwrap();
+        assert_eq!(memory.usage().0, BYTES as u64);
+        // The work item goes on, and ends.
+        let other = arena.grow(&mut bump, BYTES);
+        // SAFETY: both arrays have so many bytes.
+        unsafe {
+            other.write_bytes(9, BYTES);
+            assert_eq!((*block.start(), *block.start().add(BYTES - 1)), (7, 7));
+        }
+        arena.reset(&mut bump);
+        arena.rest();
+        drop((block, arena));
+        assert_eq!(memory.usage().0, 0);
     }
 }

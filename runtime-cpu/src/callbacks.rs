@@ -1,7 +1,7 @@
 //! The allocation routines that compiled code calls: the slow halves of `alloc` and `compact`, and
 //! `emit`.
 
-use crate::abi::{Env, Status};
+use crate::abi::{Env, Status, Taken};
 
 /// Allocates when the chunk is full. `bytes` is a multiple of [`ALIGN`](crate::arena::ALIGN), or
 /// below 0 when it is too large to be represented. Returns null if there is no memory; the first
@@ -63,11 +63,19 @@ pub unsafe extern "C" fn emit(env: *mut Env, output: i64, from: *const u8, bytes
     // SAFETY: the caller passes its own environment, to which nothing else refers meanwhile.
     let env = unsafe { &mut *env };
     // SAFETY: a kernel that emits is given an arena, which this thread alone uses.
-    let memory = unsafe { (*env.arena).memory() };
-    // SAFETY: the launcher keeps a vector for each output of the kernel, and the verifier has
+    let arena = unsafe { &mut *env.arena };
+    // SAFETY: the launcher keeps a part for each output of the kernel, and the verifier has
     // seen that there is such an output.
     let part = unsafe { &mut *env.emitted.add(output as usize) };
     let bytes = bytes.max(0) as usize;
+    if env.emits_last && part.len() == 0 {
+        let taken = arena.take(&mut env.memory, from, bytes);
+        part.taken = taken.map(|(raw, counted)| Taken { raw, bytes, counted });
+        if part.taken.is_some() {
+            return Status::Done as i32;
+        }
+    }
+    let (part, memory) = (&mut part.bytes, arena.memory());
     if part.capacity() - part.len() < bytes {
         let before = part.capacity();
         let more = (part.len() + bytes).max(2 * before).max(4096) - part.len();

@@ -8,12 +8,13 @@
 //!     ├─ callbacks, services   routines that compiled code calls
 //!     ├─ codegen    kir → machine code: vectors across elements, scalar code for the rest
 //!     ├─ modules    the cache of compiled modules; speculative compilation
+//!     ├─ pace       the times of a kernel's launches: whether other threads help
 //!     └─ launch     elements → chunks → threads; partial results combined
 //! ```
 //!
-//! Launches execute at once; failures wait until they are asked for. Chunks depend on the size of the
-//! space and the number of threads only, so that a launch gives the same bits each time; a launch of
-//! little work is one chunk on the calling thread.
+//! Launches execute at once; failures wait until they are asked for. Where a result depends on the chunks, these
+//! depend on the size of the space and the number of threads only, so that a launch gives the same bits each
+//! time; a launch of little work is one chunk on the calling thread.
 
 mod abi;
 mod arena;
@@ -23,6 +24,7 @@ mod codegen;
 mod launch;
 mod memory;
 mod modules;
+mod pace;
 mod pages;
 mod pool;
 mod services;

@@ -57,7 +57,7 @@ struct Free {
 
 /// An allocation with its padding.
 #[derive(Debug)]
-struct Raw {
+pub struct Raw {
     base: NonNull<u8>,
     /// The bytes before the padding.
     skip: usize,
@@ -71,6 +71,8 @@ struct Raw {
 
 // SAFETY: a `Raw` owns its allocation, which is not tied to a thread.
 unsafe impl Send for Raw {}
+// SAFETY: a shared reference gives the address alone; all access to the bytes goes through raw pointers.
+unsafe impl Sync for Raw {}
 
 /// A block of memory, freed when it is dropped.
 #[derive(Debug)]
@@ -118,6 +120,17 @@ impl Memory {
     fn alloc_counted(self: &Arc<Memory>, bytes: usize, at_most: bool) -> Result<Block, Failure> {
         let counted = if at_most { 0 } else { bytes };
         let used = self.use_more(counted, bytes)?;
+        let Some(raw) = self.raw(bytes) else {
+            self.used.fetch_sub(counted as u64, Relaxed);
+            return Err(self.exhausted(Some(bytes as u64)));
+        };
+        self.peak.fetch_max(used, Relaxed);
+        let [counted, touched] = [(); 2].map(|()| AtomicUsize::new(counted));
+        Ok(Block { raw: Some(raw), bytes, counted, touched, at_most, memory: self.clone() })
+    }
+
+    /// Returns an uncounted allocation of at least `bytes` bytes.
+    pub fn raw(&self, bytes: usize) -> Option<Raw> {
         let new = || {
             let place = if bytes < MIN_LARGE_BLOCK_BYTES {
                 0
@@ -126,16 +139,24 @@ impl Memory {
             };
             Raw::new(bytes, place * apart(bytes))
         };
-        let Some(raw) = self.reuse(bytes).or_else(new).or_else(|| {
+        self.reuse(bytes).or_else(new).or_else(|| {
             self.trim(0);
             new()
-        }) else {
-            self.used.fetch_sub(counted as u64, Relaxed);
-            return Err(self.exhausted(Some(bytes as u64)));
-        };
+        })
+    }
+
+    /// Returns the first `bytes` bytes of an allocation as a block that counts as `counted` bytes. The caller has
+    /// unreserved what was reserved for it.
+    pub fn adopt(
+        self: &Arc<Memory>,
+        raw: Raw,
+        bytes: usize,
+        counted: usize,
+    ) -> Result<Block, Failure> {
+        let used = self.use_more(counted, bytes)?;
         self.peak.fetch_max(used, Relaxed);
         let [counted, touched] = [(); 2].map(|()| AtomicUsize::new(counted));
-        Ok(Block { raw: Some(raw), bytes, counted, touched, at_most, memory: self.clone() })
+        Ok(Block { raw: Some(raw), bytes, counted, touched, at_most: false, memory: self.clone() })
     }
 
     /// Counts more bytes as used, and returns how many are; fails if these are too many for a block of
@@ -190,7 +211,8 @@ impl Memory {
         Some(raw)
     }
 
-    fn give_back(&self, raw: Raw) {
+    /// Keeps an allocation for reuse.
+    pub fn give_back(&self, raw: Raw) {
         let mut free = self.free.lock().unwrap_or_else(PoisonError::into_inner);
         free.bytes += raw.touched as u64;
         free.blocks.push(raw);
@@ -264,6 +286,17 @@ impl Raw {
         Some(Raw { base, skip, capacity, touched: 0, lent: false })
     }
 
+    /// The address of the first byte behind the padding.
+    pub fn start(&self) -> *mut u8 {
+        // SAFETY: `skip` and the padding are part of the allocation.
+        unsafe { self.base.as_ptr().add(self.skip + PAD) }
+    }
+
+    /// Says that the first `bytes` bytes have been used, so that they have pages.
+    pub fn touch(&mut self, bytes: usize) {
+        self.touched = self.touched.max(bytes.min(self.capacity));
+    }
+
     fn layout(skip: usize, capacity: usize) -> Option<Layout> {
         Layout::from_size_align(capacity.checked_add(skip + 2 * PAD)?, PAD).ok()
     }
@@ -289,9 +322,7 @@ impl Drop for Raw {
 impl Block {
     /// The address of the first byte.
     pub fn start(&self) -> *mut u8 {
-        let raw = self.raw.as_ref().or_bug("a block has memory until it is dropped");
-        // SAFETY: `skip` and the padding are part of the allocation.
-        unsafe { raw.base.as_ptr().add(raw.skip + PAD) }
+        self.raw.as_ref().or_bug("a block has memory until it is dropped").start()
     }
 
     /// The size, in bytes.

@@ -13,9 +13,6 @@ use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
-/// Work that takes at most this long is not worth waking up another thread.
-const MAX_SINGLE_THREAD_TIME: Duration = Duration::from_micros(20);
-
 /// Copies of fewer bytes are not worth another thread.
 const MIN_PARALLEL_COPY_BYTES: usize = 1 << 20;
 
@@ -140,12 +137,12 @@ impl Workers {
         self.each_of(&Ranges::new(count, self.threads.min(count)), count, f);
     }
 
-    /// As [`Workers::each`]; but this thread begins alone, and goes on alone if all is done soon.
-    pub fn each_soon(&self, count: usize, f: &Work<'_>) {
+    /// As [`Workers::each`]; but this thread begins alone, and gets help only after so much time.
+    pub fn each_soon(&self, count: usize, alone: Duration, f: &Work<'_>) {
         let (ranges, begun) = (Ranges::new(count, self.threads.min(count)), Instant::now());
         let mut first = true;
         f(&mut || {
-            let soon = std::mem::take(&mut first) || begun.elapsed() < MAX_SINGLE_THREAD_TIME;
+            let soon = std::mem::take(&mut first) || begun.elapsed() < alone;
             soon.then(|| ranges.take(0)).flatten()
         });
         if !ranges.are_empty() {

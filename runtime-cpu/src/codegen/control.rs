@@ -1,5 +1,6 @@
 //! Instructions: control, memory, calls, failures.
 
+use super::cold::ColdCall;
 use super::emitter::{FunctionEmitter, flags};
 use crate::abi::{Status, offset};
 use crate::services::{self, Address};
@@ -148,7 +149,7 @@ impl<'a> FunctionEmitter<'a, '_> {
         let minus = self.int(-1);
         let bytes = self.b.ins().select(huge, minus, bytes);
         let args = [self.env, bytes];
-        let start = self.call_host(callbacks::grow as *const u8, &args, Some(types::I64));
+        let start = self.call_cold(ColdCall::Grow, &args);
         let start = start.or_bug("the allocation routine returns an address");
         let none = self.b.ins().icmp_imm_s(IntCC::Equal, start, 0);
         self.leave_if(none, Status::OutOfMemory);
@@ -162,7 +163,10 @@ impl<'a> FunctionEmitter<'a, '_> {
         let shift = i64::from(self.element_ty(from).size().trailing_zeros());
         let (from, to, count) = (self.get(from), self.get(to), self.get(count));
         let bytes = self.b.ins().ishl_imm_u(count, shift);
-        self.call_host(services::copy as *const u8, &[from, to, bytes], None);
+        match self.is_cold {
+            true => self.call_cold(ColdCall::Copy, &[from, to, bytes]),
+            false => self.call_host(services::copy as *const u8, &[from, to, bytes], None),
+        };
     }
 
     fn branch_op(&mut self, inst: &Inst, cond: kir::Value, then: &'a Block, otherwise: &'a Block) {
@@ -184,9 +188,15 @@ impl<'a> FunctionEmitter<'a, '_> {
         let (a, b) = (self.b.create_block(), self.b.create_block());
         let join = self.block_with(types);
         self.b.ins().brif(cond, a, &[], b, &[]);
-        for (at, block) in [(a, then), (b, otherwise)] {
+        for (at, block, other) in [(a, then, otherwise), (b, otherwise, then)] {
             self.b.switch_to_block(at);
+            let was_cold = self.is_cold;
+            if other.insts.is_empty() && copies_array(block) {
+                self.b.set_cold_block(at);
+                self.is_cold = true;
+            }
             self.block(block);
+            self.is_cold = was_cold;
             let yields = self.all(&block.yields);
             self.jump(join, &yields);
         }
@@ -355,7 +365,8 @@ impl<'a> FunctionEmitter<'a, '_> {
         }
         let count = self.int(keep.len() as i64);
         let args = [self.env, since, pairs, count];
-        self.call_host_checked(callbacks::compact as *const u8, &args);
+        let status = self.call_cold(ColdCall::Compact, &args);
+        self.leave_unless_done(status.or_bug("the compaction returns a status"));
         let top = self.env_load(types::I64, offset::NEXT);
         self.b.ins().stack_store(types::I64, top, attempt, 0);
         let moved: Vec<ir::Value> = (0..keep.len())
@@ -384,6 +395,13 @@ impl<'a> FunctionEmitter<'a, '_> {
         self.jump(done, &[]);
         self.b.switch_to_block(done);
     }
+}
+
+/// Returns true if one side of a branch copies an array before an update, or for more room; the other side does
+/// nothing. Most updates find the array copied.
+fn copies_array(block: &Block) -> bool {
+    let has = |wanted: fn(&Op) -> bool| block.insts.iter().any(|inst| wanted(&inst.op));
+    has(|op| matches!(op, Op::Alloc(..))) && has(|op| matches!(op, Op::Copy { .. }))
 }
 
 /// Returns true if a branch only selects between values, those of one side being constants. Reductions

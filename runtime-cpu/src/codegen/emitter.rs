@@ -5,6 +5,7 @@
 //! number of calls that may still nest, and return a [`Status`] before their results; a caller
 //! returns any status but [`Status::Done`] at once.
 
+use super::cold::ColdCall;
 use super::machine::VECTOR_BYTES;
 use super::unit::Unit;
 use crate::abi::{Status, offset};
@@ -104,6 +105,8 @@ pub struct FunctionEmitter<'a, 'f> {
     pub exit: Exit,
     /// The index of the element under execution, in a kernel.
     pub element: Option<ir::Value>,
+    /// True while code is emitted that is executed rarely.
+    pub is_cold: bool,
     /// The number of loops around the code that is emitted.
     pub loops: usize,
     /// The elements that the innermost loop reduces.
@@ -143,6 +146,7 @@ impl<'a, 'f> FunctionEmitter<'a, 'f> {
             depth: params[0],
             exit,
             element: None,
+            is_cold: false,
             loops: 0,
             reduced: &[],
             product: None,
@@ -297,6 +301,17 @@ impl<'a, 'f> FunctionEmitter<'a, 'f> {
         let callee = self.int(function as i64);
         let call = self.b.ins().call_indirect(signature, callee, args);
         self.b.inst_results(call).first().copied()
+    }
+
+    /// Emits a rare call of a function of the runtime.
+    pub fn call_cold(&mut self, call: ColdCall, args: &[ir::Value]) -> Option<ir::Value> {
+        let Some(address) = call.preserving(self.unit.isa) else {
+            return self.call_host(call.function(), args, call.result());
+        };
+        let signature = self.b.import_signature(call.signature());
+        let callee = self.int(address);
+        self.b.ins().call_indirect(signature, callee, args);
+        call.result().map(|ty| self.env_load(ty, offset::RESULT))
     }
 
     /// Emits a call of a function of the runtime that returns a status; leaves unless it is `Done`.

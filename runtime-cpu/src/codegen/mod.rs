@@ -2,6 +2,7 @@
 //!
 //! ```text
 //! kir::inline       small functions become part of their callers, dead marks go
+//! kir::loops        loops over arrays carry less, and copy what is not theirs before they begin
 //! kir::common_subexpressions     values that are known are not computed again
 //! kir::ranges       checks that cannot fail go, and divisions of small numbers by constants
 //! kir::early_exit   tests of all elements end with the first that decides
@@ -9,6 +10,7 @@
 //! assemble          a machine function for each function and for each pass of a kernel
 //!   phases          the passes of a kernel, and the part of each sink in each
 //!   kernel          the loops of a pass over segments and elements
+//!   cold            rare calls of the runtime, which change no register
 //!   emitter, control, scalar, sinks, rows     code for one element at a time
 //!   vector          code for several elements, or iterations of a loop, at a time
 //! wide              machine code with vectors wider than Cranelift's
@@ -16,6 +18,7 @@
 //! ```
 
 mod assemble;
+mod cold;
 mod control;
 mod emitter;
 mod kernel;
@@ -30,16 +33,19 @@ mod vector;
 mod wide;
 
 use crate::abi::Entry;
+use crate::pace::Pace;
+use crate::services::{self, Address};
 use crate::workers::Workers;
 use assemble::Assembler;
 use cranelift_jit::{JITBuilder, JITModule};
 use machine::Machine;
 use nesl_runtime::kir::common_subexpressions::eliminate_common_subexpressions;
 use nesl_runtime::kir::early_exit::add_early_exits;
-use nesl_runtime::kir::facts::{FunctionFacts, KernelFacts, kernel_facts};
+use nesl_runtime::kir::facts::{FunctionFacts, KernelFacts, function_facts, kernel_facts};
 use nesl_runtime::kir::inline::{Limits, inline};
+use nesl_runtime::kir::loops::simplify_loops;
 use nesl_runtime::kir::ranges::use_ranges;
-use nesl_runtime::kir::{Kernel, Module, Sink, Space, liveness, walk};
+use nesl_runtime::kir::{Kernel, Module, Op, Sink, Space, Ty, ValueTy, liveness, walk};
 use phases::Phase;
 use std::sync::atomic::AtomicBool;
 use unit::{Texts, Unit};
@@ -77,13 +83,19 @@ pub struct KernelCode {
     pub whole_segments: bool,
     /// True if a launch must have one chunk only.
     pub single_chunk: bool,
+    /// True if the results of a launch are the same however its elements are divided into chunks.
+    pub divides_freely: bool,
+    /// True if the code calls services that use all threads, if there is one chunk.
+    pub calls_services: bool,
     /// The number of elements that are best executed together; chunks are multiples of it.
     pub group_elements: usize,
+    /// The times of its launches with the help of other threads and without.
+    pub pace: Pace,
 }
 
 // SAFETY: the code is immutable once it is compiled, and `JITModule` is used by `Drop` alone.
 unsafe impl Send for Compiled {}
-// SAFETY: a shared reference only gives entry points of immutable code, which has no state.
+// SAFETY: a shared reference only gives entry points of immutable code, and atomic measurements.
 unsafe impl Sync for Compiled {}
 
 impl Drop for Compiled {
@@ -120,6 +132,8 @@ fn compile_here(
     stop: &AtomicBool,
 ) -> Result<Compiled, String> {
     let (mut module, facts) = inline(module, Limits::SMALL_CALLEES);
+    simplify_loops(&mut module, &facts);
+    let facts = function_facts(&module);
     eliminate_common_subexpressions(&mut module);
     use_ranges(&mut module);
     add_early_exits(&mut module);
@@ -129,7 +143,14 @@ fn compile_here(
     let mut jit =
         JITModule::new(JITBuilder::with_isa(isa, cranelift_module::default_libcall_names()));
     let texts = Texts::of(&module);
-    let unit = Unit { module: &module, facts: &facts, texts: &texts, convention, blends };
+    let unit = Unit {
+        module: &module,
+        facts: &facts,
+        texts: &texts,
+        isa: &machine.isa,
+        convention,
+        blends,
+    };
     let mut assembler = Assembler::new(&unit, &mut jit, machine.vector_bytes)?;
     let mut passes = Vec::new();
     for (at, kernel) in module.kernels.iter().enumerate() {
@@ -177,9 +198,39 @@ fn describe(
         whole_segments: matches!(kernel.space, Space::Regular { .. } | Space::Segmented { .. })
             && sinks().any(|s| matches!(s, Sink::Reduce { result: Some(_), .. })),
         single_chunk: last_early.is_some_and(|last| liveness::may_read_written(kernel, last)),
+        calls_services: calls_services(kernel),
+        divides_freely: !sinks().any(|sink| combines_floats(kernel, sink)),
         phases,
         checks,
         group_elements: 1,
+        pace: Pace::default(),
         kernel: kernel.clone(),
+    }
+}
+
+/// Returns true if the code of a kernel, without that of the functions it calls, calls services with threads.
+fn calls_services(kernel: &Kernel) -> bool {
+    let mut found = false;
+    for body in walk::stage_bodies(kernel) {
+        walk::each_inst(body, &mut |inst| {
+            let Op::Extern(service, args) = &inst.op else { return };
+            let (ValueTy::Scalar(keys) | ValueTy::Array(keys)) = kernel.types[args[0].0 as usize]
+            else {
+                return;
+            };
+            found |= matches!(services::address(*service, keys), Address::Checked(_));
+        });
+    }
+    found
+}
+
+/// Returns true if a sink combines floats, whose sum depends on the order.
+fn combines_floats(kernel: &Kernel, sink: &Sink) -> bool {
+    match sink {
+        Sink::Reduce { value, .. } | Sink::Scan { value, .. } | Sink::Histogram { value, .. } => {
+            let ty = kernel.types[value.0 as usize];
+            matches!(ty, ValueTy::Scalar(Ty::F32 | Ty::F64) | ValueTy::Array(Ty::F32 | Ty::F64))
+        }
+        Sink::Pack { .. } | Sink::Scatter { .. } | Sink::Emit { .. } => false,
     }
 }

@@ -14,7 +14,8 @@ impl FunctionEmitter<'_, '_> {
             Unary::Neg => self.b.ins().ineg(a),
             Unary::Abs if ty.is_float() => self.b.ins().fabs(a),
             Unary::Abs => self.b.ins().iabs(a),
-            Unary::Not if ty == Ty::Bool => self.b.ins().bxor_imm_s(a, 1),
+            // A comparison that is negated so becomes the opposite one.
+            Unary::Not if ty == Ty::Bool => self.b.ins().icmp_imm_s(IntCC::Equal, a, 0),
             Unary::Not => self.b.ins().bnot(a),
             Unary::Sqrt => self.b.ins().sqrt(a),
             Unary::Floor => self.b.ins().floor(a),

@@ -1,7 +1,7 @@
 //! The module that is compiled, as all its code sees it.
 
 use crate::memory::PAD;
-use cranelift_codegen::isa::CallConv;
+use cranelift_codegen::isa::{CallConv, OwnedTargetIsa};
 use nesl_runtime::kir::facts::FunctionFacts;
 use nesl_runtime::kir::{Module, Op, walk};
 use rustc_hash::FxHashMap;
@@ -14,6 +14,8 @@ pub struct Unit<'a> {
     pub facts: &'a [FunctionFacts],
     /// Its constant arrays.
     pub texts: &'a Texts,
+    /// The target machine.
+    pub isa: &'a OwnedTargetIsa,
     /// The calling convention of the runtime's functions.
     pub convention: CallConv,
     /// True if the machine blends vectors by one instruction.

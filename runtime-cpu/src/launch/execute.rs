@@ -35,9 +35,9 @@ pub fn run_pass(
     let failed = AtomicUsize::new(usize::MAX);
     let failure: Mutex<Option<(usize, Failure)>> = Mutex::new(None);
     let stack = stack_bytes(options, chunks);
-    let each = if run.short && chunks > 1 { Workers::each_soon } else { Workers::each };
-    each(workers, chunks, &|take| {
-        let mut env = Env::new(options, workers, chunks == 1);
+    let work = |take: &mut dyn FnMut() -> Option<usize>| {
+        let mut env = Env::new(options, workers, chunks == 1 && !run.gets_no_help);
+        env.emits_last = run.code.kernel.stages.len() == 1;
         let mut arena = run.code.facts.allocates.then(|| workers.take_arena());
         if let Some(arena) = &mut arena {
             env.arena = &mut **arena;
@@ -53,7 +53,7 @@ pub fn run_pass(
             }
             // SAFETY: `state` has `stride` words for each chunk, and `at` is below their number.
             let state = unsafe { state.get().add(at * run.stride) };
-            // SAFETY: `emitted` has `outputs` vectors for each chunk, and `at` is below their number.
+            // SAFETY: `emitted` has `outputs` parts for each chunk, and `at` is below their number.
             env.emitted = unsafe { emitted.get().add(at * outputs) };
             env.details = 0;
             let recursive = run.code.facts.recursive.then_some(stack);
@@ -74,7 +74,11 @@ pub fn run_pass(
         if let Some(arena) = arena {
             workers.give_back_arena(arena);
         }
-    });
+    };
+    match run.alone {
+        Some(time) if chunks > 1 => workers.each_soon(chunks, time, &work),
+        _ => workers.each(chunks, &work),
+    }
     match failure.into_inner().unwrap_or_else(PoisonError::into_inner) {
         Some((_, failure)) => Err(failure),
         None => Ok(()),

@@ -9,17 +9,24 @@ mod plan;
 pub use plan::MIN_CHUNK_OPERATIONS;
 
 use crate::abi::chunk::{HEADER, SLOTS, TAG};
+use crate::abi::{Part, Taken};
 use crate::buffer::{alloc, block, internal_failure};
 use crate::codegen::KernelCode;
 use crate::codegen::phases::Phase;
+use crate::pace::Way;
 use crate::workers::Workers;
 use execute::run_pass;
 use nesl_runtime::fault::FaultCode;
 use nesl_runtime::kir::{Literal, Sink, ValueTy};
 use nesl_runtime::runtime::{Arg, Buffer, Failure, Launch, Options};
 use plan::Chunk;
-use smallvec::SmallVec;
+use smallvec::{SmallVec, smallvec};
+use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
+use std::time::{Duration, Instant};
+
+/// A launch that may be over so soon is begun by the calling thread alone.
+const MAX_SINGLE_THREAD_TIME: Duration = Duration::from_micros(20);
 
 /// The arguments as compiled code reads them, a word each.
 type Words = SmallVec<[u64; 24]>;
@@ -30,14 +37,16 @@ pub(super) struct Run<'a> {
     /// The arguments, one for each parameter.
     params: Words,
     chunks: SmallVec<[Chunk; 1]>,
-    /// True if it may be over before another thread wakes up.
-    short: bool,
+    /// The time for which the calling thread works alone, if it begins so.
+    alone: Option<Duration>,
+    /// True if services do not use other threads.
+    gets_no_help: bool,
     /// The number of words of a chunk's state.
     stride: usize,
     /// The states of all chunks.
     state: SmallVec<[u64; 64]>,
-    /// The emitted parts: for each chunk, a vector for each output.
-    emitted: Vec<Vec<u8>>,
+    /// The emitted parts: for each chunk, one for each output.
+    emitted: Vec<Part>,
     tag: u64,
 }
 
@@ -54,7 +63,20 @@ pub fn launch(
     let params = words(code, launch.args)?;
     let extents = plan::Extents::of(code, &params);
     let tables: Vec<usize> = histograms(code, launch.args);
-    let chunks = plan::chunks(code, &extents, workers, &tables);
+    let mut chunks = plan::chunks(code, &extents, workers, &tables);
+    let mut alone =
+        plan::is_perhaps_short(code, &extents, workers).then_some(MAX_SINGLE_THREAD_TIME);
+    // A service works on arrays, whatever the number of elements.
+    let is_service = chunks.len() == 1 && code.calls_services && workers.threads() > 1;
+    let size = if is_service { longest(launch.args) } else { extents.elements };
+    let way = (is_service || chunks.len() > 1 && alone.is_none())
+        .then(|| code.pace.way(size, is_service || code.phases.len() > 1));
+    if let Some(Way::Alone(time)) = way {
+        alone = Some(time);
+        if code.divides_freely && !code.facts.unbounded {
+            chunks = smallvec![plan::whole(&extents)];
+        }
+    }
     let sinks: usize = code.kernel.stages.iter().map(|s| s.sinks.len()).sum();
     // Chunks that are run by different threads do not share lines of the cache.
     let stride = match chunks.len() {
@@ -66,9 +88,10 @@ pub fn launch(
         params,
         stride,
         state: SmallVec::from_elem(0, stride * chunks.len()),
-        emitted: vec![Vec::new(); code.kernel.outputs.len() * chunks.len()],
+        emitted: (0..code.kernel.outputs.len() * chunks.len()).map(|_| Part::default()).collect(),
         chunks,
-        short: plan::is_perhaps_short(code, &extents, workers),
+        alone,
+        gets_no_help: is_service && alone.is_some(),
         tag: launch.tag,
     };
     for (at, chunk) in run.chunks.iter().enumerate() {
@@ -76,10 +99,14 @@ pub fn launch(
         state[..TAG].copy_from_slice(&chunk.words());
         state[TAG] = at as u64 + 1;
     }
+    let begun = way.map(|way| (way, Instant::now()));
     let done = phases(&mut run, &extents, launch, workers, options);
-    let outputs = done.and_then(|()| gather(&run, workers, options));
+    if let Some((way, begun)) = begun.filter(|_| done.is_ok()) {
+        code.pace.note(size, way, begun.elapsed());
+    }
+    let outputs = done.and_then(|()| gather(&mut run, workers, options));
     for part in &run.emitted {
-        workers.memory().unreserve(part.capacity() as u64);
+        workers.memory().unreserve(part.bytes.capacity() as u64);
     }
     outputs
 }
@@ -129,6 +156,15 @@ fn first(run: &mut Run<'_>, failure: Failure, workers: &Workers, options: &Optio
         }
     }
     failure
+}
+
+/// The largest number of elements of an array argument.
+fn longest(args: &[Arg]) -> u64 {
+    let length = |arg: &Arg| match arg {
+        Arg::Array(buffer, at) => buffer.len() - at,
+        Arg::Scalar(_) => 0,
+    };
+    args.iter().map(length).max().unwrap_or(0) as u64
 }
 
 /// Converts the arguments to words.
@@ -195,19 +231,31 @@ fn length(code: &KernelCode, args: &[Arg], array: nesl_runtime::kir::Value) -> u
 }
 
 /// Concatenates the parts that the chunks emitted.
-fn gather(run: &Run<'_>, workers: &Workers, options: &Options) -> Result<Vec<Buffer>, Failure> {
+fn gather(run: &mut Run<'_>, workers: &Workers, options: &Options) -> Result<Vec<Buffer>, Failure> {
     let outputs = run.code.kernel.outputs.len();
     let mut out = Vec::with_capacity(outputs);
     for (at, ty) in run.code.kernel.outputs.iter().enumerate() {
+        if run.chunks.len() == 1
+            && run.emitted[at].bytes.is_empty()
+            && let Some(Taken { raw, bytes, counted }) = run.emitted[at].taken.take()
+        {
+            let block = workers.memory().adopt(raw, bytes, counted)?;
+            out.push(Buffer::new(*ty, bytes / ty.size(), Arc::new(block)));
+            continue;
+        }
         let parts = || run.emitted.iter().skip(at).step_by(outputs);
-        let bytes: usize = parts().map(Vec::len).sum();
+        let bytes: usize = parts().map(Part::len).sum();
         let buffer = alloc(workers.memory(), *ty, bytes / ty.size())?;
         let mut jobs = Vec::with_capacity(run.chunks.len());
         let mut to = block(&buffer)?.start();
         for part in parts() {
-            jobs.push((part.as_ptr() as usize, to as usize, part.len()));
-            // SAFETY: the block was allocated for the sum of the parts' lengths.
-            to = unsafe { to.add(part.len()) };
+            let taken = part.taken.iter();
+            let taken = taken.map(|taken| (taken.raw.start().cast_const(), taken.bytes));
+            for (from, bytes) in taken.chain([(part.bytes.as_ptr(), part.bytes.len())]) {
+                jobs.push((from as usize, to as usize, bytes));
+                // SAFETY: the block was allocated for the sum of the parts' lengths.
+                to = unsafe { to.add(bytes) };
+            }
         }
         if !workers.copy(&jobs, bytes, &options.interrupt) {
             return Err(Failure::Machine(FaultCode::Interrupted.into()));

@@ -165,6 +165,11 @@ pub fn is_perhaps_short(code: &KernelCode, extents: &Extents<'_>, workers: &Work
     code.facts.unbounded && !code.facts.recursive && work < 2 * workers.grain()
 }
 
+/// The chunk of all elements.
+pub fn whole(extents: &Extents<'_>) -> Chunk {
+    Chunk { first: 0, last: extents.elements, segment: 0, segments: extents.segments }
+}
+
 /// Returns the chunks of a launch, at least one.
 pub fn chunks(
     code: &KernelCode,
@@ -173,7 +178,7 @@ pub fn chunks(
     tables: &[usize],
 ) -> SmallVec<[Chunk; 1]> {
     let Extents { elements, segments, .. } = *extents;
-    let all = Chunk { first: 0, last: elements, segment: 0, segments };
+    let all = whole(extents);
     let count = count(code, extents, workers, tables) as u64;
     if count == 1 {
         return smallvec![all];
