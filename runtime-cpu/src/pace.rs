@@ -41,9 +41,9 @@ pub struct Pace {
 #[derive(Debug, Default)]
 struct Class {
     launches: AtomicU32,
-    /// The least time of an element in nanoseconds, as the bits of a float, with help and alone; 0 if none was
-    /// measured.
+    /// The least time of an element with help, in nanoseconds, as the bits of a float. It is 0 if none was measured.
     helped: AtomicU32,
+    /// The same without help.
     alone: AtomicU32,
 }
 
@@ -52,7 +52,7 @@ struct Class {
 pub enum Way {
     /// All threads take chunks.
     Helped,
-    /// The calling thread takes all chunks, unless that takes longer than this.
+    /// The calling thread takes all chunks. If there are several, it gets help after this time.
     Alone(Duration),
 }
 
@@ -115,8 +115,7 @@ fn patience(expected: Duration) -> Duration {
 mod tests {
     use super::*;
 
-    /// The number of launches of a hundred that are executed alone, if they take so many microseconds with help and
-    /// alone.
+    /// Returns how many of a hundred launches are executed alone, if they take so many microseconds in either way.
     fn alone(helped: u64, alone: u64) -> usize {
         let pace = Pace::default();
         let launches = (0..100).filter(|_| {

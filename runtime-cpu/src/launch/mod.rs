@@ -91,7 +91,7 @@ pub fn launch(
         emitted: (0..code.kernel.outputs.len() * chunks.len()).map(|_| Part::default()).collect(),
         chunks,
         alone,
-        gets_no_help: is_service && alone.is_some(),
+        gets_no_help: is_service && matches!(way, Some(Way::Alone(_))),
         tag: launch.tag,
     };
     for (at, chunk) in run.chunks.iter().enumerate() {

@@ -2,8 +2,8 @@
 //!
 //! A loop that carries a flag is left in its last iteration, which computes the results by one side of a branch. That
 //! side moves behind the loop, where the carried values are those that the last iteration would start
-//! with. The condition of the branch becomes that of the loop; what it reads is computed once more behind
-//! the loop.
+//! with. The condition of the branch becomes that of the loop; what it reads is computed
+//! once more behind the loop.
 //!
 //! ```text
 //! while carry go = true, x, r { yield go } do {      while carry x, r { c = …; yield not c } do {

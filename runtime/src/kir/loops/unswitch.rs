@@ -13,8 +13,8 @@
 //! }                                              }
 //! ```
 //!
-//! The first loop becomes a function, so that what the second one carries is in registers whatever the first one
-//! calls.
+//! The first loop becomes a function, so that what the second one carries is in registers,
+//! whatever the first one calls.
 //!
 //! The name is that of the transformation that takes a condition out of a loop whose iterations do not change it;
 //! here they change it once at most.
@@ -113,8 +113,8 @@ impl Unswitching<'_> {
         None
     }
 
-    /// The results of a loop until the given rooms are above 0: those it begins with, if they are already, else of a
-    /// call.
+    /// Returns what a loop carries when the given rooms are above 0: its initial values if they are so already, else
+    /// the results of a call of the first loop.
     fn before_copies(
         &mut self,
         inst: &Inst,
