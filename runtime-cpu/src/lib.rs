@@ -27,6 +27,7 @@ mod modules;
 mod pace;
 mod pages;
 mod pool;
+mod processors;
 mod services;
 mod workers;
 

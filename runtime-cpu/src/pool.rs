@@ -12,6 +12,7 @@
 //! An offer is a reference that is valid while the offer is open or a helper works at it. One word
 //! holds both facts, so that no helper joins once the caller has stopped waiting.
 
+use crate::processors::{KeptOff, Processors};
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::atomic::AtomicU64;
@@ -30,7 +31,15 @@ const CLOSED: u64 = 1 << 63;
 #[derive(Debug)]
 pub struct Pool {
     shared: Arc<Shared>,
-    helpers: Vec<JoinHandle<()>>,
+    helpers: Vec<Helper>,
+    /// The processors on which helpers are placed, if they are.
+    processors: Option<Processors>,
+}
+
+#[derive(Debug)]
+struct Helper {
+    thread: JoinHandle<()>,
+    kept_off: KeptOff,
 }
 
 #[derive(Debug)]
@@ -75,11 +84,13 @@ impl Pool {
             wake: Condvar::new(),
             count: AtomicU64::new(0),
         });
-        let mut pool = Pool { shared, helpers: Vec::with_capacity(threads) };
+        let processors = Processors::for_helpers(threads);
+        let mut pool = Pool { shared, helpers: Vec::with_capacity(threads), processors };
         for at in 0..threads {
             let shared = pool.shared.clone();
             let helper = thread::Builder::new().name(format!("nesl-cpu-{at}"));
-            pool.helpers.push(helper.spawn(move || shared.help(at + 1)).ok()?);
+            let thread = helper.spawn(move || shared.help(at + 1)).ok()?;
+            pool.helpers.push(Helper { thread, kept_off: KeptOff::default() });
         }
         Some(pool)
     }
@@ -103,6 +114,9 @@ impl Pool {
         self.shared.count.fetch_add(1, AcqRel);
         let wake = offers.sleeping.min(others);
         drop(offers);
+        if let Some(processors) = self.processors.as_ref().filter(|_| wake > 0) {
+            self.helpers.iter().for_each(|h| processors.keep_off(&h.thread, &h.kept_off));
+        }
         (0..wake).for_each(|_| self.shared.wake.notify_one());
         // SAFETY: the closure is borrowed by the present call.
         unsafe { (*job.work.0)(0) };
@@ -123,7 +137,7 @@ impl Drop for Pool {
         self.shared.wake.notify_all();
         for helper in self.helpers.drain(..) {
             // It catches what it runs.
-            let _ = helper.join();
+            let _ = helper.thread.join();
         }
     }
 }

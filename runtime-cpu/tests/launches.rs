@@ -355,6 +355,44 @@ fn recursion() {
 }
 
 #[test]
+fn of_the_checks_of_a_stencil_the_first_that_fails_is_reported() {
+    // Elements of which only some of the indices are in the array.
+    for (offsets, element, site) in [([0, 1, 2], 98, 2), ([2, 1, 0], 98, 0), ([0, -1, 1], 0, 1)] {
+        for cpu in cpus() {
+            let mut b = KernelBuilder::new("stencil");
+            let at = flat(&mut b);
+            let (from, out) = (b.param(AI), b.param(AI));
+            let (zero, length) = (b.body.i64(0), b.body.i64(100));
+            let mut sum = zero;
+            for (site, offset) in (0..).zip(offsets) {
+                let offset = b.body.i64(offset);
+                let index = b.body.binary(Binary::Add, at, offset);
+                let above = b.body.binary(Binary::Ge, index, zero);
+                let below = b.body.binary(Binary::Lt, index, length);
+                let inside = b.body.binary(Binary::And, above, below);
+                b.body.check(inside, Site(site), vec![index, length]);
+                let read = b.body.load(from, index);
+                sum = b.body.binary(Binary::Add, sum, read);
+            }
+            b.body.store(out, at, sum);
+            let kernel = b.finish();
+            let from = ints(&cpu, &(0..100).collect::<Vec<i64>>());
+            let out = ints(&cpu, &[0; 100]);
+            let done = run(&cpu, kernel, vec![], &[n(100), all(&from), all(&out)]);
+            let index = element as i64 + offsets[site as usize];
+            let want = Failure::Program {
+                tag: 7,
+                site: Site(site),
+                work_item: element,
+                detail: vec![index, 100],
+                text: None,
+            };
+            assert_eq!(done.unwrap_err(), want);
+        }
+    }
+}
+
+#[test]
 fn the_first_failure_is_reported() {
     for cpu in cpus() {
         for size in [100, 100_000] {

@@ -28,10 +28,11 @@
 //! The passes, in order ([`PASSES`]): `products` finds products and transposes of matrices, `sink` sinks the consumers of a multi-versioned value into both
 //! versions, `cluster` decides which step joins which kernel, `rematerialise` computes cheap values
 //! again where they are used, instead of storing them, `liveness` decides which values are stored and
-//! removes dead code. Each is a file of its name. [`sequential`] is fusion for the code that one
+//! removes dead code (and `defer` moves kernels to the version that alone reads what they store). Each is a file of its name. [`sequential`] is fusion for the code that one
 //! thread runs by itself.
 
 mod cluster;
+mod defer;
 mod liveness;
 mod products;
 mod rematerialise;
@@ -96,7 +97,7 @@ pub const PASSES: [Pass; 5] = [
         stage: "fused",
         title: "Fused",
         about: "decides which values kernels store, and removes dead code",
-        run: |program, fuel, limits| each_body(program, fuel, limits, liveness::run),
+        run: |program, fuel, limits| each_body(program, fuel, limits, stored),
         verify: flat::verify,
     },
 ];
@@ -139,6 +140,13 @@ fn clustered(function: &Function, state: &mut FusionState) -> Block {
     *state = FusionState { nested_masks: false, ..before };
     let body = cluster::run(function, state);
     state.nested_masks = true;
+    body
+}
+
+/// Returns a function's kernels with the values that they store, each in the version that reads these.
+fn stored(function: &Function, state: &mut FusionState) -> Block {
+    let mut body = liveness::run(function, state);
+    defer::defer(&mut body, &function.spaces);
     body
 }
 

@@ -199,7 +199,10 @@ pub fn is_map(flattened: &Block, limits: &Thresholds) -> bool {
     let mut inner = 0;
     let plain = flattened.steps.iter().rev().skip(1).all(|step| match step {
         Step::Space(_) => true,
-        Step::Let(_) => false,
+        Step::Let(binding) => {
+            inner += 1;
+            *value == Atom::Var(binding.var) && is_scalar_versions(binding, *from)
+        }
         Step::Kernel(kernel) if kernel.space == *outside => {
             kernel.lets.iter().all(|binding| is_elementwise(binding, limits))
         }
@@ -208,13 +211,25 @@ pub fn is_map(flattened: &Block, limits: &Thresholds) -> bool {
             kernel.space == *from
                 && kernel.masks.is_empty()
                 && kernel.stores.iter().all(|(var, _)| *value == Atom::Var(*var))
-                && kernel
-                    .lets
-                    .iter()
-                    .all(|binding| is_elementwise(binding, limits) && !binding.ty.has_sequence())
+                && kernel.lets.iter().all(|binding| {
+                    // Rows that are only read are views.
+                    let is_view = binding.is_local() && *value != Atom::Var(binding.var);
+                    is_elementwise(binding, limits) && (is_view || !binding.ty.has_sequence())
+                })
         }
     });
     plain && inner == 1 && flattened.result == Atom::Var(*var)
+}
+
+/// Returns true if a value of an index space has versions of which the sequential one is a kernel that stores
+/// a scalar for each element.
+fn is_scalar_versions(binding: &Let, space: SpaceId) -> bool {
+    let Op::Versions { sequential, .. } = &binding.op else { return false };
+    let is_kernel = |step: &Step| matches!(step, Step::Kernel(kernel) if kernel.space == space);
+    binding.space == space
+        && !binding.ty.has_sequence()
+        && sequential.steps.len() == 1
+        && sequential.steps.iter().all(is_kernel)
 }
 
 /// Returns true if flattened code is one kernel, beside descriptors and elements that lie there already: it

@@ -111,6 +111,8 @@ pub struct FunctionEmitter<'a, 'f> {
     pub loops: usize,
     /// The elements that the innermost loop reduces.
     pub reduced: &'a [kir::Value],
+    /// True while code is emitted for the elements of a kernel that groups of elements leave over.
+    pub is_left_over: bool,
     /// The size of the widest vectors, in bytes.
     pub vector_bytes: usize,
     /// True if there is vector code that gains from vectors wider than usual.
@@ -150,6 +152,7 @@ impl<'a, 'f> FunctionEmitter<'a, 'f> {
             loops: 0,
             reduced: &[],
             product: None,
+            is_left_over: false,
             vector_bytes: VECTOR_BYTES,
             gains_from_width: false,
             refuses_width: None,

@@ -343,6 +343,7 @@ impl<'a> KernelBuilder<'a, '_> {
         let range =
             ElementRange { lo: self.interleave_rows(group, range).unwrap_or(range.lo), ..range };
         let (lo, state) = self.vector_elements(group, range, state);
+        self.c.is_left_over = lo != range.lo;
         let mut start = vec![lo];
         start.extend(state);
         let looped = self.c.begin_loop(&start);
@@ -372,6 +373,7 @@ impl<'a> KernelBuilder<'a, '_> {
             self.c.reset_arena();
         }
         self.c.end_loop(&looped, &next);
+        self.c.is_left_over = false;
         params[1..].to_vec()
     }
 

@@ -3,6 +3,7 @@
 //! ```text
 //! kir::inline       small functions become part of their callers, dead marks go
 //! kir::loops        loops over arrays carry less, and copy what is not theirs before they begin
+//! kir::unroll       short loops of a known number of iterations become these
 //! kir::common_subexpressions     values that are known are not computed again
 //! kir::ranges       checks that cannot fail go, and divisions of small numbers by constants
 //! kir::early_exit   tests of all elements end with the first that decides
@@ -45,6 +46,7 @@ use nesl_runtime::kir::facts::{FunctionFacts, KernelFacts, function_facts, kerne
 use nesl_runtime::kir::inline::{Limits, inline};
 use nesl_runtime::kir::loops::simplify_loops;
 use nesl_runtime::kir::ranges::use_ranges;
+use nesl_runtime::kir::unroll::unroll_loops;
 use nesl_runtime::kir::{Kernel, Module, Op, Sink, Space, Ty, ValueTy, liveness, walk};
 use phases::Phase;
 use std::sync::atomic::AtomicBool;
@@ -133,6 +135,7 @@ fn compile_here(
 ) -> Result<Compiled, String> {
     let (mut module, facts) = inline(module, Limits::SMALL_CALLEES);
     simplify_loops(&mut module, &facts);
+    unroll_loops(&mut module);
     let facts = function_facts(&module);
     eliminate_common_subexpressions(&mut module);
     use_ranges(&mut module);

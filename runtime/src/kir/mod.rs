@@ -30,11 +30,13 @@
 //! | [`inline`]: small functions become part of their callers | [`liveness`]: what a pass over the elements needs |
 //! | [`simplify`]: dead marks go | [`alias`]: independent iterations |
 //! | [`loops`]: loops over arrays carry less and copy before they begin | |
+//! | [`unroll`]: short loops become their iterations | |
 //! | [`common_subexpressions`]: values that are known are not computed again | |
 //! | [`ranges`], [`division`]: checks that cannot fail and divisions go | |
 //! | [`early_exit`]: tests of all elements end early | |
 //! | | [`written`]: the arrays that code may read and write |
 //! | | [`uniformity`], [`access`], [`pressure`], [`vectorize`]: neighbouring elements together |
+//! | | [`joined_checks`]: tests that decide for several checks of neighbouring elements |
 
 pub mod access;
 pub mod alias;
@@ -46,6 +48,7 @@ pub mod early_exit;
 pub mod facts;
 pub mod inline;
 mod intrinsic;
+pub mod joined_checks;
 pub mod liveness;
 pub mod loops;
 mod mnemonic;
@@ -58,6 +61,7 @@ pub mod ranges;
 pub mod simplify;
 mod sink;
 pub mod uniformity;
+pub mod unroll;
 mod value;
 pub mod vectorize;
 mod verify;

@@ -22,22 +22,31 @@ use super::{Ty, Unary, Value, ValueTy};
 use crate::stack::with_stack;
 use rustc_hash::FxHashMap;
 
+/// No loop has more iterations than this, and no index space more elements: they would take years.
+const MAX_COUNT: i64 = 1 << 56;
+
 /// Removes the checks of a module that cannot fail, and the operations that only they read; replaces comparisons that
 /// are always true or always false by constants, and divisions of small numbers by constants by multiplications.
 pub fn use_ranges(module: &mut Module) {
     for Function { body, types, .. } in &mut module.functions {
         let mut ranges = Ranges::new(&mut *types);
         ranges.block(body);
-        if ranges.changed {
+        if ranges.changed() {
             sweep(body, &mut vec![false; types.len()]);
         }
     }
     for kernel in &mut module.kernels {
-        let Kernel { stages, types, .. } = kernel;
+        let Kernel { stages, types, indices, .. } = kernel;
         let mut ranges = Ranges::new(&mut *types);
+        for index in indices {
+            ranges.define(*index, Some(Range { low: 0, high: MAX_COUNT }));
+        }
         // A later stage sees the values of an earlier one.
-        stages.iter_mut().for_each(|stage| ranges.block(&mut stage.body));
-        if ranges.changed {
+        for stage in stages.iter_mut() {
+            ranges.block(&mut stage.body);
+            stage.sinks.iter_mut().for_each(|sink| sink.map_values(|v| ranges.name(v)));
+        }
+        if ranges.changed() {
             let mut read = vec![false; types.len()];
             for stage in stages.iter_mut().rev() {
                 let sinks = stage.sinks.iter();
@@ -128,8 +137,10 @@ struct Ranges<'m> {
     conditions: FxHashMap<Value, Op>,
     /// The ranges that conditions have narrowed, with those before: they hold again behind the block.
     narrowed: Vec<(Value, Option<Range>)>,
+    /// The values that are another one, where that is known.
+    names: FxHashMap<Value, Value>,
     /// True if an operation was removed or replaced.
-    changed: bool,
+    replaced: bool,
 }
 
 impl<'m> Ranges<'m> {
@@ -139,8 +150,18 @@ impl<'m> Ranges<'m> {
             known: FxHashMap::default(),
             conditions: FxHashMap::default(),
             narrowed: Vec::new(),
-            changed: false,
+            names: FxHashMap::default(),
+            replaced: false,
         }
+    }
+
+    /// True if the code is no longer what it was.
+    fn changed(&self) -> bool {
+        self.replaced || !self.names.is_empty()
+    }
+
+    fn name(&self, value: Value) -> Value {
+        self.names.get(&value).copied().unwrap_or(value)
     }
 
     fn of(&self, value: Value) -> Option<Range> {
@@ -160,18 +181,20 @@ impl<'m> Ranges<'m> {
     fn insts(&mut self, block: &mut Block) {
         let mut out = Vec::with_capacity(block.insts.len());
         for mut inst in std::mem::take(&mut block.insts) {
+            inst.op.map_operands(|v| self.name(v));
             if !self.inst(&mut inst) {
                 continue;
             }
             match self.division(&inst) {
                 Some(division) => {
-                    self.changed = true;
+                    self.replaced = true;
                     division.multiply(inst.results[0], self.types, &mut out);
                 }
                 None => out.push(inst),
             }
         }
         block.insts = out;
+        block.yields.iter_mut().for_each(|v| *v = self.name(*v));
     }
 
     /// An instruction as a division that a multiplication can replace.
@@ -211,8 +234,9 @@ impl<'m> Ranges<'m> {
                 }
             }
             Op::For { count, index, body, .. } => {
-                let last = self.of(*count).map_or(i64::MAX, |count| count.high.max(1) - 1);
-                self.define(*index, Some(Range { low: 0, high: last }));
+                let most =
+                    self.of(*count).map_or(MAX_COUNT, |count| count.high.clamp(1, MAX_COUNT));
+                self.define(*index, Some(Range { low: 0, high: most - 1 }));
                 self.block(body);
             }
             Op::While { cond, body, .. } => {
@@ -224,7 +248,7 @@ impl<'m> Ranges<'m> {
             }
             Op::Check { cond, .. } => {
                 if self.of(*cond) == Some(Range::TRUE) {
-                    self.changed = true;
+                    self.replaced = true;
                     return false;
                 }
                 let cond = *cond;
@@ -232,6 +256,10 @@ impl<'m> Ranges<'m> {
             }
             op => {
                 let [result] = inst.results[..] else { return true };
+                if let Some(same) = self.same(op, result) {
+                    self.names.insert(result, same);
+                    return false;
+                }
                 let range = self.range(op, result);
                 self.define(result, range);
                 if self.types[result.0 as usize] == ValueTy::Scalar(Ty::Bool) {
@@ -243,12 +271,25 @@ impl<'m> Ranges<'m> {
         true
     }
 
+    /// The operand that a conjunction or disjunction is equal to, since the other one is known.
+    fn same(&self, op: &Op, result: Value) -> Option<Value> {
+        let neutral = match op {
+            Op::Binary(Binary::And, ..) => Range::TRUE,
+            Op::Binary(Binary::Or, ..) => Range::FALSE,
+            _ => return None,
+        };
+        let Op::Binary(_, a, b) = op else { return None };
+        let is_bool = self.types[result.0 as usize] == ValueTy::Scalar(Ty::Bool);
+        let is_neutral = |v: &Value| is_bool && self.of(*v) == Some(neutral);
+        if is_neutral(a) { Some(*b) } else { is_neutral(b).then_some(*a) }
+    }
+
     /// Replaces an operation that always gives the same bool.
     fn fold(&mut self, op: &mut Op, range: Option<Range>) {
         let Some(constant) = range.and_then(Range::single) else { return };
         if matches!(op, Op::Binary(..) | Op::Unary(..)) {
             *op = Op::Const(Literal::Bool(constant == 1));
-            self.changed = true;
+            self.replaced = true;
         }
     }
 
@@ -491,6 +532,15 @@ mod tests {
             "v3: i64 = const 10 v4: bool = lt v1, v3 check v4 @0 v5: bool = lt v1, v3 check v5 @1",
         );
         assert_eq!(twice.matches("check").count(), 1, "{twice}");
+    }
+
+    #[test]
+    fn the_indices_of_loops_are_not_negative_and_conditions_lose_what_holds() {
+        let kept = left(
+            "for v3 < v1 { v4: i64 = const 1 v5: i64 = add v3, v4 v6: i64 = const 0 \
+             v7: bool = ge v5, v6 v8: bool = lt v5, v1 v9: bool = and v7, v8 check v9 @0 }",
+        );
+        assert!(kept.contains("check v8") && !kept.contains("and"), "{kept}");
     }
 
     #[test]

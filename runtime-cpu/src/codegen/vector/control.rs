@@ -16,6 +16,7 @@ use smallvec::smallvec;
 impl<'a> VectorEmitter<'_, 'a, '_> {
     /// Emits the instructions of a block.
     pub fn block(&mut self, block: &'a Block) {
+        self.join_checks(block.insts.iter());
         for inst in &block.insts {
             self.inst(inst);
         }
@@ -47,6 +48,9 @@ impl<'a> VectorEmitter<'_, 'a, '_> {
             | Op::Load { .. } => self.pure(inst),
             Op::Store { array, index, value } => self.store(*array, *index, *value),
             Op::Check { cond, .. } => {
+                if self.active.is_none() && self.joined_check(*cond) {
+                    return;
+                }
                 let all = self.all.get(cond).copied().filter(|_| self.active.is_none());
                 let cond = all.map_or_else(|| self.get(*cond), Lanes::Uniform);
                 self.check(&cond);
@@ -83,7 +87,7 @@ impl<'a> VectorEmitter<'_, 'a, '_> {
     }
 
     /// Leaves the vector code if a check fails for an element that takes part.
-    fn check(&mut self, cond: &Lanes) {
+    pub fn check(&mut self, cond: &Lanes) {
         let on = self.c.b.create_block();
         let bail = self.bail;
         match (cond, &self.active) {

@@ -15,6 +15,7 @@ use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{self, ConstantData, InstBuilder, Type, types};
 use nesl_runtime::bug;
 use nesl_runtime::bug::OrBug;
+use nesl_runtime::kir::joined_checks::Test;
 use nesl_runtime::kir::uniformity::Uniformity;
 use nesl_runtime::kir::vectorize::VectorFacts;
 use nesl_runtime::kir::{self, Ty};
@@ -60,6 +61,8 @@ pub struct VectorEmitter<'c, 'a, 'f> {
     pub compared: FxHashMap<kir::Value, (kir::Binary, kir::Value, kir::Value)>,
     /// The addresses from which varying ints were loaded with unit stride, until something is written.
     pub sources: FxHashMap<kir::Value, ir::Value>,
+    /// The tests that are to be done at checks, by their conditions; other checks are done as they are.
+    pub joined: FxHashMap<kir::Value, Vec<Test>>,
     /// Scalars that are true only if a bool is true for no element.
     pub none: FxHashMap<kir::Value, ir::Value>,
     /// The number of duplicated branches around the code.
@@ -93,7 +96,7 @@ impl<'c, 'a, 'f> VectorEmitter<'c, 'a, 'f> {
         let values = vec![None; c.types.len()];
         let (all, none, choices, duplicated_branches) = Default::default();
         let (last, active, read_only) = (None, None, false);
-        let (compared, sources) = Default::default();
+        let (compared, sources, joined) = Default::default();
         VectorEmitter {
             c,
             facts,
@@ -105,6 +108,7 @@ impl<'c, 'a, 'f> VectorEmitter<'c, 'a, 'f> {
             all,
             compared,
             sources,
+            joined,
             none,
             duplicated_branches,
             choices,

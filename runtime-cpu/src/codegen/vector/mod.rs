@@ -11,12 +11,14 @@
 //! | `target` | the vector instructions of the machine |
 //! | `lanes` | values of a group of elements |
 //! | `ops`, `control` | instructions on them; divergent control under masks |
+//! | `checks` | tests that decide for several checks |
 //! | `loops` | vectorised loops (strip-mining) |
 //! | `unroll_and_jam` | several iterations of an outer loop that share the loads of an inner one |
 //! | `multiple_accumulators` | a long reduction in independent streams |
 //! | `interleave_rows` | the reductions of several rows at a time |
 //! | `tile`, `interleave_segments` | cache blocking of column sums |
 
+mod checks;
 mod control;
 mod interleave_rows;
 mod interleave_segments;
@@ -97,7 +99,7 @@ impl FunctionEmitter<'_, '_> {
         let [by_lane, vectors] = facts.operations;
         if facts.only_byte_lanes {
             self.refuses_width = Some("bytes are in vectors of their own");
-        } else if by_lane * MAX_PART_BY_LANE > vectors {
+        } else if by_lane * MAX_PART_BY_LANE > vectors && !self.is_left_over {
             self.refuses_width = Some("much is done lane by lane");
         }
         self.gains_from_width |= vectors >= MIN_WIDE_OPERATIONS;
@@ -289,6 +291,7 @@ impl<'a> KernelBuilder<'a, '_> {
         let mut next = vec![next_index];
         let mut before = states.iter();
         for (stage, code) in group.code.iter().enumerate() {
+            vector.join_checks(code.iter().copied());
             for inst in code {
                 vector.inst(inst);
             }

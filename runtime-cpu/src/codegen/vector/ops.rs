@@ -169,13 +169,18 @@ impl<'a> VectorEmitter<'_, 'a, '_> {
         let strict = matches!(op, Binary::Lt | Binary::Gt);
         let cc = if strict { IntCC::SignedLessThan } else { IntCC::SignedLessThanOrEqual };
         let last = self.last_element();
+        let safe = [x, y].map(|v| self.facts.cannot_overflow(v));
         match (self.get(x), self.get(y)) {
             (Lanes::Affine(x), Lanes::Uniform(y)) => {
                 let end = self.c.b.ins().iadd(x, last);
-                let good = self.c.b.ins().icmp(IntCC::SignedLessThanOrEqual, x, end);
                 let below = self.c.b.ins().icmp(cc, end, y);
+                if safe[0] {
+                    return Some(below);
+                }
+                let good = self.c.b.ins().icmp(IntCC::SignedLessThanOrEqual, x, end);
                 Some(self.c.b.ins().band(below, good))
             }
+            (Lanes::Uniform(x), Lanes::Affine(y)) if safe[1] => Some(self.c.b.ins().icmp(cc, x, y)),
             (Lanes::Uniform(x), Lanes::Affine(y)) => {
                 let end = self.c.b.ins().iadd(y, last);
                 let good = self.c.b.ins().icmp(IntCC::SignedLessThanOrEqual, y, end);

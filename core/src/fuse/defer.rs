@@ -1,0 +1,146 @@
+//! The end of the last sub-pass: a kernel whose values only one version reads is executed in that version.
+//!
+//! The sequential version of a value computes the cheap values that it needs by itself. What the flattened version reads
+//! was then stored for nothing where the sequential version is chosen:
+//!
+//! ```text
+//! kernel 0 over s1 stores p { p = position }        x = versions {
+//! x = versions {                                      kernel 1 over s1 stores x { p = position … }
+//!   kernel 1 over s1 stores x { p = position … }    } or {
+//! } or {                                          →   kernel 0 over s1 stores p { p = position }
+//!   kernel 2 over s2 stores x { … p … }               kernel 2 over s2 stores x { … p … }
+//! }                                                 }
+//! ```
+
+use crate::base::with_stack;
+use crate::flat::{Block, IndexSpace, Kernel, Op, Step};
+use crate::ir::Var;
+use rustc_hash::FxHashSet;
+
+/// Moves the kernels of a block, and of those inside, to the flattened versions that alone read their values.
+pub(super) fn defer(block: &mut Block, spaces: &[IndexSpace]) {
+    with_stack(|| {
+        for at in (0..block.steps.len()).rev() {
+            if let Step::Kernel(kernel) = &block.steps[at]
+                && let Some(reader) = only_reader(block, at, kernel, spaces)
+            {
+                let kernel = block.steps.remove(at);
+                // What stood behind the kernel has moved up.
+                if let Some(flattened) = flattened_mut(&mut block.steps[reader - 1]) {
+                    flattened.steps.insert(0, kernel);
+                }
+            }
+        }
+        for step in &mut block.steps {
+            if let Step::Let(binding) = step {
+                binding.op.blocks_mut().for_each(|inner| defer(inner, spaces));
+            }
+        }
+    });
+}
+
+fn flattened_mut(step: &mut Step) -> Option<&mut Block> {
+    match step {
+        Step::Let(binding) => match &mut binding.op {
+            Op::Versions { flattened, .. } => Some(flattened),
+            _ => None,
+        },
+        Step::Space(_) | Step::Kernel(_) => None,
+    }
+}
+
+/// Returns the step whose flattened version alone reads what a kernel stores, if there is one and the kernel cannot
+/// fault.
+fn only_reader(block: &Block, at: usize, kernel: &Kernel, spaces: &[IndexSpace]) -> Option<usize> {
+    if !kernel.masks.is_empty() || kernel.lets.iter().any(|binding| binding.may_fault()) {
+        return None;
+    }
+    let stored: FxHashSet<Var> = kernel.stores.iter().map(|(var, _)| *var).collect();
+    let mut reader = None;
+    for (place, step) in block.steps.iter().enumerate().skip(at + 1) {
+        let reads = Reads { stored: &stored, spaces };
+        let read = match step {
+            Step::Let(binding) => match &binding.op {
+                Op::Versions { sequential, flattened, matrix } => {
+                    let matrix = matrix.iter().flat_map(|matrix| matrix.variables());
+                    if matrix.into_iter().any(|var| stored.contains(&var))
+                        || reads.of_block(sequential, &mut FxHashSet::default())
+                    {
+                        return None;
+                    }
+                    if reads.of_block(flattened, &mut FxHashSet::default()) {
+                        if reader.is_some() {
+                            return None;
+                        }
+                        reader = Some(place);
+                    }
+                    false
+                }
+                _ => reads.of_step(step, &mut FxHashSet::default()),
+            },
+            _ => reads.of_step(step, &mut FxHashSet::default()),
+        };
+        if read {
+            return None;
+        }
+    }
+    let is_result = block.result.variable().is_some_and(|var| stored.contains(&var));
+    reader.filter(|_| !is_result)
+}
+
+/// The values that are looked for.
+struct Reads<'r> {
+    stored: &'r FxHashSet<Var>,
+    spaces: &'r [IndexSpace],
+}
+
+impl Reads<'_> {
+    /// Returns true if a block reads one of the values; those in `bound` it has under the same name by itself.
+    fn of_block(&self, block: &Block, bound: &mut FxHashSet<Var>) -> bool {
+        with_stack(|| {
+            let read = block.steps.iter().any(|step| self.of_step(step, bound));
+            read || block.result.variable().is_some_and(|var| self.is_one(var, bound))
+        })
+    }
+
+    /// Returns true if a step reads one of the values; adds those that it binds to `bound`.
+    fn of_step(&self, step: &Step, bound: &mut FxHashSet<Var>) -> bool {
+        let mut read = false;
+        match step {
+            Step::Space(space) => {
+                let made_of = self.spaces[space.0 as usize].kind.made_of();
+                read |= made_of.into_iter().any(|var| self.is_one(var, bound));
+            }
+            Step::Let(binding) => {
+                for inner in binding.op.blocks() {
+                    read |= self.of_block(inner, &mut bound.clone());
+                }
+                if binding.op.blocks().next().is_none() {
+                    binding.op.each_use(&mut |var| read |= self.is_one(var, bound));
+                } else {
+                    let operands = binding.op.operands();
+                    read |=
+                        operands.iter().filter_map(|a| a.variable()).any(|v| self.is_one(v, bound));
+                }
+                bound.insert(binding.var);
+            }
+            Step::Kernel(kernel) => {
+                let mut own = bound.clone();
+                for binding in &kernel.lets {
+                    binding.op.each_use(&mut |var| read |= self.is_one(var, &own));
+                    own.insert(binding.var);
+                }
+                for mask in &kernel.masks {
+                    let made_of = self.spaces[mask.0 as usize].kind.made_of();
+                    read |= made_of.into_iter().any(|var| self.is_one(var, &own));
+                }
+                bound.extend(kernel.stores.iter().map(|(var, _)| *var));
+            }
+        }
+        read
+    }
+
+    fn is_one(&self, var: Var, bound: &FxHashSet<Var>) -> bool {
+        self.stored.contains(&var) && !bound.contains(&var)
+    }
+}
