@@ -109,7 +109,7 @@ fn programs_of_the_benchmarks() {
         sum-rows                   1         1         0         1         0       850        18      5311         0
         sum-columns                3         3         0         2         2      4809         4      1835         0
         spmv                       1         1         0         1         0      2415        43      3392         0
-        mandelbrot                 3         4         0         2         0       128       385      2318         0
+        mandelbrot                 2         3         0         2         0       128       385      2311         0
         pagerank                  40        40         0         1         0    103195      3125     42221         0
         kmeans-3                  16        20         0         7         5     28792     12455    128107         0
         kmeans-30                 16        20         0         7         5    168067     16703    202335         0
@@ -168,10 +168,10 @@ fn programs_of_the_examples() {
         batcher                   64        65        10        18        26       185       131      4197        10
         bfs                       43        49         3        19        21        40        23      3905         3
         black_scholes              2         3         0         2         0         0         0       147         0
-        closest_pair              23        23         2         9        15      5201      3781      9688         2
+        closest_pair              21        21         2         9        15      5201      3781      9674         2
         collatz                    5         5         1         4         2        30        25      5475         1
         components               346       403         0        74        68     29512     10115     34211         0
-        dot_product                4         4         0         3         2        67         8      8353         0
+        dot_product                3         3         0         3         2        66         8      8346         0
         edit_distance             31        45         0        19         1       864       604      2203         0
         fft                       49        49         3         9        14        78        54       754         2
         heat                       4         6         0         4         0      2259       874      1213         0
@@ -183,8 +183,8 @@ fn programs_of_the_examples() {
         life                      33        43         0        19         6       271       131      1745         0
         line_fit                  14        15         0        10         7        41        15      1898         0
         list_ranking              69        71         0        21        18     12993      6194     31481         0
-        mandelbrot                 4         5         0         3         4         5        57      2904         0
-        matrix                    99       111         3        72        73       323       253      4254         3
+        mandelbrot                 3         4         0         3         4         5        56      2896         0
+        matrix                    98       109         3        71        72       322       252      4132         3
         monte_carlo               12        13         0         7         6       147       127     38618         0
         nqueens                   11        18         0        15         3     21924     15155     11466         0
         pagerank                 378       378         0       125       123      1146        94     11919         0

@@ -62,7 +62,7 @@ fn programs_of_the_benchmarks() {
         sum-rows                  1        1        0        0        1
         sum-columns               3        2        2        0        3
         spmv                      1        1        0        0        1
-        mandelbrot                3        2        0        0        2
+        mandelbrot                2        2        0        0        1
         pagerank                 40        1        0        0        2
         kmeans-3                 16        6        5        0        7
         kmeans-30                16        6        5        0        7

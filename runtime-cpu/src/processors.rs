@@ -54,7 +54,7 @@ impl Processors {
         None
     }
 
-    /// Does nothing.
+    /// Threads stay where the system puts them.
     pub fn keep_off<T>(&self, _thread: &JoinHandle<T>, _kept_off: &KeptOff) {}
 }
 

@@ -12,7 +12,7 @@ use std::any::Any;
 use std::fmt;
 use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
-use std::sync::{Arc, Weak};
+use std::sync::{Arc, OnceLock, Weak};
 
 /// A handle to an array of a runtime.
 ///
@@ -450,15 +450,27 @@ impl Default for Options {
             memory: default_memory_limit(),
             device_memory: None,
             cache: None,
-            threads: std::thread::available_parallelism().map_or(1, usize::from),
+            threads: available_threads(),
             max_depth: 10_000_000,
             max_stack_bytes: DEFAULT_STACK_BYTES,
         }
     }
 }
 
+/// Returns the number of threads that this process may run at a time, as it was when first asked for: the system reads
+/// several files to find it out.
+pub fn available_threads() -> usize {
+    static THREADS: OnceLock<usize> = OnceLock::new();
+    *THREADS.get_or_init(|| std::thread::available_parallelism().map_or(1, usize::from))
+}
+
 /// Returns three quarters of the memory of this computer, in bytes; of 8 GiB where that is not known.
 pub fn default_memory_limit() -> u64 {
+    static BYTES: OnceLock<u64> = OnceLock::new();
+    *BYTES.get_or_init(memory_limit_of_computer)
+}
+
+fn memory_limit_of_computer() -> u64 {
     let known = std::fs::read_to_string("/proc/meminfo").ok();
     let kilobytes = known.as_deref().and_then(|text| {
         let line = text.lines().find_map(|line| line.strip_prefix("MemTotal:"))?;

@@ -11,8 +11,8 @@ use nesl_core::prim::HostOp;
 use nesl_runtime::bug;
 use nesl_runtime::bug::OrBug;
 use nesl_runtime::fault::{Fault, FaultCode};
+use nesl_runtime::runtime::available_threads;
 use std::sync::Arc;
-use std::thread::available_parallelism;
 
 impl System {
     /// Performs an operation on arguments of the given types, with a result of type `result`.
@@ -258,7 +258,7 @@ impl System {
             names: &names,
             separator: separator.as_char().or_bug("a separator is a char"),
             precision: self.precision,
-            threads: self.threads.unwrap_or_else(|| available_parallelism().map_or(1, usize::from)),
+            threads: self.threads.unwrap_or_else(available_threads),
             part_bytes: csv::PART_BYTES,
             memory: self.memory,
             stop: &|| self.interrupt.wished(),

@@ -2,7 +2,8 @@
 //!
 //! For `x` from 0 to `m`, `x / d` is `x · ⌈2ˢ / d⌉ / 2ˢ` rounded down, if `m · d ≤ 2ˢ`: the rounding of the
 //! factor adds less than `x / 2ˢ ≤ 1 / d` to the quotient, which is too little to reach the next int. For a power of
-//! two a shift or a mask is enough, for any `x` of 0 or more.
+//! two a shift or a mask is enough, for any `x` of 0 or more. A quotient is rounded to 0, and a shift rounds down: so
+//! `2ᵏ - 1` is added to a negative `x` before it is shifted by `k`.
 //!
 //! ```text
 //! v2: i64 = rem v0, v1       →    v3: i64 = mul v0, (⌈2ˢ / d⌉)   v4: i64 = shr v3, (s)
@@ -34,6 +35,8 @@ pub struct Division {
     factor: u64,
     /// The number of bits that the product is shifted by.
     shift: u32,
+    /// True if the dividend may be negative, and the divisor is a power of two.
+    is_signed: bool,
 }
 
 impl Division {
@@ -60,7 +63,22 @@ impl Division {
                 (fits && shift < 8 * ty.size() as u32).then_some((factor, shift))?
             }
         };
-        Some(Division { wanted, ty, dividend, divisor, factor, shift })
+        Some(Division { wanted, ty, dividend, divisor, factor, shift, is_signed: false })
+    }
+
+    /// The division of any dividend by a constant, if that is a power of two and something is to be divided.
+    pub fn of_any(wanted: Divided, ty: Ty, dividend: Value, divisor: u64) -> Option<Division> {
+        let shift = divisor.trailing_zeros();
+        let fits = divisor.is_power_of_two() && (1..8 * ty.size() as u32 - 1).contains(&shift);
+        fits.then_some(Division {
+            wanted,
+            ty,
+            dividend,
+            divisor,
+            factor: 1,
+            shift,
+            is_signed: true,
+        })
     }
 
     /// Appends the instructions that define `result`; makes new values.
@@ -77,6 +95,24 @@ impl Division {
             Ty::I32 => Op::Const(Literal::I32(of as i32)),
             _ => Op::Const(Literal::I64(of as i64)),
         };
+        if self.is_signed {
+            let bits = 8 * self.ty.size() as u64;
+            let [last, others] = [bits - 1, bits - u64::from(self.shift)];
+            let last = push(None, constant(last));
+            let sign = push(None, Op::Binary(Binary::Shr, self.dividend, last));
+            let others = push(None, constant(others));
+            let added = push(None, Op::Binary(Binary::ShrZero, sign, others));
+            let sum = push(None, Op::Binary(Binary::Add, self.dividend, added));
+            if self.wanted == Divided::Quotient {
+                let shift = push(None, constant(u64::from(self.shift)));
+                push(Some(result), Op::Binary(Binary::Shr, sum, shift));
+            } else {
+                let mask = push(None, constant((self.divisor - 1) ^ u64::MAX));
+                let whole = push(None, Op::Binary(Binary::And, sum, mask));
+                push(Some(result), Op::Binary(Binary::Sub, self.dividend, whole));
+            }
+            return;
+        }
         if self.factor == 1 && self.wanted == Divided::Remainder {
             let mask = push(None, constant(self.divisor - 1));
             push(Some(result), Op::Binary(Binary::And, self.dividend, mask));
@@ -157,6 +193,33 @@ mod tests {
             }
         }
         assert!(found > 5000, "{found} divisions");
+    }
+
+    #[test]
+    fn negative_numbers_are_divided_by_powers_of_two() {
+        for (ty, ends) in
+            [(Ty::I32, [i64::from(i32::MIN), i64::from(i32::MAX)]), (Ty::I64, [i64::MIN, i64::MAX])]
+        {
+            for shift in 1..8 * ty.size() as u32 - 1 {
+                let by = 1_i64 << shift;
+                let near = (-40..40).flat_map(|n| [n, ends[0] + (n + 40), ends[1] - (n + 40)]);
+                let around = (-2_i64..3)
+                    .flat_map(|n| [n.wrapping_sub(by), n.wrapping_add(by), n.wrapping_mul(by)]);
+                for x in near.chain(around).filter(|x| (ends[0]..=ends[1]).contains(x)) {
+                    for (wanted, right) in
+                        [(Divided::Quotient, x / by), (Divided::Remainder, x % by)]
+                    {
+                        let division = Division::of_any(wanted, ty, Value(0), by as u64).unwrap();
+                        let right = match ty {
+                            Ty::I32 => Literal::I32(right as i32),
+                            _ => Literal::I64(right),
+                        };
+                        assert_eq!(divided(division, x), right, "{x} by {by}");
+                    }
+                }
+            }
+        }
+        assert_eq!(Division::of_any(Divided::Quotient, Ty::I64, Value(0), 10), None);
     }
 
     #[test]

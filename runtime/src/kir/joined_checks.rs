@@ -33,7 +33,7 @@ pub struct Compared {
 /// A test that decides for one or more checks.
 #[derive(Clone, Copy, Debug)]
 pub struct Test {
-    /// What is compared with what.
+    /// The index and the bound that are compared.
     pub compared: Compared,
     /// The constant that is added to the index.
     pub offset: i64,

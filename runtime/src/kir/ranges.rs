@@ -210,8 +210,11 @@ impl<'m> Ranges<'m> {
             _ => return None,
         };
         let (range, by) = (self.of(dividend)?, self.of(divisor)?.single()?);
-        let most = u64::try_from(range.high).ok().filter(|_| range.low >= 0)?;
-        Division::of(wanted, ty, dividend, most, u64::try_from(by).ok()?)
+        let by = u64::try_from(by).ok()?;
+        match u64::try_from(range.high) {
+            Ok(most) if range.low >= 0 => Division::of(wanted, ty, dividend, most, by),
+            _ => Division::of_any(wanted, ty, dividend, by),
+        }
     }
 
     /// Takes back what the conditions since `before` have narrowed.
