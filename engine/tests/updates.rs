@@ -470,7 +470,7 @@ fn loops_over_tables_cost_what_they_write() {
         two cells of a row                   232       18493         286
         writes to a row                      121       10407         147
         a row of others                      275       18541         329
-        elimination                          483       27861         563
+        elimination                          481       27861         561
         swaps of rows                        218         133         234
         a row moved                          224         132         235
         writes of rows                       317       17596         371
@@ -483,8 +483,8 @@ fn loops_over_tables_cost_what_they_write() {
         a table in a record                  258       18521         331
         two tables                           346       17733         410
         texts and counts                      95          23         111
-        rows in pairs                        275       32362         379
-        a table of tables                    448       31815         556
+        rows in pairs                        273       32362         377
+        a table of tables                    446       31815         554
         tables, each on its own              404       51563         404
         a table that is given                223       18491         276
     "#]]
