@@ -12,7 +12,7 @@
 //! }                                        v2: f64 = add v4, v6
 //! ```
 
-use super::{Binary, Block, Combine, Function, Inst, Kernel, Literal, Module, Op};
+use super::{Binary, Block, Class, Combine, Function, Inst, Kernel, Literal, Module, Op};
 use super::{Ty, Value, ValueTy, walk};
 use crate::stack::with_stack;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -112,13 +112,10 @@ impl Unroller<'_> {
             return None;
         }
         let mut plain = true;
-        walk::each_inst(body, &mut |inst| {
-            let is_short = match &inst.op {
-                Op::For { .. } | Op::While { .. } | Op::Call(..) | Op::Extern(..) => false,
-                Op::Alloc(..) | Op::Mark | Op::Compact { .. } | Op::Copy { .. } => false,
-                _ => true,
-            };
-            plain &= is_short;
+        walk::each_inst(body, &mut |Inst { op, .. }| {
+            let is_long = op.is_loop() || matches!(op, Op::Copy { .. });
+            plain &= !is_long;
+            plain &= !matches!(op.class(), Class::Call | Class::Intrinsic | Class::Allocate);
         });
         let instructions = operations(body) * count as usize;
         (plain && instructions <= MAX_UNROLLED_INSTRUCTIONS).then_some(count)
@@ -131,7 +128,7 @@ impl Unroller<'_> {
         walk::each_inst(&body, &mut |inst| defined.extend(inst.results.iter().copied()));
         self.instructions += operations(&body) * count as usize;
         let mut state = init;
-        for (result, combine) in inst.results[state.len()..].to_vec().into_iter().zip(&reduce) {
+        for (result, combine) in inst.results[carried.len()..].iter().copied().zip(&reduce) {
             let ValueTy::Scalar(ty) = self.ty(result) else { continue };
             let neutral = self.emit(Op::Const(combine.neutral(ty)), self.ty(result), out);
             state.push(neutral);
