@@ -145,6 +145,13 @@ pub struct Thresholds {
     /// row.
     pub max_map_side_operations: usize,
 
+    /// Iterations up to which a loop of a constant number of them counts as short.
+    ///
+    /// A convolution with 25 weights takes a quarter of the time as one kernel over all elements: its loops
+    /// become straight-line code. Dot products of 62,500 elements, each row with 16 others, take twice as
+    /// long that way, because code for a row reads the row once for several of them.
+    pub max_short_loop_iterations: usize,
+
     /// Operations of the code of a row up to which it is evaluated to find out if it is one of a matrix
     /// product or a transpose.
     ///
@@ -355,6 +362,7 @@ impl Default for Thresholds {
             max_sequential_call_work_items: 1 << 11,
             max_copied_elements_per_work_item: 16,
             max_map_side_operations: 64,
+            max_short_loop_iterations: 8,
             max_evaluated_operations: 400,
             min_matrix_operations: 1 << 12,
             min_matrix_side: 4,

@@ -184,7 +184,7 @@ fn programs_of_the_examples() {
         line_fit                  14        15         0        10         7        41        15      1898         0
         list_ranking              69        71         0        21        18     12993      6194     31481         0
         mandelbrot                 3         4         0         3         4         5        56      2896         0
-        matrix                    98       109         3        71        72       322       252      4132         3
+        matrix                    99       111         3        72        73       323       253      4254         3
         monte_carlo               12        13         0         7         6       147       127     38618         0
         nqueens                   11        18         0        15         3     21924     15155     11466         0
         pagerank                 378       378         0       125       123      1146        94     11919         0

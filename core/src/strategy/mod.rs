@@ -23,6 +23,7 @@
 
 pub mod eligibility;
 mod interpret_first;
+mod short_loops;
 mod version;
 
 pub use crate::thresholds::Thresholds;

@@ -11,6 +11,7 @@
 //! and one more row of [`RULES`].
 
 use super::Thresholds;
+use super::short_loops::has_short_loops;
 use crate::base::with_stack;
 pub use crate::flat::Version;
 use crate::flat::{Block, Let, Op, Program, SpaceId, Step, rows_operation};
@@ -201,7 +202,7 @@ pub fn is_map(flattened: &Block, limits: &Thresholds) -> bool {
         Step::Space(_) => true,
         Step::Let(binding) => {
             inner += 1;
-            *value == Atom::Var(binding.var) && is_scalar_versions(binding, *from)
+            *value == Atom::Var(binding.var) && is_scalar_versions(binding, *from, limits)
         }
         Step::Kernel(kernel) if kernel.space == *outside => {
             kernel.lets.iter().all(|binding| is_elementwise(binding, limits))
@@ -222,14 +223,18 @@ pub fn is_map(flattened: &Block, limits: &Thresholds) -> bool {
 }
 
 /// Returns true if a value of an index space has versions of which the sequential one is a kernel that stores
-/// a scalar for each element.
-fn is_scalar_versions(binding: &Let, space: SpaceId) -> bool {
+/// a scalar for each element, and has short loops only.
+fn is_scalar_versions(binding: &Let, space: SpaceId, limits: &Thresholds) -> bool {
     let Op::Versions { sequential, .. } = &binding.op else { return false };
-    let is_kernel = |step: &Step| matches!(step, Step::Kernel(kernel) if kernel.space == space);
+    let is_short = |binding: &Let| match &binding.op {
+        Op::Sequential(block) => has_short_loops(block, limits.max_short_loop_iterations),
+        _ => is_elementwise(binding, limits),
+    };
+    let [Step::Kernel(kernel)] = &sequential.steps[..] else { return false };
     binding.space == space
         && !binding.ty.has_sequence()
-        && sequential.steps.len() == 1
-        && sequential.steps.iter().all(is_kernel)
+        && kernel.space == space
+        && kernel.lets.iter().all(is_short)
 }
 
 /// Returns true if flattened code is one kernel, beside descriptors and elements that lie there already: it
