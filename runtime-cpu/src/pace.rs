@@ -19,6 +19,9 @@ const CLASSES: usize = 33;
 /// another cache.
 const TRIALS: u32 = 3;
 
+/// Launches that take longer are first tried once alone, after two with help: what disturbs measurements is short.
+const MIN_LONG: Duration = Duration::from_millis(1);
+
 /// The number of launches with help before the first alone: threads start, and memory is touched for the first time.
 const LAUNCHES_BEFORE_TRIALS: u32 = 4;
 
@@ -31,7 +34,8 @@ const MAX_LAUNCHES_BETWEEN_TRIALS: u32 = 256;
 /// A launch that takes longer with help is never tried alone.
 const MAX_TRIED: Duration = Duration::from_micros(200);
 
-/// The same for a launch of which the chunks have to be combined, or that is a service: alone it may have less to do.
+/// The same for a launch of which the chunks have to be combined, that is a service, or that writes at any indices: alone
+/// it may have less to do, and no lines of the cache are written by two threads in turn.
 const MAX_COMBINED_TRIED: Duration = Duration::from_millis(20);
 
 /// A launch gets help after all when it takes longer, by this factor, than one took alone before.
@@ -93,14 +97,16 @@ impl Pace {
         let most = if combines { MAX_COMBINED_TRIED } else { MAX_TRIED };
         let (helped, alone) = (time(&class.helped), time(&class.alone));
         let prefers_alone = class.prefers_alone.load(Relaxed);
+        let is_long = helped.is_some_and(|helped| helped > MIN_LONG);
+        let (before, trials) = if is_long { (2, 1) } else { (LAUNCHES_BEFORE_TRIALS, TRIALS) };
         let is_better_alone = alone.zip(helped).is_some_and(|(alone, helped)| alone < helped);
         let is_alone = match launch.checked_sub(first) {
             _ if helped.is_some_and(|helped| helped > most) => false,
             None => prefers_alone,
             Some(trial) if first == 0 => match trial {
-                0..LAUNCHES_BEFORE_TRIALS => false,
-                trial if trial < LAUNCHES_BEFORE_TRIALS + TRIALS => true,
-                trial if trial < LAUNCHES_BEFORE_TRIALS + 2 * TRIALS => false,
+                trial if trial < before => false,
+                trial if trial < before + trials => true,
+                trial if trial < before + 2 * trials => false,
                 _ => class.decide(launch, is_better_alone),
             },
             Some(trial) if trial < 2 * TRIALS => {
@@ -178,6 +184,20 @@ mod tests {
     #[test]
     fn long_launches_are_never_tried_alone() {
         assert_eq!(alone_of(&|_| [1000, 100]), 0);
+    }
+
+    #[test]
+    fn long_launches_that_may_have_less_to_do_alone_are_tried_soon() {
+        let pace = Pace::default();
+        let ways: Vec<bool> = (0..6)
+            .map(|_| {
+                let way = pace.way(1000, true);
+                let millis = if way == Way::Helped { 9 } else { 3 };
+                pace.note(1000, way, Duration::from_millis(millis));
+                way != Way::Helped
+            })
+            .collect();
+        assert_eq!(ways, [false, false, true, false, true, true]);
     }
 
     #[test]

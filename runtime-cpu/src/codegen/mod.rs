@@ -87,6 +87,8 @@ pub struct KernelCode {
     pub single_chunk: bool,
     /// True if the results of a launch are the same however its elements are divided into chunks.
     pub divides_freely: bool,
+    /// True if the code writes arrays at indices that it computes.
+    pub scatters: bool,
     /// True if the code calls services that use all threads, if there is one chunk.
     pub calls_services: bool,
     /// The number of elements that are best executed together; chunks are multiples of it.
@@ -201,6 +203,7 @@ fn describe(
         whole_segments: matches!(kernel.space, Space::Regular { .. } | Space::Segmented { .. })
             && sinks().any(|s| matches!(s, Sink::Reduce { result: Some(_), .. })),
         single_chunk: last_early.is_some_and(|last| liveness::may_read_written(kernel, last)),
+        scatters: sinks().any(|sink| matches!(sink, Sink::Scatter { .. })),
         calls_services: calls_services(kernel),
         divides_freely: !sinks().any(|sink| combines_floats(kernel, sink)),
         phases,

@@ -70,7 +70,7 @@ pub fn launch(
     let is_service = chunks.len() == 1 && code.calls_services && workers.threads() > 1;
     let size = if is_service { longest(launch.args) } else { extents.elements };
     let way = (is_service || chunks.len() > 1 && alone.is_none())
-        .then(|| code.pace.way(size, is_service || code.phases.len() > 1));
+        .then(|| code.pace.way(size, is_service || code.scatters || code.phases.len() > 1));
     if let Some(Way::Alone(time)) = way {
         alone = Some(time);
         if code.divides_freely && !code.facts.unbounded {
