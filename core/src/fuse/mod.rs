@@ -25,10 +25,11 @@
 //! Bergstrom and Reppy, *Nested data-parallelism on the GPU* (ICFP 2012), section 5. Since index spaces
 //! say what may be fused with what, a greedy walk takes the place of their solver.
 //!
-//! The passes, in order ([`PASSES`]): `products` finds products and transposes of matrices, `sink` sinks the consumers of a multi-versioned value into both
-//! versions, `cluster` decides which step joins which kernel, `rematerialise` computes cheap values
-//! again where they are used, instead of storing them, `liveness` decides which values are stored and
-//! removes dead code (and `defer` moves kernels to the version that alone reads what they store). Each is a file of its name. [`sequential`] is fusion for the code that one
+//! The passes, in order ([`PASSES`]): `products` finds products and transposes of matrices, `sink` sinks the
+//! consumers of a multi-versioned value into both versions, `cluster` decides which step joins which kernel,
+//! `rematerialise` computes cheap values again where they are used, instead of storing them, `liveness` decides
+//! which values are stored and removes dead code, and `defer`, in the same pass, moves kernels to the version
+//! that alone reads what they store. Each is a file of its name. [`sequential`] is fusion for the code that one
 //! thread runs by itself.
 
 mod cluster;
