@@ -141,8 +141,7 @@ pub struct Thresholds {
     /// Operations up to which a side of a conditional inside a map counts as elementwise.
     ///
     /// The stencils and cellular automata among the programs that users write have sides of 20 to 40
-    /// operations; they take half as long as one kernel over all elements than as code that makes row after
-    /// row.
+    /// operations. One kernel over all elements takes half of the time that code for each row takes.
     pub max_map_side_operations: usize,
 
     /// Iterations up to which a loop of a constant number of them counts as short.

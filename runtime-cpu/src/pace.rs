@@ -15,8 +15,7 @@ use std::time::Duration;
 /// Launches of numbers of elements between the same powers of two are of one class.
 const CLASSES: usize = 33;
 
-/// The number of launches that are tried in a way, one after the other. The first of them finds the elements in
-/// another cache.
+/// The number of launches that are tried in a way, one after the other. The first finds its elements in another cache.
 const TRIALS: u32 = 3;
 
 /// Launches that take longer are first tried once alone, after two with help: what disturbs measurements is short.

@@ -33,8 +33,7 @@ impl Processors {
         (helpers <= MAX_MOVED_HELPERS && helpers < set.count()).then_some(Processors(set))
     }
 
-    /// Keeps a thread off the processor that the calling thread runs on. That is a hint: nothing is done where the
-    /// system refuses.
+    /// Keeps a thread off the processor that the calling thread runs on. If the system refuses, it stays as it was.
     pub fn keep_off<T>(&self, thread: &JoinHandle<T>, kept_off: &KeptOff) {
         let here = linux::current();
         if kept_off.0.load(Relaxed) == here {

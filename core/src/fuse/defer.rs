@@ -13,8 +13,9 @@
 //! ```
 
 use crate::base::with_stack;
-use crate::flat::{Block, IndexSpace, Kernel, Op, Step};
-use crate::ir::Var;
+use crate::flat::{Block, IndexSpace, Kernel, Let, Op, Step};
+use crate::ir::product::MatrixRows;
+use crate::ir::{Atom, Var};
 use rustc_hash::FxHashSet;
 
 /// Moves the kernels of a block, and of those inside, to the flattened versions that alone read their values.
@@ -49,39 +50,29 @@ fn flattened_mut(step: &mut Step) -> Option<&mut Block> {
     }
 }
 
-/// Returns the step whose flattened version alone reads what a kernel stores, if there is one and the kernel cannot
-/// fault.
+/// Returns the step whose flattened version alone reads what a kernel stores, if there is one. A kernel that may fault
+/// has none, since it has to be executed whatever version is chosen.
 fn only_reader(block: &Block, at: usize, kernel: &Kernel, spaces: &[IndexSpace]) -> Option<usize> {
     if !kernel.masks.is_empty() || kernel.lets.iter().any(|binding| binding.may_fault()) {
         return None;
     }
     let stored: FxHashSet<Var> = kernel.stores.iter().map(|(var, _)| *var).collect();
+    let reads = Reads { stored: &stored, spaces };
+    let none = FxHashSet::default;
     let mut reader = None;
     for (place, step) in block.steps.iter().enumerate().skip(at + 1) {
-        let reads = Reads { stored: &stored, spaces };
-        let read = match step {
-            Step::Let(binding) => match &binding.op {
-                Op::Versions { sequential, flattened, matrix } => {
-                    let matrix = matrix.iter().flat_map(|matrix| matrix.variables());
-                    if matrix.into_iter().any(|var| stored.contains(&var))
-                        || reads.of_block(sequential, &mut FxHashSet::default())
-                    {
-                        return None;
-                    }
-                    if reads.of_block(flattened, &mut FxHashSet::default()) {
-                        if reader.is_some() {
-                            return None;
-                        }
-                        reader = Some(place);
-                    }
-                    false
-                }
-                _ => reads.of_step(step, &mut FxHashSet::default()),
-            },
-            _ => reads.of_step(step, &mut FxHashSet::default()),
+        let (in_flattened, elsewhere) = match step {
+            Step::Let(Let { op: op @ Op::Versions { sequential, flattened, .. }, .. }) => (
+                reads.of_block(flattened, &mut none()),
+                reads.of_operands(op, &none()) || reads.of_block(sequential, &mut none()),
+            ),
+            step => (false, reads.of_step(step, &mut none())),
         };
-        if read {
+        if elsewhere || in_flattened && reader.is_some() {
             return None;
+        }
+        if in_flattened {
+            reader = Some(place);
         }
     }
     let is_result = block.result.variable().is_some_and(|var| stored.contains(&var));
@@ -115,13 +106,7 @@ impl Reads<'_> {
                 for inner in binding.op.blocks() {
                     read |= self.of_block(inner, &mut bound.clone());
                 }
-                if binding.op.blocks().next().is_none() {
-                    binding.op.each_use(&mut |var| read |= self.is_one(var, bound));
-                } else {
-                    let operands = binding.op.operands();
-                    read |=
-                        operands.iter().filter_map(|a| a.variable()).any(|v| self.is_one(v, bound));
-                }
+                read |= self.of_operands(&binding.op, bound);
                 bound.insert(binding.var);
             }
             Step::Kernel(kernel) => {
@@ -138,6 +123,18 @@ impl Reads<'_> {
             }
         }
         read
+    }
+
+    /// Returns true if an operation reads one of the values outside of the blocks of steps inside it.
+    fn of_operands(&self, op: &Op, bound: &FxHashSet<Var>) -> bool {
+        if op.blocks().next().is_none() {
+            let mut read = false;
+            op.each_use(&mut |var| read |= self.is_one(var, bound));
+            return read;
+        }
+        let operands = op.operands().into_iter().filter_map(Atom::variable);
+        let matrix = op.matrix().into_iter().flat_map(MatrixRows::variables);
+        operands.chain(matrix).any(|var| self.is_one(var, bound))
     }
 
     fn is_one(&self, var: Var, bound: &FxHashSet<Var>) -> bool {

@@ -18,13 +18,12 @@ pub enum Side {
     AtLeast,
 }
 
-/// An index without the constant that is added to it (`None` if it is nothing else), and the bound that it is compared
-/// with.
+/// A comparison of an index with a bound, without the constant that is added to the index.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Compared {
     /// The side of the bound on which the index has to be.
     pub side: Side,
-    /// The index without the constant.
+    /// The index without the constant; `None` if it is a constant alone.
     pub base: Option<Value>,
     /// The bound; the same for all elements.
     pub bound: Value,
