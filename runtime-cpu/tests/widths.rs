@@ -218,3 +218,41 @@ fn conversions_and_bytes() {
         compare(text, &args, &[2, 3, 4, 5]);
     });
 }
+
+/// Ints near the powers of two and near multiples of a divisor, of both signs.
+fn near(size: usize, divisor: i64) -> Vec<i64> {
+    let one = |n: usize| {
+        let n = n as i64;
+        let base =
+            if n % 2 == 0 { 1_i64 << (n / 2 % 64) } else { divisor.wrapping_mul(n / 6 - 40) };
+        base.wrapping_add(n % 3 - 1)
+    };
+    (0..size).map(one).collect()
+}
+
+#[test]
+fn quotients_by_constants_and_high_words() {
+    let divisors = [2, 3, 7, 10, 641, 1 << 31, 1_000_000_007, (1 << 53) + 1, i64::MAX, i64::MIN];
+    for divisor in divisors.into_iter().flat_map(|divisor: i64| [divisor, divisor.wrapping_neg()]) {
+        let text = "kernel \"k\"(v0: i64, v1: [i64], v2: [i64], v3: [i64]) over flat v0 at v4 {
+  v5: i64 = const DIVISOR
+  v6: i64 = load v1[v4]
+  v7: i64 = div v6, v5
+  v8: i64 = rem v6, v5
+  v9: i64 = mul_high v6, v5
+  v10: i64 = mul v6, v5
+  v11: i64 = mul_high v10, v6
+  v12: i64 = xor v7, v9
+  v13: i64 = xor v8, v10
+  v14: i64 = xor v13, v11
+  store v2[v4] = v12
+  store v3[v4] = v14
+}"
+        .replace("DIVISOR", &divisor.to_string());
+        let args = |size: usize| {
+            let written = || Input::Array(vec![0i64; size].into());
+            vec![int(size), Input::Array(near(size, divisor).into()), written(), written()]
+        };
+        compare(&text, &args, &[2, 3]);
+    }
+}

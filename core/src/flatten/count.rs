@@ -20,9 +20,8 @@ impl Extent {
     fn of(atom: Atom) -> Option<Extent> {
         match atom {
             Atom::Var(var) => Some(Extent::Var(var)),
-            // The bound is an int at every precision.
-            Atom::Int(x) if (0..1 << 31).contains(&x) => Some(Extent::Int(x)),
-            Atom::Unit | Atom::Int(_) | Atom::Float(_) | Atom::Bool(_) | Atom::Char(_) => None,
+            Atom::Int(x) => Some(Extent::Int(x)),
+            Atom::Unit | Atom::Float(_) | Atom::Bool(_) | Atom::Char(_) => None,
         }
     }
 }
@@ -53,7 +52,8 @@ impl Flattener<'_> {
             }
         }
         let count = match end {
-            Some(Extent::Int(count)) => Atom::Int(count),
+            // These are ints at every precision.
+            Some(Extent::Int(count)) if (0..1 << 31).contains(&count) => Atom::Int(count),
             _ => self.compute(flat::Op::Extent(op, args.to_vec()), Ty::Int, space, site),
         };
         let from = self.new_space(SpaceKind::Count { of: space, count }, site);

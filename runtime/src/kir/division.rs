@@ -11,9 +11,9 @@
 //! ```
 //!
 //! Granlund and Montgomery, "Division by Invariant Integers using Multiplication" (PLDI 1994), is the general case;
-//! it needs the high word of a product, which vectors do not have.
+//! it needs the high word of a product, which vectors do not have as one instruction.
 
-use super::{Binary, Inst, Literal, Op, Ty, Value, ValueTy};
+use super::{Binary, Inst, Literal, Op, Ty, Value, ValueTy, walk};
 
 /// The part of a division that is wanted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -134,6 +134,24 @@ impl Division {
         let whole = push(None, Op::Binary(Binary::Mul, quotient, divisor));
         push(Some(result), Op::Binary(Binary::Sub, self.dividend, whole));
     }
+}
+
+/// Returns true if dividing by a divisor is multiplying by a constant: of size 2 or more, of 64 bits.
+pub fn is_multiplied(divisor: Option<Literal>) -> bool {
+    matches!(divisor, Some(Literal::I64(divisor)) if divisor.unsigned_abs() >= 2)
+}
+
+/// Returns true if code has operations that vectors with high products do without going lane by lane.
+pub fn has_high_products<'i>(insts: impl Iterator<Item = &'i Inst>) -> bool {
+    let mut found = false;
+    let mut note = |inst: &Inst| {
+        found |= matches!(inst.op, Op::Binary(Binary::MulHigh | Binary::Div | Binary::Rem, ..));
+    };
+    for inst in insts {
+        note(inst);
+        inst.op.blocks().for_each(|block| walk::each_inst(block, &mut note));
+    }
+    found
 }
 
 #[cfg(test)]

@@ -169,8 +169,13 @@ mod tests {
         let kernel = &module.kernels[0];
         let constants = FxHashMap::default();
         let converts = |_, _| true;
-        let around =
-            Surroundings { types: &kernel.types, constants: &constants, may_store: true, converts };
+        let around = Surroundings {
+            types: &kernel.types,
+            constants: &constants,
+            may_store: true,
+            converts,
+            has_high_products: false,
+        };
         let mut analysis = Analysis::new(around, &kernel.indices);
         let body = walk::stage_bodies(kernel).next().unwrap();
         analysis.block(body).unwrap();

@@ -35,7 +35,7 @@
 //! | [`ranges`], [`division`]: checks that cannot fail and divisions go | |
 //! | [`early_exit`]: tests of all elements end early | |
 //! | | [`written`]: the arrays that code may read and write |
-//! | | [`uniformity`], [`access`], [`pressure`], [`vectorize`]: neighbouring elements together |
+//! | | [`uniformity`], [`access`], [`lane_widths`], [`pressure`], [`vectorize`]: neighbouring elements together |
 //! | | [`joined_checks`]: tests that decide for several checks of neighbouring elements |
 
 pub mod access;
@@ -49,6 +49,7 @@ pub mod facts;
 pub mod inline;
 mod intrinsic;
 pub mod joined_checks;
+pub mod lane_widths;
 pub mod liveness;
 pub mod loops;
 mod mnemonic;

@@ -16,7 +16,9 @@
 //!   after the loop: its contents are arbitrary.
 
 use super::access::{Access, loads_under_mask, streams_straight};
+use super::division::is_multiplied;
 use super::facts::ASSUMED_ITERATIONS;
+use super::lane_widths::LaneWidths;
 use super::pressure::register_pressure;
 use super::uniformity::Uniformity;
 use super::{Binary, Block, Class, Inst, Literal, Op, Ty, Unary, Value, ValueTy, walk};
@@ -28,8 +30,11 @@ const MEMORY_BOUND_OPERATIONS: u64 = 4;
 /// A vector division or square root costs as much as this many other operations.
 const DIVISION_OPERATIONS: u64 = 4;
 
-/// A division of ints, which is done lane by lane, takes as long as this many other operations in a lane.
+/// A division of ints, which is done lane by lane, takes as long as so many others.
 const INT_DIVISION_OPERATIONS: u64 = 6;
+
+/// The high word of a product costs as much as this many other operations, where vectors have it.
+const HIGH_PRODUCT_OPERATIONS: u64 = 12;
 
 /// A constant of at most this size can be added to an element number any number of times in practice without
 /// overflow.
@@ -108,6 +113,8 @@ pub struct Surroundings<'a> {
     pub may_store: bool,
     /// Returns true if the target's vectors convert from one type to another.
     pub converts: fn(Ty, Ty) -> bool,
+    /// True if the target's vectors have the high words of products, and so divide by constants.
+    pub has_high_products: bool,
 }
 
 /// The state of the analysis; instructions are added in the order of execution.
@@ -190,7 +197,12 @@ impl<'a> Analysis<'a> {
 
     /// Counts an operation done on vectors.
     pub fn count_vector_operation(&mut self) {
-        self.vector_operations += self.weight;
+        self.count_vector_operations(1);
+    }
+
+    /// Counts an operation done on vectors that costs as much as `times` others.
+    fn count_vector_operations(&mut self, times: u64) {
+        self.vector_operations += times * self.weight;
     }
 
     /// Analyses the instructions of a block.
@@ -272,7 +284,8 @@ impl<'a> Analysis<'a> {
         if self.vector_operations == 0 || self.lane_operations > self.vector_operations {
             return Err(NotVectorizable("most is done lane by lane"));
         }
-        let widths = self.lane_widths(insts.clone());
+        let (uniformity, implied) = (&self.uniformity, &self.implied_predicates);
+        let widths = LaneWidths::of(insts.clone(), self.around.types, uniformity, implied);
         let values = self.around.types.len();
         let counts = |v: Value| {
             // An implied predicate needs no register.
@@ -341,7 +354,7 @@ impl<'a> Analysis<'a> {
         if uniformity == Uniformity::Varying {
             self.only_byte_lanes &= op == Unary::Not && self.scalar(a) == Some(Ty::Bool);
             match op {
-                Unary::Sqrt => self.vector_operations += DIVISION_OPERATIONS * self.weight,
+                Unary::Sqrt => self.count_vector_operations(DIVISION_OPERATIONS),
                 Unary::Neg
                 | Unary::Abs
                 | Unary::Not
@@ -382,7 +395,7 @@ impl<'a> Analysis<'a> {
     fn binary(&mut self, result: Value, op: Binary, a: Value, b: Value) -> Uniformity {
         use Uniformity::{Affine, Uniform, Varying};
         let index = self.scalar(a) == Some(Ty::I64);
-        let operands = [self.of(a), self.of(b)];
+        let operands = [a, b].map(|v| self.of(v));
         let implied = |v: Value| self.is_uniform(v) || self.implied_predicates[v.0 as usize];
         self.implied_predicates[result.0 as usize] = match op {
             Binary::Lt | Binary::Le | Binary::Gt | Binary::Ge => !operands.contains(&Varying),
@@ -410,8 +423,10 @@ impl<'a> Analysis<'a> {
                 let int = self.scalar(a).is_some_and(Ty::is_int);
                 self.only_byte_lanes &= op.compares() || self.scalar(a) == Some(Ty::Bool);
                 let divides = int && matches!(op, Binary::Div | Binary::Rem);
-                // A division by a constant is a multiplication.
-                if divides && self.constant(b).is_none() {
+                if self.is_high_product(op, a, b) {
+                    self.count_vector_operations(HIGH_PRODUCT_OPERATIONS);
+                } else if divides && self.constant(b).is_none() {
+                    // A division by a constant is a multiplication.
                     self.count_lane_operations(INT_DIVISION_OPERATIONS);
                 } else {
                     self.count_binary(op, int, of_b);
@@ -421,6 +436,16 @@ impl<'a> Analysis<'a> {
         }
     }
 
+    /// Returns true if the target's vectors have an operation as the high word of a product.
+    fn is_high_product(&self, op: Binary, a: Value, b: Value) -> bool {
+        let is_product = match op {
+            Binary::MulHigh => true,
+            Binary::Div | Binary::Rem => is_multiplied(self.constant(b)),
+            _ => false,
+        };
+        is_product && self.around.has_high_products && self.scalar(a) == Some(Ty::I64)
+    }
+
     /// Counts an operation of which an operand varies; `of_b` is the uniformity of the second.
     fn count_binary(&mut self, op: Binary, int: bool, of_b: Uniformity) {
         match op {
@@ -428,7 +453,7 @@ impl<'a> Analysis<'a> {
             Binary::Shl | Binary::Shr | Binary::ShrZero if of_b != Uniformity::Uniform => {
                 self.count_lane_operations(1);
             }
-            Binary::Div => self.vector_operations += DIVISION_OPERATIONS * self.weight,
+            Binary::Div => self.count_vector_operations(DIVISION_OPERATIONS),
             Binary::Add
             | Binary::Sub
             | Binary::Mul
@@ -628,53 +653,6 @@ impl<'a> Analysis<'a> {
             _ => value,
         }
     }
-
-    /// The widths of the lanes of code.
-    fn lane_widths<'i>(&self, insts: impl Iterator<Item = &'i Inst>) -> LaneWidths {
-        let mut widths = LaneWidths { wide: false, short: false, only_bytes: true };
-        let mut note = |inst: &Inst| {
-            for value in inst.results.iter().chain(inst.op.carried()) {
-                let varying = self.of(*value) == Uniformity::Varying;
-                let ty = self.scalar(*value);
-                if varying {
-                    widths.only_bytes &= matches!(ty, Some(Ty::U8 | Ty::Bool));
-                }
-                match ty {
-                    Some(Ty::I64 | Ty::F64) => widths.wide |= varying,
-                    // A uniform value may be stored for all elements.
-                    Some(Ty::I32 | Ty::F32 | Ty::U8) => widths.short = true,
-                    Some(Ty::Bool) => {
-                        widths.short |= varying && !self.implied_predicates[value.0 as usize];
-                    }
-                    None => {}
-                }
-            }
-            if let Op::Store { array, .. } = &inst.op {
-                let of = self.around.types[array.0 as usize];
-                widths.short |= !matches!(of, ValueTy::Array(ty) if is_wide(ty));
-            }
-        };
-        for inst in insts {
-            note(inst);
-            inst.op.blocks().for_each(|block| walk::each_inst(block, &mut note));
-        }
-        widths
-    }
-}
-
-/// The widths of the lanes of code.
-struct LaneWidths {
-    /// There are varying values of 64 bits.
-    wide: bool,
-    /// There are lanes of fewer than 64 bits.
-    short: bool,
-    /// All varying values are of 8 bits.
-    only_bytes: bool,
-}
-
-/// Returns true for types of 64 bits.
-pub fn is_wide(ty: Ty) -> bool {
-    matches!(ty, Ty::I64 | Ty::F64)
 }
 
 /// Returns true if a block is pure and so short that executing it for all elements is cheaper than
@@ -710,6 +688,7 @@ mod tests {
             constants: &constants,
             may_store: true,
             converts: |_, _| true,
+            has_high_products: false,
         };
         let mut analysis = Analysis::new(around, &kernel.indices);
         let body = &kernel.stages[0].body;

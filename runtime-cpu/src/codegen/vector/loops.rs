@@ -15,8 +15,10 @@ use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{self, InstBuilder, Type};
 use cranelift_codegen::packed_option::ReservedValue;
 use nesl_runtime::kir::alias::iterations_are_independent;
+use nesl_runtime::kir::division::has_high_products;
+use nesl_runtime::kir::lane_widths::is_wide;
 use nesl_runtime::kir::uniformity::Uniformity;
-use nesl_runtime::kir::vectorize::{Analysis, Surroundings, is_wide};
+use nesl_runtime::kir::vectorize::{Analysis, Surroundings};
 use nesl_runtime::kir::walk;
 use nesl_runtime::kir::{self, Block, Combine, Inst, Op, Ty, ValueTy};
 
@@ -32,17 +34,28 @@ impl<'a> FunctionEmitter<'a, '_> {
         if !init.is_empty() || reduce.is_empty() && !may_store {
             return None;
         }
-        let around =
-            Surroundings { types: self.types, constants: &self.constants, may_store, converts };
-        let mut analysis = Analysis::new(around, &[*index]);
-        analysis.needs_larger_lanes();
-        body.insts.iter().for_each(|inst| walk::each_read(inst, &mut |v| analysis.mark_read(v)));
-        body.yields.iter().for_each(|v| analysis.mark_read(*v));
-        let facts = analysis.block(body).and_then(|()| {
+        let facts_with = |this: &Self, has_high_products| {
+            let constants = &this.constants;
+            let types = this.types;
+            let around = Surroundings { types, constants, may_store, converts, has_high_products };
+            let mut analysis = Analysis::new(around, &[*index]);
+            analysis.needs_larger_lanes();
+            let insts = body.insts.iter();
+            insts.for_each(|inst| walk::each_read(inst, &mut |v| analysis.mark_read(v)));
+            body.yields.iter().for_each(|v| analysis.mark_read(*v));
+            analysis.block(body)?;
             reduce.iter().for_each(|_| analysis.count_vector_operation());
             analysis.finish(body.insts.iter())
-        });
-        let Ok(facts) = facts else { return self.unroll_and_jam(inst, count, may_store) };
+        };
+        let facts = facts_with(self, self.has_high_products());
+        let wide = (!self.has_high_products() && has_high_products(body.insts.iter()))
+            .then(|| facts_with(self, true).ok())
+            .flatten();
+        let Ok(facts) = facts else {
+            // Wide vectors may do what others would do lane by lane.
+            wide.iter().for_each(|facts| self.judge_width(facts));
+            return self.unroll_and_jam(inst, count, may_store);
+        };
         if reduce.is_empty()
             && let Some(plan) = TilePlan::of(body.insts.iter(), &facts, self)
         {
@@ -50,7 +63,7 @@ impl<'a> FunctionEmitter<'a, '_> {
             let space = tile::Space { names: &[*index], range, elements: false };
             return Some(vec![self.tiles(&plan, &facts, space)]);
         }
-        self.judge_width(&facts);
+        self.judge_width(wide.as_ref().unwrap_or(&facts));
         // The order in which floats are combined must not depend on the width.
         let ordered = body.yields.iter().any(|v| self.element_ty(*v).is_float());
         let usual = group_elements(&facts);
@@ -92,7 +105,8 @@ impl<'a> FunctionEmitter<'a, '_> {
         // A loop within a loop is rarely long, and would have to ask each time.
         let streamed = match (&reduced[..], vector.c.loops) {
             ([(_, ty)], 0) => {
-                multiple_accumulators::elements_per_stream(body.insts.iter(), &vector.facts, *ty)
+                let (insts, types) = (body.insts.iter(), vector.c.types);
+                multiple_accumulators::elements_per_stream(insts, &vector.facts, types, *ty)
             }
             _ => None,
         };

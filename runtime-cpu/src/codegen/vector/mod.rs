@@ -12,6 +12,7 @@
 //! | `lanes` | values of a group of elements |
 //! | `ops`, `control` | instructions on them; divergent control under masks |
 //! | `checks` | tests that decide for several checks |
+//! | `divide` | high words of products, divisions by constants |
 //! | `loops` | vectorised loops (strip-mining) |
 //! | `unroll_and_jam` | several iterations of an outer loop that share the loads of an inner one |
 //! | `multiple_accumulators` | a long reduction in independent streams |
@@ -20,6 +21,7 @@
 
 mod checks;
 mod control;
+mod divide;
 mod interleave_rows;
 mod interleave_segments;
 mod lanes;
@@ -40,6 +42,7 @@ use cranelift_codegen::ir::{self, InstBuilder, StackSlotData, StackSlotKind, typ
 use lanes::{Lanes, VectorEmitter};
 use nesl_runtime::bug;
 use nesl_runtime::bug::OrBug;
+use nesl_runtime::kir::division::has_high_products;
 use nesl_runtime::kir::uniformity::Uniformity;
 use nesl_runtime::kir::vectorize::{Analysis, NotVectorizable, Surroundings, VectorFacts};
 use nesl_runtime::kir::walk;
@@ -130,15 +133,22 @@ impl<'a> KernelBuilder<'a, '_> {
         state: Vec<ir::Value>,
     ) -> (ir::Value, Vec<ir::Value>) {
         let facts = self.facts(group);
-        let Ok(facts) = facts else { return (range.lo, state) };
         let code = group.code.iter().flatten().copied();
+        let wide = (!self.c.has_high_products() && has_high_products(code.clone()))
+            .then(|| self.facts_with(group, true).ok())
+            .flatten();
+        let Ok(facts) = facts else {
+            // Wide vectors may do what others would do lane by lane.
+            wide.iter().for_each(|facts| self.c.judge_width(facts));
+            return (range.lo, state);
+        };
         let tiles = TilePlan::of(code, &facts, &self.c);
         if let Some(plan) = tiles.filter(|_| group.tasks.iter().all(|t| t.role == Role::Skip)) {
             self.group_elements = self.group_elements.max(MIN_TILED_ELEMENTS);
             let space = tile::Space { names: &self.kernel.indices, range, elements: true };
             return (self.c.tiles(&plan, &facts, space), state);
         }
-        self.c.judge_width(&facts);
+        self.c.judge_width(wide.as_ref().unwrap_or(&facts));
         let (mut lo, mut state) = (range.lo, state);
         let mut sizes = self.group_sizes(group, &facts, range);
         if facts.streams && !facts.only_byte_lanes && !group.tasks.iter().any(Task::has_state) {
@@ -192,8 +202,12 @@ impl<'a> KernelBuilder<'a, '_> {
         let Sink::Reduce { combine, value, .. } = task.sink else { return None };
         let code = || group.code.iter().flatten().copied();
         let reduced = (*combine, vector.c.element_ty(*value));
-        let elements =
-            multiple_accumulators::elements_per_stream(code(), &vector.facts, reduced.1)?;
+        let elements = multiple_accumulators::elements_per_stream(
+            code(),
+            &vector.facts,
+            vector.c.types,
+            reduced.1,
+        )?;
         vector.c.element = Some(range.lo);
         Some(vector.with_streams([range.lo, range.hi], elements, reduced, &mut |vector, index| {
             vector.at(names, range, index);
@@ -317,6 +331,15 @@ impl<'a> KernelBuilder<'a, '_> {
 
     /// The facts about the code of a group of stages, if it is to be vectorised.
     fn facts(&self, group: &StageGroup<'a>) -> Result<VectorFacts, NotVectorizable> {
+        self.facts_with(group, self.c.has_high_products())
+    }
+
+    /// The facts about the code of a group of stages for vectors that have high products, or do not.
+    fn facts_with(
+        &self,
+        group: &StageGroup<'a>,
+        has_high_products: bool,
+    ) -> Result<VectorFacts, NotVectorizable> {
         let names = &self.kernel.indices;
         let indices = if names.len() == 1 { &names[..] } else { &names[1..] };
         let around = Surroundings {
@@ -324,6 +347,7 @@ impl<'a> KernelBuilder<'a, '_> {
             constants: &self.c.constants,
             may_store: true,
             converts,
+            has_high_products,
         };
         let mut analysis = Analysis::new(around, indices);
         for inst in group.code.iter().flatten() {

@@ -11,9 +11,10 @@
 use super::lanes::{Lanes, VectorEmitter};
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{self, InstBuilder};
+use nesl_runtime::kir::lane_widths::is_wide;
 use nesl_runtime::kir::uniformity::Uniformity;
-use nesl_runtime::kir::vectorize::{VectorFacts, is_wide};
-use nesl_runtime::kir::{Class, Combine, Inst, Op, Ty, ValueTy};
+use nesl_runtime::kir::vectorize::VectorFacts;
+use nesl_runtime::kir::{Binary, Class, Combine, Inst, Op, Ty, Value, ValueTy};
 
 /// The number of streams. Twice as many gain nothing.
 pub const STREAMS: usize = 4;
@@ -38,8 +39,10 @@ const MAX_STREAMED_INSTRUCTIONS: usize = 24;
 pub fn elements_per_stream<'i>(
     insts: impl Iterator<Item = &'i Inst>,
     facts: &VectorFacts,
+    types: &[ValueTy],
     combined: Ty,
 ) -> Option<usize> {
+    let is_int = |v: Value| matches!(types[v.0 as usize], ValueTy::Scalar(ty) if ty.is_int());
     let (mut reads, mut length) = (0, 0);
     for inst in insts {
         length += 1;
@@ -50,6 +53,10 @@ pub fn elements_per_stream<'i>(
                 Uniformity::Varying => return None,
             },
             Op::Slice(..) | Op::Check { .. } => {}
+            // These take longer than loads.
+            Op::Binary(Binary::Div | Binary::Rem | Binary::MulHigh, a, _) if is_int(*a) => {
+                return None;
+            }
             op if op.class() == Class::Pure => {}
             _ => return None,
         }

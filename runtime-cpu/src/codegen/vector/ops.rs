@@ -292,6 +292,9 @@ impl<'a> VectorEmitter<'_, 'a, '_> {
         let int = ty.is_int();
         match op {
             Binary::Div | Binary::Rem | Binary::MulHigh if int => {
+                if let Some(lanes) = self.high_product(op, ty, (&x, &y), known) {
+                    return lanes;
+                }
                 let each = |c: &mut super::super::emitter::FunctionEmitter<'a, '_>,
                             s: &[ir::Value]| {
                     c.binary(op, ty, s[0], s[1], known)

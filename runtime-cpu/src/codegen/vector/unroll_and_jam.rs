@@ -16,8 +16,9 @@ use super::target::converts;
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{self, InstBuilder};
 use nesl_runtime::bug::OrBug;
+use nesl_runtime::kir::lane_widths::is_wide;
 use nesl_runtime::kir::uniformity::Uniformity;
-use nesl_runtime::kir::vectorize::{Analysis, Surroundings, VectorFacts, is_wide};
+use nesl_runtime::kir::vectorize::{Analysis, Surroundings, VectorFacts};
 use nesl_runtime::kir::walk;
 use nesl_runtime::kir::{Block, Combine, Inst, Op, Ty, Value, ValueTy};
 
@@ -73,8 +74,12 @@ impl<'a> JamPlan<'a> {
     ) -> Option<(JamPlan<'a>, usize)> {
         let plan = JamPlan::of_iteration(insts, c, true)?;
         let [(_, ty)] = &plan.sums[..] else { return None };
-        let most =
-            multiple_accumulators::elements_per_stream(plan.body.insts.iter(), &plan.facts, *ty)?;
+        let most = multiple_accumulators::elements_per_stream(
+            plan.body.insts.iter(),
+            &plan.facts,
+            c.types,
+            *ty,
+        )?;
         Some((plan, most))
     }
 
@@ -98,8 +103,13 @@ impl<'a> JamPlan<'a> {
         if !good {
             return None;
         }
-        let around =
-            Surroundings { types: c.types, constants: &c.constants, may_store: false, converts };
+        let around = Surroundings {
+            types: c.types,
+            constants: &c.constants,
+            may_store: false,
+            converts,
+            has_high_products: c.has_high_products(),
+        };
         let mut analysis = Analysis::new(around, &[*index]);
         analysis.needs_larger_lanes();
         body.insts.iter().for_each(|inst| walk::each_read(inst, &mut |v| analysis.mark_read(v)));

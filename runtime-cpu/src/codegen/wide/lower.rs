@@ -316,6 +316,14 @@ impl<'f> Lower<'f> {
         }
     }
 
+    /// The bits of each lane of a constant whose lanes are equal.
+    pub fn lane_constant(&self, value: Value) -> Option<u64> {
+        match self.constant(self.origin(value))? {
+            Constant::Lane(bits, _) => Some(bits),
+            Constant::Bytes(_) => None,
+        }
+    }
+
     /// The integer constant that a value is.
     pub fn integer(&self, value: Value) -> Option<i64> {
         let inst = self.definition(value)?;
@@ -601,6 +609,9 @@ impl<'f> Lower<'f> {
         });
         if let InstructionData::CallIndirect { .. } = data {
             return self.call(inst);
+        }
+        if data.opcode() == Opcode::Isplit {
+            return self.words_of_product(inst);
         }
         if func.dfg.inst_results(inst).len() != 1 && data.opcode() != Opcode::Store {
             return Err(Declined(name(data.opcode())));

@@ -81,6 +81,8 @@ pub fn sub_ints(wide: bool) -> Opcode {
 }
 /// Low half of the product of integers.
 pub const MUL_INTS: Opcode = op(2, 1, 1, 0x40);
+/// Product, of 64 bits, of the lower halves of lanes of 64 bits, taken without sign.
+pub const MUL_HALVES: Opcode = op(1, 1, 1, 0xf4);
 /// Absolute value of integers.
 pub fn abs_ints(wide: bool) -> Opcode {
     if wide { op(2, 1, 1, 0x1f) } else { op(2, 1, 0, 0x1e) }

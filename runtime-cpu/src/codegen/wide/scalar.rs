@@ -114,6 +114,44 @@ impl Lower<'_> {
         Ok(())
     }
 
+    /// Emits both words of a product; the digit tells if they have a sign.
+    fn long_product(
+        &mut self,
+        [low, high]: [VReg; 2],
+        (digit, wide): (u8, bool),
+        a: Value,
+        b: Value,
+    ) -> Result<(), Declined> {
+        let (a, b) = (self.get(a)?, self.get(b)?);
+        let fixed = |n| PReg::new(n, RegClass::Int);
+        let product = legacy(plain(0xf7, wide)).digit(digit).from(b);
+        let product = product
+            .also(Operand::reg_fixed_use(a, fixed(RAX)))
+            .also(Operand::reg_fixed_def(low, fixed(RAX)))
+            .also(Operand::reg_fixed_def(high, fixed(RDX)));
+        self.push(product);
+        Ok(())
+    }
+
+    /// Translates the split of a product of two words without sign into its words.
+    pub fn words_of_product(&mut self, inst: ir::Inst) -> Result<(), Declined> {
+        let dfg = &self.func.dfg;
+        let argument = |inst: ir::Inst, n: usize| dfg.resolve_aliases(dfg.inst_args(inst)[n]);
+        let made = |value: Value, opcode| {
+            self.definition(value).filter(|inst| dfg.insts[*inst].opcode() == opcode)
+        };
+        let word = |value: Value| {
+            let word = made(value, Opcode::Uextend).map(|inst| argument(inst, 0))?;
+            (self.ty(word) == types::I64).then_some(word)
+        };
+        let words = made(argument(inst, 0), Opcode::Imul)
+            .and_then(|product| Some([word(argument(product, 0))?, word(argument(product, 1))?]));
+        let [a, b] = words.ok_or(Declined(name(Opcode::Isplit)))?;
+        let results = dfg.inst_results(inst);
+        let (low, high) = (self.register(results[0])?, self.register(results[1])?);
+        self.long_product([low, high], (4, true), a, b)
+    }
+
     /// Translates an instruction on integers.
     pub fn scalar(&mut self, inst: ir::Inst) -> Result<(), Declined> {
         let func = self.func;
@@ -165,16 +203,9 @@ impl Lower<'_> {
                 }
             }
             Opcode::Umulhi | Opcode::Smulhi if ty != types::I8 => {
-                let (a, b) = (self.get(args[0])?, self.get(args[1])?);
                 let digit = if data.opcode() == Opcode::Umulhi { 4 } else { 5 };
                 let low = self.fresh(GENERAL);
-                let fixed = |n| PReg::new(n, RegClass::Int);
-                let product = legacy(plain(0xf7, wide)).digit(digit).from(b);
-                let product = product
-                    .also(Operand::reg_fixed_use(a, fixed(RAX)))
-                    .also(Operand::reg_fixed_def(low, fixed(RAX)))
-                    .also(Operand::reg_fixed_def(to, fixed(RDX)));
-                self.push(product);
+                self.long_product([low, to], (digit, wide), args[0], args[1])?;
             }
             Opcode::Sdiv | Opcode::Srem if ty != types::I8 => {
                 let (a, b) = (self.get(args[0])?, self.get(args[1])?);

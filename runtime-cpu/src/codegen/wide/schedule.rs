@@ -72,7 +72,12 @@ impl Planner {
         let dfg = &context.func.dfg;
         let data = dfg.insts[inst];
         let here = |this: &mut Self| this.blocks[block.as_u32() as usize].push(inst);
-        let [result] = *dfg.inst_results(inst) else { return here(self) };
+        let [result] = *dfg.inst_results(inst) else {
+            for result in dfg.inst_results(inst) {
+                self.homes[result.as_u32() as usize] = Some(block);
+            }
+            return here(self);
+        };
         if !is_pure(data.opcode()) {
             self.homes[result.as_u32() as usize] = Some(block);
             return here(self);

@@ -510,6 +510,26 @@ fn integers() {
 }
 
 #[test]
+fn products_of_halves() {
+    if missing() {
+        return;
+    }
+    let half: Build<'_> = &|b, v| {
+        let low = b.ins().iconst(types::I64, 0xffff_ffff);
+        let ty = b.func.dfg.value_type(v[0]);
+        let low = if ty.is_vector() { b.ins().splat(ty, low) } else { low };
+        let high = b.ins().ushr_imm_u(v[0], 32);
+        let (x, y) = (b.ins().band(v[0], low), b.ins().band(v[1], low));
+        let (all, upper) = (b.ins().imul(x, y), b.ins().imul(high, y));
+        b.ins().bxor(all, upper)
+    };
+    check("halves", types::I64, types::I64, true, half, &|x, y| {
+        let (low, high) = (|x| x & 0xffff_ffff, x >> 32);
+        low(x).wrapping_mul(low(y)) ^ high.wrapping_mul(low(y))
+    });
+}
+
+#[test]
 fn conversions() {
     if missing() {
         return;

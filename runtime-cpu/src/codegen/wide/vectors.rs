@@ -359,6 +359,10 @@ impl Lower<'_> {
                 self.push(Maker::new(encoding).def(to).from(mask));
                 Ok(())
             }
+            Opcode::Imul if wide(ty)? && args.iter().all(|v| self.is_half(*v)) => {
+                let [a, b] = [0, 1].map(|n| self.half(args[n]));
+                self.symmetric(to, opcodes::MUL_HALVES, ty, a, b)
+            }
             Opcode::Iadd | Opcode::Imul => {
                 let op = match data.opcode() {
                     Opcode::Iadd => opcodes::add_ints(wide(ty)?),
@@ -449,6 +453,35 @@ impl Lower<'_> {
                 Ok(())
             }
             _ => self.conversion(inst, to),
+        }
+    }
+
+    /// Returns true if the upper halves of all lanes, of 64 bits, are 0.
+    fn is_half(&self, value: Value) -> bool {
+        if let Some(lane) = self.lane_constant(value) {
+            return lane <= u64::from(u32::MAX);
+        }
+        let Some(inst) = self.definition(self.func.dfg.resolve_aliases(value)) else {
+            return false;
+        };
+        let args = self.func.dfg.inst_args(inst);
+        match self.func.dfg.insts[inst].opcode() {
+            Opcode::Band => args.iter().any(|v| self.is_half(*v)),
+            Opcode::Ushr => self.integer(args[1]).is_some_and(|bits| (32..64).contains(&bits)),
+            _ => false,
+        }
+    }
+
+    /// The value without the mask of the lower halves of its lanes.
+    fn half(&self, value: Value) -> Value {
+        let value = self.func.dfg.resolve_aliases(value);
+        let Some(inst) = self.definition(value) else { return value };
+        let args = self.func.dfg.inst_args(inst);
+        let whole = |v: &Value| self.lane_constant(*v) == Some(u64::from(u32::MAX));
+        match self.func.dfg.insts[inst].opcode() {
+            Opcode::Band if whole(&args[1]) => args[0],
+            Opcode::Band if whole(&args[0]) => args[1],
+            _ => value,
         }
     }
 
