@@ -256,3 +256,32 @@ fn quotients_by_constants_and_high_words() {
         compare(&text, &args, &[2, 3]);
     }
 }
+
+#[test]
+fn filters_of_columns_of_every_type() {
+    let text = "kernel \"k\"(v0: i64, v1: [f64], v2: [i64], v3: [f64], v4: [u8], v5: [bool], v6: [i64], v7: [i64]) over flat v0 at v8 {
+  v9: f64 = load v1[v8]
+  v10: f64 = const 0.0
+  v11: f64 = mul v9, v9
+  v12: bool = gt v9, v10
+  v13: i64 = convert v9
+  v14: u8 = convert v13
+  v15: bool = lt v11, v9
+  pack v12 columns v13 -> v2, v11 -> v3, v14 -> v4, v15 -> v5, v8 -> v6 count v7
+}";
+    at_both(text, |text, wide| {
+        let args = |size: usize| {
+            vec![
+                int(size),
+                array(floats(size, true), wide),
+                Input::Array(vec![0i64; size].into()),
+                array(vec![0.0; size], wide),
+                Input::Array(vec![0u8; size].into()),
+                Input::Array(vec![false; size].into()),
+                Input::Array(vec![0i64; size].into()),
+                Input::Array(vec![0i64; 1].into()),
+            ]
+        };
+        compare(text, &args, &[2, 3, 4, 5, 6, 7]);
+    });
+}

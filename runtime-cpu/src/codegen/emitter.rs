@@ -287,6 +287,11 @@ impl<'a, 'f> FunctionEmitter<'a, 'f> {
         self.interrupt = self.env_load(types::I64, offset::INTERRUPT);
     }
 
+    /// Returns true if vectors may be wider than Cranelift's: the code is for `wide`.
+    pub fn is_wide(&self) -> bool {
+        self.vector_bytes > VECTOR_BYTES
+    }
+
     /// Emits a call of a function of the runtime.
     pub fn call_host(
         &mut self,

@@ -16,7 +16,6 @@
 //! `|x| / |d| = |x| · m / 2⁶⁴⁺ˢ` rounded down for every `|x| ≤ 2⁶³`: the rounding of `m` adds less than
 //! `|x| · 2ˢ⁺¹ / (|d| · 2⁶⁴⁺ˢ) ≤ 1 / |d|`. The quotient gets its sign afterwards.
 
-use super::super::machine::VECTOR_BYTES;
 use super::lanes::{Lanes, VectorEmitter, Vectors};
 use cranelift_codegen::ir::{self, InstBuilder};
 use nesl_runtime::kir::division::is_multiplied;
@@ -54,7 +53,7 @@ impl VectorEmitter<'_, '_, '_> {
         (x, y): (&Lanes, &Lanes),
         known: Option<Literal>,
     ) -> Option<Lanes> {
-        if !self.c.has_high_products() || ty != Ty::I64 {
+        if !self.c.is_wide() || ty != Ty::I64 {
             return None;
         }
         let lanes = self.wide(x, ty);
@@ -120,13 +119,6 @@ impl VectorEmitter<'_, '_, '_> {
         let sign = if divisor < 0 { self.c.b.ins().bnot(sign) } else { sign };
         let flipped = self.c.b.ins().bxor(quotient, sign);
         self.c.b.ins().isub(flipped, sign)
-    }
-}
-
-impl super::super::emitter::FunctionEmitter<'_, '_> {
-    /// Returns true if vectors have the high words of products: wide ones multiply halves of words.
-    pub fn has_high_products(&self) -> bool {
-        self.vector_bytes > VECTOR_BYTES
     }
 }
 

@@ -47,8 +47,8 @@ impl<'a> FunctionEmitter<'a, '_> {
             reduce.iter().for_each(|_| analysis.count_vector_operation());
             analysis.finish(body.insts.iter())
         };
-        let facts = facts_with(self, self.has_high_products());
-        let wide = (!self.has_high_products() && has_high_products(body.insts.iter()))
+        let facts = facts_with(self, self.is_wide());
+        let wide = (!self.is_wide() && has_high_products(body.insts.iter()))
             .then(|| facts_with(self, true).ok())
             .flatten();
         let Ok(facts) = facts else {

@@ -13,6 +13,7 @@
 //! | `ops`, `control` | instructions on them; divergent control under masks |
 //! | `checks` | tests that decide for several checks |
 //! | `divide` | high words of products, divisions by constants |
+//! | `pack` | the elements that filters keep |
 //! | `loops` | vectorised loops (strip-mining) |
 //! | `unroll_and_jam` | several iterations of an outer loop that share the loads of an inner one |
 //! | `multiple_accumulators` | a long reduction in independent streams |
@@ -28,17 +29,18 @@ mod lanes;
 mod loops;
 mod multiple_accumulators;
 mod ops;
+mod pack;
 mod target;
 mod tile;
 mod unroll_and_jam;
 
-use super::emitter::{self, FunctionEmitter};
+use super::emitter::FunctionEmitter;
 use super::kernel::{ElementRange, KernelBuilder, StageGroup};
 use super::machine::VECTOR_BYTES;
 use super::phases::{Role, Task};
 use super::sinks::SinkContext;
 use cranelift_codegen::ir::condcodes::IntCC;
-use cranelift_codegen::ir::{self, InstBuilder, StackSlotData, StackSlotKind, types};
+use cranelift_codegen::ir::{self, InstBuilder};
 use lanes::{Lanes, VectorEmitter};
 use nesl_runtime::bug;
 use nesl_runtime::bug::OrBug;
@@ -93,6 +95,9 @@ const MAX_SMALL_GROUP_INSTRUCTIONS: usize = 64;
 /// Wider vectors gain nothing if more than this part of the operations is done lane by lane.
 const MAX_PART_BY_LANE: u64 = 8;
 
+/// Wide vectors pack a vector, or the mask of what is kept, with about so many operations.
+const PACK_OPERATIONS: usize = 3;
+
 /// Code with fewer operations for each element is bound by memory, or not worth another compilation.
 const MIN_WIDE_OPERATIONS: u64 = 4;
 
@@ -134,9 +139,10 @@ impl<'a> KernelBuilder<'a, '_> {
     ) -> (ir::Value, Vec<ir::Value>) {
         let facts = self.facts(group);
         let code = group.code.iter().flatten().copied();
-        let wide = (!self.c.has_high_products() && has_high_products(code.clone()))
-            .then(|| self.facts_with(group, true).ok())
-            .flatten();
+        let packs = |task: &Task<'_>| matches!(task.sink, Sink::Pack { .. });
+        let differs = has_high_products(code.clone()) || group.tasks.iter().any(packs);
+        let wide =
+            (!self.c.is_wide() && differs).then(|| self.facts_with(group, true).ok()).flatten();
         let Ok(facts) = facts else {
             // Wide vectors may do what others would do lane by lane.
             wide.iter().for_each(|facts| self.c.judge_width(facts));
@@ -331,14 +337,14 @@ impl<'a> KernelBuilder<'a, '_> {
 
     /// The facts about the code of a group of stages, if it is to be vectorised.
     fn facts(&self, group: &StageGroup<'a>) -> Result<VectorFacts, NotVectorizable> {
-        self.facts_with(group, self.c.has_high_products())
+        self.facts_with(group, self.c.is_wide())
     }
 
-    /// The facts about the code of a group of stages for vectors that have high products, or do not.
+    /// The facts about the code of a group of stages for wide vectors or for narrow ones.
     fn facts_with(
         &self,
         group: &StageGroup<'a>,
-        has_high_products: bool,
+        wide: bool,
     ) -> Result<VectorFacts, NotVectorizable> {
         let names = &self.kernel.indices;
         let indices = if names.len() == 1 { &names[..] } else { &names[1..] };
@@ -347,7 +353,7 @@ impl<'a> KernelBuilder<'a, '_> {
             constants: &self.c.constants,
             may_store: true,
             converts,
-            has_high_products,
+            has_high_products: wide,
         };
         let mut analysis = Analysis::new(around, indices);
         for inst in group.code.iter().flatten() {
@@ -376,6 +382,10 @@ impl<'a> KernelBuilder<'a, '_> {
                         // bits.
                         _ if analysis.has_only_byte_lanes() => {
                             columns.iter().for_each(|_| analysis.count_vector_operation());
+                        }
+                        _ if wide => {
+                            let operations = PACK_OPERATIONS * (1 + columns.len());
+                            (0..operations).for_each(|_| analysis.count_vector_operation());
                         }
                         _ => analysis.count_lane_operations(1 + columns.len() as u64),
                     },
@@ -431,7 +441,12 @@ impl<'a> VectorEmitter<'_, 'a, '_> {
         }
         if let (Sink::Pack { keep, columns, .. }, true) = (task.sink, self.facts.only_byte_lanes) {
             let Some(SinkState::Scalar(position)) = state else { bug!("a pack has a state") };
-            return smallvec![self.pack(task, *keep, columns, *position)];
+            return smallvec![self.pack_bytes(task, *keep, columns, *position)];
+        }
+        if let (Sink::Pack { keep, columns, .. }, true) = (task.sink, self.c.is_wide()) {
+            let Some(SinkState::Scalar(position)) = state else { bug!("a pack has a state") };
+            let columns = if task.role == Role::Full { &columns[..] } else { &[] };
+            return smallvec![self.pack_lanes(*keep, columns, *position)];
         }
         let mut operands = Vec::new();
         task.needs(&mut |v| operands.push((v, self.get(v), self.c.element_ty(v))));
@@ -459,85 +474,4 @@ impl<'a> VectorEmitter<'_, 'a, '_> {
         }
         state.into_iter().collect()
     }
-}
-
-impl<'a> VectorEmitter<'_, 'a, '_> {
-    /// Packs a group of bytes: the bits of the mask lead to the elements that are kept, so that the others
-    /// cost nothing. Returns the next position.
-    fn pack(
-        &mut self,
-        task: &Task<'a>,
-        keep: Value,
-        columns: &[(Value, Value)],
-        position: ir::Value,
-    ) -> ir::Value {
-        let keep = self.get(keep);
-        let bits = self.bits(&keep);
-        if task.role != Role::Full || columns.is_empty() {
-            let count = self.c.b.ins().popcnt(bits);
-            return self.c.b.ins().iadd(position, count);
-        }
-        let mut values = Vec::new();
-        for (value, array) in columns {
-            let (lanes, ty) = (self.get(*value), self.c.element_ty(*array));
-            let lanes = match lanes {
-                Lanes::Uniform(value) => Column::Same(value),
-                Lanes::Affine(base) => Column::From(base),
-                // By place, from memory.
-                Lanes::Varying(vectors) => Column::At(self.aside(&vectors)),
-                mask @ Lanes::Mask(..) => {
-                    let vectors = self.mask(&mask, 8);
-                    Column::At(self.aside(&vectors))
-                }
-            };
-            values.push((lanes, self.c.get(*array), ty));
-        }
-        let looped = self.c.begin_loop(&[bits, position]);
-        let params = looped.carried.clone();
-        let (bits, position) = (params[0], params[1]);
-        let any = self.c.b.ins().icmp_imm_s(IntCC::NotEqual, bits, 0);
-        self.c.loop_while(&looped, any);
-        let place = self.c.b.ins().ctz(bits);
-        for (column, array, ty) in values {
-            let value = match column {
-                Column::Same(value) => value,
-                Column::From(base) => self.c.b.ins().iadd(base, place),
-                Column::At(address) => {
-                    let address = self.c.b.ins().iadd(address, place);
-                    let byte = self.c.b.ins().load(types::I8, emitter::flags(), address, 0);
-                    match ty {
-                        Ty::Bool => self.c.b.ins().band_imm_s(byte, 1),
-                        Ty::I32 | Ty::I64 | Ty::F32 | Ty::F64 | Ty::U8 => byte,
-                    }
-                }
-            };
-            self.c.store(array, position, ty, value);
-        }
-        let less = self.c.b.ins().iadd_imm_s(bits, -1);
-        let rest = self.c.b.ins().band(bits, less);
-        let next = self.c.b.ins().iadd_imm_s(position, 1);
-        self.c.end_loop(&looped, &[rest, next]);
-        position
-    }
-
-    /// Stores vectors of bytes in the stack frame; returns their address.
-    fn aside(&mut self, vectors: &[ir::Value]) -> ir::Value {
-        let data = StackSlotData::new(StackSlotKind::ExplicitSlot, 16 * vectors.len() as u32, 4);
-        let slot = self.c.b.create_sized_stack_slot(data);
-        let address = self.c.b.ins().stack_addr(types::I64, slot, 0);
-        for (n, vector) in vectors.iter().enumerate() {
-            self.c.b.ins().store(emitter::flags(), *vector, address, 16 * n as i32);
-        }
-        address
-    }
-}
-
-/// The source of the values of a packed column.
-enum Column {
-    /// One value for all elements.
-    Same(ir::Value),
-    /// The value of the first element, and one more for each further one.
-    From(ir::Value),
-    /// The address of a byte for each element.
-    At(ir::Value),
 }

@@ -108,7 +108,7 @@ impl<'a> JamPlan<'a> {
             constants: &c.constants,
             may_store: false,
             converts,
-            has_high_products: c.has_high_products(),
+            has_high_products: c.is_wide(),
         };
         let mut analysis = Analysis::new(around, &[*index]);
         analysis.needs_larger_lanes();

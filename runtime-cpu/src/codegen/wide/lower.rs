@@ -378,13 +378,9 @@ impl<'f> Lower<'f> {
     fn make_constant(&mut self, constant: Constant, ty: Type) -> Result<VReg, Declined> {
         match constant {
             Constant::Lane(bits, _) if ty.is_int() && !ty.is_vector() => {
-                let register = self.fresh(GENERAL);
                 let wide = ty.bits() == 64;
                 let value = if wide { bits as i64 } else { i64::from(bits as u32) };
-                let mut inst = Inst::new(Kind::Constant(value));
-                inst.operands.push(Operand::reg_def(register));
-                self.insts.push(inst);
-                Ok(register)
+                Ok(self.general_constant(value))
             }
             Constant::Lane(0, _) => {
                 let register = self.fresh(VECTOR);
@@ -470,12 +466,18 @@ impl<'f> Lower<'f> {
         Ok(mask)
     }
 
+    /// A general register with a constant.
+    pub fn general_constant(&mut self, constant: i64) -> VReg {
+        let register = self.fresh(GENERAL);
+        let mut inst = Inst::new(Kind::Constant(constant));
+        inst.operands.push(Operand::reg_def(register));
+        self.insts.push(inst);
+        register
+    }
+
     /// A mask register with these bits.
     pub fn mask_constant(&mut self, bits: u64) -> VReg {
-        let (general, mask) = (self.fresh(GENERAL), self.fresh(MASK));
-        let mut inst = Inst::new(Kind::Constant(bits as i64));
-        inst.operands.push(Operand::reg_def(general));
-        self.insts.push(inst);
+        let (general, mask) = (self.general_constant(bits as i64), self.fresh(MASK));
         let encoding = Encoding::Vex(opcodes::MASK_FROM_GENERAL, false);
         self.push(Maker::new(encoding).def(mask).from(general));
         mask
@@ -608,7 +610,7 @@ impl<'f> Lower<'f> {
             ty.is_vector() || ty.is_float()
         });
         if let InstructionData::CallIndirect { .. } = data {
-            return self.call(inst);
+            return if self.is_pack(inst) { self.pack(inst) } else { self.call(inst) };
         }
         if data.opcode() == Opcode::Isplit {
             return self.words_of_product(inst);

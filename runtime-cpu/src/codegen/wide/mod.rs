@@ -8,7 +8,7 @@
 //! schedule     equal values once, invariant ones before loops
 //! masks        which vectors of ones and zeros live in mask registers
 //! lower        each instruction → machine instructions on virtual registers (`code`)
-//!   scalar, vectors
+//!   scalar, vectors, pack
 //! allocate     registers, by regalloc2, then frame, moves and jumps
 //! encode       bytes; `opcodes` is the table
 //! ```
@@ -22,6 +22,7 @@ mod encode;
 mod lower;
 mod masks;
 mod opcodes;
+mod pack;
 mod scalar;
 mod schedule;
 #[cfg(test)]
@@ -31,6 +32,7 @@ mod vectors;
 pub use allocate::Machine;
 use cranelift_codegen::Context;
 use cranelift_codegen::ir::Opcode;
+pub use pack::PACK;
 
 /// The reason why code is left to Cranelift.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -157,6 +157,8 @@ pub fn insert_half(wide: bool) -> Opcode {
 pub const FROM_GENERAL: Opcode = op(1, 1, 1, 0x6e);
 /// The lowest lane to a general register.
 pub const TO_GENERAL: Opcode = op(1, 1, 1, 0x7e);
+/// The lanes of a mask next to each other.
+pub const COMPRESS: Opcode = op(2, 1, 1, 0x8b);
 /// 64 bits from a register or memory, zeros above.
 pub const LOAD_64: Opcode = op(1, 2, 1, 0x7e);
 /// 64 bits to memory.
@@ -244,6 +246,8 @@ pub const MASK_STORE: Opcode = op(1, 0, 1, 0x91);
 pub const MASK_FROM_GENERAL: Opcode = op(1, 3, 0, 0x92);
 /// A mask to a general register (VEX).
 pub const MASK_TO_GENERAL: Opcode = op(1, 3, 0, 0x93);
+/// The bits of a general register below the number in another; the others become 0 (VEX).
+pub const LOW_BITS: Opcode = op(2, 0, 0, 0xf5);
 /// A shift of a general register by another (VEX).
 pub fn shift_general(shift: Shift, wide: bool) -> Opcode {
     let prefix = match shift {

@@ -1,0 +1,124 @@
+//! The elements that a filter keeps, packed next to each other.
+
+use super::super::emitter;
+use super::super::phases::{Role, Task};
+use super::super::wide;
+use super::lanes::{Lanes, VectorEmitter};
+use cranelift_codegen::ir::condcodes::IntCC;
+use cranelift_codegen::ir::{self, InstBuilder, StackSlotData, StackSlotKind, types};
+use nesl_runtime::kir::{Ty, Value};
+
+impl<'a> VectorEmitter<'_, 'a, '_> {
+    /// Packs a group of bytes: the bits of the mask lead to the elements that are kept, so that the others
+    /// cost nothing. Returns the next position.
+    pub fn pack_bytes(
+        &mut self,
+        task: &Task<'a>,
+        keep: Value,
+        columns: &[(Value, Value)],
+        position: ir::Value,
+    ) -> ir::Value {
+        let keep = self.get(keep);
+        let bits = self.bits(&keep);
+        if task.role != Role::Full || columns.is_empty() {
+            let count = self.c.b.ins().popcnt(bits);
+            return self.c.b.ins().iadd(position, count);
+        }
+        let mut values = Vec::new();
+        for (value, array) in columns {
+            let (lanes, ty) = (self.get(*value), self.c.element_ty(*array));
+            let lanes = match lanes {
+                Lanes::Uniform(value) => Column::Same(value),
+                Lanes::Affine(base) => Column::From(base),
+                // By place, from memory.
+                Lanes::Varying(vectors) => Column::At(self.aside(&vectors)),
+                mask @ Lanes::Mask(..) => {
+                    let vectors = self.mask(&mask, 8);
+                    Column::At(self.aside(&vectors))
+                }
+            };
+            values.push((lanes, self.c.get(*array), ty));
+        }
+        let looped = self.c.begin_loop(&[bits, position]);
+        let params = looped.carried.clone();
+        let (bits, position) = (params[0], params[1]);
+        let any = self.c.b.ins().icmp_imm_s(IntCC::NotEqual, bits, 0);
+        self.c.loop_while(&looped, any);
+        let place = self.c.b.ins().ctz(bits);
+        for (column, array, ty) in values {
+            let value = match column {
+                Column::Same(value) => value,
+                Column::From(base) => self.c.b.ins().iadd(base, place),
+                Column::At(address) => {
+                    let address = self.c.b.ins().iadd(address, place);
+                    let byte = self.c.b.ins().load(types::I8, emitter::flags(), address, 0);
+                    match ty {
+                        Ty::Bool => self.c.b.ins().band_imm_s(byte, 1),
+                        Ty::I32 | Ty::I64 | Ty::F32 | Ty::F64 | Ty::U8 => byte,
+                    }
+                }
+            };
+            self.c.store(array, position, ty, value);
+        }
+        let less = self.c.b.ins().iadd_imm_s(bits, -1);
+        let rest = self.c.b.ins().band(bits, less);
+        let next = self.c.b.ins().iadd_imm_s(position, 1);
+        self.c.end_loop(&looped, &[rest, next]);
+        position
+    }
+
+    /// Packs a group of elements in wide code, vector by vector. Returns the next position.
+    pub fn pack_lanes(
+        &mut self,
+        keep: Value,
+        columns: &[(Value, Value)],
+        position: ir::Value,
+    ) -> ir::Value {
+        let mask_bits = self.mask_bits();
+        let keep = self.get(keep);
+        let masks = self.mask(&keep, mask_bits);
+        let mut packed = Vec::new();
+        for (value, array) in columns {
+            let (lanes, ty) = (self.get(*value), self.c.element_ty(*array));
+            let (lanes, lane) = match ty {
+                Ty::Bool => (self.convert(Ty::U8, ty, &lanes), Ty::U8),
+                Ty::U8 | Ty::I32 | Ty::I64 | Ty::F32 | Ty::F64 => (lanes, ty),
+            };
+            packed.push((self.wide(&lanes, lane), self.c.get(*array), ty));
+        }
+        let mut position = position;
+        for (n, mask) in masks.into_iter().enumerate() {
+            for (vectors, array, ty) in &packed {
+                let address = self.c.address(*array, position, *ty);
+                let element_bytes = self.c.int(ty.size() as i64);
+                let args = [mask, vectors[n], address, element_bytes];
+                self.c.call_host(wide::PACK as *const u8, &args, None);
+            }
+            let bits = self.c.b.ins().vhigh_bits(types::I64, mask);
+            let count = self.c.b.ins().popcnt(bits);
+            position = self.c.b.ins().iadd(position, count);
+        }
+        position
+    }
+
+    /// Stores vectors of bytes in the stack frame; returns their address.
+    fn aside(&mut self, vectors: &[ir::Value]) -> ir::Value {
+        let data = StackSlotData::new(StackSlotKind::ExplicitSlot, 16 * vectors.len() as u32, 4);
+        let slot = self.c.b.create_sized_stack_slot(data);
+        let address = self.c.b.ins().stack_addr(types::I64, slot, 0);
+        for (n, vector) in vectors.iter().enumerate() {
+            self.c.b.ins().store(emitter::flags(), *vector, address, 16 * n as i32);
+        }
+        address
+    }
+}
+
+/// The source of the values of a packed column.
+enum Column {
+    /// One value for all elements.
+    Same(ir::Value),
+    /// The value of the first element, and one more for each further one.
+    From(ir::Value),
+    /// The address of a byte for each element.
+    At(ir::Value),
+}
