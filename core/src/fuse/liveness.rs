@@ -88,6 +88,8 @@ impl Liveness<'_> {
         before: &dyn Fn() -> FxHashSet<Var>,
         live: &mut Live,
     ) -> Option<Let> {
+        // What is made outside of kernels none of them packs.
+        unpack_from_memory(std::slice::from_ref(&binding), &[], live);
         let used = live.vars.contains(&binding.var);
         match &mut binding.op {
             Op::Collect { value, from } => {
@@ -151,7 +153,7 @@ impl Liveness<'_> {
         around: &FxHashSet<Var>,
         live: &mut Live,
     ) -> Option<Kernel> {
-        unpack_from_memory(&kernel, live);
+        unpack_from_memory(&kernel.lets, &kernel.masks, live);
         // Only of collected sequences are the lengths known without the elements.
         for binding in &kernel.lets {
             if live.lengths.contains(&binding.var) {
@@ -219,11 +221,11 @@ impl Liveness<'_> {
     }
 }
 
-/// Values that filters outside of the kernel keep are packed from memory, so they are stored.
-fn unpack_from_memory(kernel: &Kernel, live: &mut Live) {
-    for binding in &kernel.lets {
+/// Values that filters other than `masks` keep are packed from memory, so they are stored.
+fn unpack_from_memory(lets: &[Let], masks: &[SpaceId], live: &mut Live) {
+    for binding in lets {
         let outside =
-            |(var, space): &(Var, SpaceId)| *var == binding.var && !kernel.masks.contains(space);
+            |(var, space): &(Var, SpaceId)| *var == binding.var && !masks.contains(space);
         let spaces: Vec<SpaceId> =
             live.packed.iter().filter(|p| outside(p)).map(|(_, space)| *space).collect();
         spaces.into_iter().for_each(|space| live.unpack(space));
