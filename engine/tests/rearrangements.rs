@@ -12,7 +12,7 @@ const INPUTS: &str = "a = {float(i) : i in [0:4096]}; b = {float(i) * 2.0 : i in
     x = partition(a, dist(256, 16)); y = partition(b, dist(256, 16));";
 
 /// Programs that read what they rearrange.
-const PROGRAMS: [&str; 20] = [
+const PROGRAMS: [&str; 25] = [
     "sum(rotate(a, 3))",
     "sum(even_elts(a))",
     "sum(odd_elts(a))",
@@ -26,6 +26,11 @@ const PROGRAMS: [&str; 20] = [
     "sum(plus_scan(a ++ b))",
     "sum({u * v : u in a; v in rotate(a, 1)})",
     "sum({u - v : u in a; v in cons(0.0, drop(a, -1))})",
+    "sum({u * v : u in a; v in reverse(b)})",
+    "sum({u - v : u in rotate(a, 1); v in rotate(b, 3)})",
+    "sum({u * v : u in a; v in b; i in index(#b) | evenp(i)})",
+    "sum({u * v : u in even_elts(a); v in odd_elts(b)})",
+    "sum({sum({p * q : p in u; q in reverse(v)}) : u in x; v in y})",
     "sum({u in a ++ b | u > 3.0})",
     "sum({w : (u, w) in zip(a, b) ++ zip(b, a)})",
     "sum(interleave(a, b))",
@@ -70,6 +75,11 @@ fn what_is_only_read_is_not_moved() {
         sum(plus_scan(a ++ b))                                           1         1             1         1
         sum({u * v : u in a; v in rotate(a, 1)})                         1         1             1         1
         sum({u - v : u in a; v in cons(0.0, drop(a, -1))})               2         1             2         1
+        sum({u * v : u in a; v in reverse(b)})                           1         1             1         1
+        sum({u - v : u in rotate(a, 1); v in rotate(b, 3)})              1         1             1         1
+        sum({u * v : u in a; v in b; i in index(#b) | evenp(i)})             1         1             1         1
+        sum({u * v : u in even_elts(a); v in odd_elts(b)})               3      4097             3      4097
+        sum({sum({p * q : p in u; q in reverse(v)}) : u in x; v in y})             3        34             2        17
         sum({u in a ++ b | u > 3.0})                                     1         1             1         1
         sum({w : (u, w) in zip(a, b) ++ zip(b, a)})                      2     16385             2     16385
         sum(interleave(a, b))                                            3      8193             3      8193

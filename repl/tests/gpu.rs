@@ -166,32 +166,32 @@ fn programs_of_the_examples() {
         example              kernels   entries    on cpu    drains     reads  load KiB store KiB   k instr   refused
         barnes_hut                26        34         1        11        19      4304      2501     15814         1
         batcher                   64        65        10        18        26       185       131      4197        10
-        bfs                       43        49         3        19        21        40        23      3905         3
+        bfs                       43        49         3        19        21        36        22      3900         3
         black_scholes              2         3         0         2         0         0         0       147         0
-        closest_pair              21        21         2         9        15      5201      3781      9674         2
+        closest_pair              20        20         2         9        15      5199      3779      9665         2
         collatz                    5         5         1         4         2        30        25      5475         1
-        components               346       403         0        74        68     29512     10115     34211         0
+        components               346       403         0        74        68     29512     10099     34198         0
         dot_product                3         3         0         3         2        66         8      8346         0
         edit_distance             31        45         0        19         1       864       604      2203         0
-        fft                       49        49         3         9        14        78        54       754         2
+        fft                       49        49         3         9        14        78        54       754         1
         heat                       4         6         0         4         0      2259       874      1213         0
         histogram                 26        29         0        10        10        40        12      2107         0
-        independent_set           31        31         0         9         8        64        19      1981         0
+        independent_set           29        29         0         9         8        59        17      1960         0
         integration                3         3         3         3         9         1         0       219         2
         kmeans                   182       233         1        79        59       962       472      9980         1
         knn                       30        33         2        17        18      2183       747      5597         2
-        life                      33        43         0        19         6       271       131      1745         0
+        life                      35        43         0        17         8       253       124      1562         0
         line_fit                  14        15         0        10         7        41        15      1898         0
         list_ranking              69        71         0        21        18     12993      6194     31481         0
         mandelbrot                 3         4         0         3         4         5        56      2896         0
         matrix                    99       111         3        72        73       323       253      4254         3
         monte_carlo               12        13         0         7         6       147       127     38618         0
         nqueens                   11        18         0        15         3     21924     15155     11466         0
-        pagerank                 378       378         0       125       123      1146        94     11919         0
+        pagerank                 378       378         0       125       123      1143        93     11914         0
         parentheses               25        33         0        17         5         9         5      4144         0
         picture                  153       209         1       110        53       330       329     10122         1
         primes                    15        15         3         9         7        14        18       622         3
-        quickhull                 43        45         2        21        35      3239      1120     25272         2
+        quickhull                 42        44         2        21        35      3238      1120     25262         2
         quicksort                 37        47         5        22        25       837       651      7129         5
         run_length                28        34         0        20         9       278       131      1905         0
         spanning_tree             60        71         0        25        15       288       169      5541         0
@@ -217,7 +217,6 @@ fn programs_of_the_examples() {
         closest_pair: closest kernel 22: recursive functions
         collatz: game kernel 4: recursive functions
         fft: fft kernel 13: recursive functions
-        fft: fft kernel 14: recursive functions
         integration: integrate kernel 6: recursive functions
         integration: integrate kernel 7: recursive functions
         kmeans: main kernel 22: the intrinsic `text_groups`

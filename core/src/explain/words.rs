@@ -194,7 +194,7 @@ impl Summariser<'_> {
             },
             Op::Extent(..) => "count the elements".to_owned(),
             Op::Element { .. }
-            | Op::Position
+            | Op::Position { .. }
             | Op::Collect { .. }
             | Op::Branch { .. }
             | Op::Call(..)

@@ -90,7 +90,11 @@ pub enum Op {
         checked: Option<Var>,
     },
     /// The index of the element in its segment, counted from 0; an int.
-    Position,
+    Position {
+        /// The [`Op::SameLength`] that has to be executed before, if it stands for the element of a
+        /// sequence that counts.
+        checked: Option<Var>,
+    },
     /// The element of a sequence (first operand) at an index (second); faults [`FaultCode::Gather`]
     /// out of bounds.
     Gather(Atom, Atom),
@@ -183,7 +187,7 @@ macro_rules! visit_operands {
     ($op:expr, $atom:expr, $var:expr) => {
         match $op {
             // What a matrix is made of lives outside of the index space: `Op::each_use` visits it.
-            Op::Map(_) | Op::Position | Op::Sequential(_) | Op::Versions { .. } => {}
+            Op::Map(_) | Op::Position { .. } | Op::Sequential(_) | Op::Versions { .. } => {}
             Op::Element { of: var, .. } | Op::Branch { cond: var, .. } => ($var)(var),
             Op::Gather(from, index) => {
                 ($atom)(from);
@@ -225,7 +229,7 @@ macro_rules! inner_blocks {
             Op::Versions { sequential, flattened, .. } => [Some(sequential), Some(flattened)],
             Op::Map(_)
             | Op::Element { .. }
-            | Op::Position
+            | Op::Position { .. }
             | Op::Gather(..)
             | Op::Extent(..)
             | Op::SameLength(..)
@@ -249,7 +253,7 @@ impl Op {
         match self {
             Op::Map(op) => op.class(result),
             Op::Element { .. }
-            | Op::Position
+            | Op::Position { .. }
             | Op::Collect { .. }
             | Op::Reduce { .. }
             | Op::Histogram { .. }
@@ -267,7 +271,7 @@ impl Op {
     pub fn cost(&self, result: &Ty) -> Cost {
         match self {
             Op::Map(op) => op.cost(result),
-            Op::Element { .. } | Op::Position => Cost::Free,
+            Op::Element { .. } | Op::Position { .. } => Cost::Free,
             Op::Collect { .. } | Op::SameLength(..) | Op::Extent(..) => Cost::View,
             Op::Gather(..) => Cost::Element,
             Op::Reduce { .. } | Op::Histogram { .. } | Op::Scatter { .. } | Op::Scan { .. } => {
@@ -279,8 +283,16 @@ impl Op {
         }
     }
 
+    /// The check of lengths that has to be executed before an element or a position is read.
+    pub fn check(&self) -> Option<Var> {
+        match self {
+            Op::Element { checked, .. } | Op::Position { checked } => *checked,
+            _ => None,
+        }
+    }
+
     /// Calls `visit` with every operand, but not with those of the blocks inside, nor with the
-    /// check of an [`Op::Element`].
+    /// check of an [`Op::Element`] or an [`Op::Position`].
     pub fn each_operand(&self, mut visit: impl FnMut(Atom)) {
         let op = match self {
             Op::Map(op) => return op.each_operand(visit),

@@ -243,13 +243,11 @@ impl<'t> Parser<'_, 't> {
                 self.inner.punct('(')?;
                 let of = self.variable()?;
                 self.inner.punct(')')?;
-                let after = self.inner.eat(&Token::Word("after"));
-                let checked = if after { Some(self.variable()?) } else { None };
-                Ok(Op::Element { of, checked })
+                Ok(Op::Element { of, checked: self.after()? })
             }
             "position" => {
                 self.inner.advance()?;
-                Ok(Op::Position)
+                Ok(Op::Position { checked: self.after()? })
             }
             "element_at" => {
                 self.inner.advance()?;
@@ -359,6 +357,14 @@ impl<'t> Parser<'_, 't> {
         let value = self.inner.atom()?;
         self.inner.word("from")?;
         Ok((value, self.space_id()?))
+    }
+
+    /// The check that has to be executed before, if one is named.
+    fn after(&mut self) -> Parsed<Option<Var>> {
+        match self.inner.eat(&Token::Word("after")) {
+            true => self.variable().map(Some),
+            false => Ok(None),
+        }
     }
 
     fn variable(&mut self) -> Parsed<Var> {

@@ -33,9 +33,9 @@ use super::{
     SpaceKind, Step,
 };
 use crate::base::with_stack;
-use crate::ir::Site;
 use crate::ir::mnemonic::Mnemonic;
 use crate::ir::print::{Operand, Printer as Inner, Quoted, write_program};
+use crate::ir::{Site, Var};
 use crate::prim::SeqOp;
 use nesl_runtime::bug::OrBug;
 use rustc_hash::FxHashSet;
@@ -224,17 +224,24 @@ impl Printer<'_> {
         writeln!(self.inner.out)
     }
 
+    fn after(&mut self, checked: Option<Var>) -> fmt::Result {
+        match checked {
+            Some(check) => write!(self.inner.out, " after v{}", check.0),
+            None => Ok(()),
+        }
+    }
+
     fn op(&mut self, op: &Op) -> fmt::Result {
         match op {
             Op::Map(op) => self.inner.op(op),
             Op::Element { of, checked } => {
                 write!(self.inner.out, "element(v{})", of.0)?;
-                match checked {
-                    Some(check) => write!(self.inner.out, " after v{}", check.0),
-                    None => Ok(()),
-                }
+                self.after(*checked)
             }
-            Op::Position => write!(self.inner.out, "position"),
+            Op::Position { checked } => {
+                write!(self.inner.out, "position")?;
+                self.after(*checked)
+            }
             Op::Gather(from, index) => self.inner.operation("element_at", &[*from, *index]),
             Op::Extent(op, args) => {
                 self.inner.operation(&format!("extent {}", op.mnemonic()), args)

@@ -122,7 +122,7 @@ impl Checker<'_, '_> {
             if home != kernel.space && !kernel.masks.contains(&home) && !rematerialised {
                 self.report(format!("v{} is no part of kernel {}", binding.var.0, kernel.id));
             }
-            let reads_own_space = matches!(binding.op, Op::Element { .. } | Op::Position);
+            let reads_own_space = matches!(binding.op, Op::Element { .. } | Op::Position { .. });
             if reads_own_space && home != kernel.space {
                 self.report(format!("v{} is not read by kernel {}", binding.var.0, kernel.id));
             }
@@ -214,12 +214,9 @@ impl Checker<'_, '_> {
                     self.report(format!("{what}: v{} lives in {space}", of.0));
                 }
                 self.reads(&what, Atom::Var(*of), space);
-                if let Some(check) = checked
-                    && !self.done.contains(check)
-                {
-                    self.report(format!("{what}: v{} does not come before it", check.0));
-                }
+                self.comes_after(&what, *checked);
             }
+            Op::Position { checked } => self.comes_after(&what, *checked),
             Op::Branch { cond, then, otherwise } => {
                 self.operands(&what, &binding.op, space);
                 for ((inner, side), is) in [(then, true), (otherwise, false)] {
@@ -244,7 +241,6 @@ impl Checker<'_, '_> {
                 self.block(flattened, space);
             }
             Op::Map(_)
-            | Op::Position
             | Op::Gather(..)
             | Op::Extent(..)
             | Op::SameLength(..)
@@ -256,6 +252,15 @@ impl Checker<'_, '_> {
         let may_repeat = binding.is_cheap();
         if self.vars.insert(binding.var, space).is_some() && !may_repeat {
             self.report(format!("{what} is bound twice"));
+        }
+    }
+
+    /// Reports a check that has not been executed before.
+    fn comes_after(&mut self, what: &str, checked: Option<Var>) {
+        if let Some(check) = checked
+            && !self.done.contains(&check)
+        {
+            self.report(format!("{what}: v{} does not come before it", check.0));
         }
     }
 

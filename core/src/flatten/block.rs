@@ -161,13 +161,23 @@ impl Flattener<'_> {
             }
             _ => {
                 let ty = self.env[&sequence].1.sequence_element().clone();
-                let element = flat::Op::Element { of: sequence, checked };
+                let element = match self.counts(sequence) {
+                    true => flat::Op::Position { checked },
+                    false => flat::Op::Element { of: sequence, checked },
+                };
                 let element = self.compute(element, ty, inner, site);
                 // The lengths were checked, so from now on this is the index space of its elements.
                 self.elements.entry((sequence, of)).or_insert((inner, element));
                 element
             }
         }
+    }
+
+    /// Returns true if the elements of a sequence are their own indices.
+    fn counts(&self, sequence: Var) -> bool {
+        let home = self.env[&sequence].0;
+        let element = self.elements.get(&(sequence, home));
+        element.is_some_and(|(space, value)| self.positions.get(space) == Some(value))
     }
 
     /// Records that a sequence is as long as another one, whose index space it shares.
@@ -229,10 +239,22 @@ impl Flattener<'_> {
         if a == b || known(a).is_some_and(|inner| known(b) == Some(inner)) {
             return None;
         }
+        let [a, b] = [a, b].map(|v| self.first_of_length(v, space));
         let check = self.compute(flat::Op::SameLength(a, b, code), Ty::Bool, space, site);
         match check {
             Atom::Var(check) => Some(check),
             _ => bug!("`compute` returns a variable"),
+        }
+    }
+
+    /// Returns the sequence whose elements the index space of a sequence was made for: it has the same
+    /// length, and is there before the elements of the other are computed. A check of their lengths can
+    /// then come before kernels over this index space.
+    fn first_of_length(&self, v: Var, space: SpaceId) -> Var {
+        let inner = self.known_elements_space(v, space);
+        match inner.map(|inner| self.spaces[inner.0 as usize].kind) {
+            Some(SpaceKind::Elements { of, sequence }) if of == space => sequence,
+            _ => v,
         }
     }
 

@@ -68,7 +68,7 @@ impl Flattener<'_> {
         if let Some(known) = self.positions.get(&space) {
             return *known;
         }
-        let position = self.compute(flat::Op::Position, Ty::Int, space, site);
+        let position = self.compute(flat::Op::Position { checked: None }, Ty::Int, space, site);
         self.positions.insert(space, position);
         position
     }

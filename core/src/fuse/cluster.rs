@@ -128,7 +128,7 @@ impl Clustering<'_, '_> {
                 self.store_read_for(value, from);
                 return self.add_step(binding);
             }
-            Op::Element { .. } | Op::Position => {
+            Op::Element { .. } | Op::Position { .. } => {
                 self.reads.insert(binding.var, binding);
                 return;
             }
@@ -275,10 +275,7 @@ impl Clustering<'_, '_> {
 
     /// Returns the producer of the check that must come before an element is read.
     fn check_of(&self, read: &Let) -> Option<&Producer> {
-        match read.op {
-            Op::Element { checked: Some(check), .. } => self.values.get(&check),
-            _ => None,
-        }
+        read.op.check().and_then(|check| self.values.get(&check))
     }
 
     /// Returns true if an index space is a mask of some kernel.
@@ -291,7 +288,7 @@ impl Clustering<'_, '_> {
         let Some(read) = var.and_then(|var| self.reads.get(&var)) else { return };
         let read = read.clone();
         // Positions cost nothing: kernels compute them even if they are stored too.
-        if !matches!(read.op, Op::Position) {
+        if !matches!(read.op, Op::Position { .. }) {
             self.reads.remove(&read.var);
         }
         self.add_to_kernel(read);
@@ -337,7 +334,7 @@ impl Clustering<'_, '_> {
 /// and it does not depend on the number of elements before.
 fn may_be_masked(binding: &Let) -> bool {
     match binding.op {
-        Op::Element { .. } | Op::Position => false,
+        Op::Element { .. } | Op::Position { .. } => false,
         Op::Scatter { .. } => true,
         _ => !binding.ty.has_sequence(),
     }

@@ -224,8 +224,7 @@ impl Liveness<'_> {
 /// Values that filters other than `masks` keep are packed from memory, so they are stored.
 fn unpack_from_memory(lets: &[Let], masks: &[SpaceId], live: &mut Live) {
     for binding in lets {
-        let outside =
-            |(var, space): &(Var, SpaceId)| *var == binding.var && !masks.contains(space);
+        let outside = |(var, space): &(Var, SpaceId)| *var == binding.var && !masks.contains(space);
         let spaces: Vec<SpaceId> =
             live.packed.iter().filter(|p| outside(p)).map(|(_, space)| *space).collect();
         spaces.into_iter().for_each(|space| live.unpack(space));

@@ -131,7 +131,7 @@ impl<'p> Surroundings<'p> for Rows<'_, 'p> {
             return None;
         }
         match binding.op {
-            Op::Position => Some(Place::Row),
+            Op::Position { .. } => Some(Place::Row),
             Op::Element { of, .. } => Some(Place::Element(of)),
             _ => self.collected(var).map(Place::Element),
         }

@@ -184,7 +184,7 @@ impl Rematerialisation<'_, '_> {
         }
         let known = at.known.get(&var).filter(|_| !at.read.contains(&var));
         let Some(binding) = known else { return false };
-        let taken = matches!(binding.op, Op::Element { .. } | Op::Position);
+        let taken = matches!(binding.op, Op::Element { .. } | Op::Position { .. });
         if !is_within(self.spaces, at.over, binding.space)
             || taken && binding.space != at.over
             || more.lets.len() > self.state.max_rematerialised_operations

@@ -132,10 +132,7 @@ impl Sinking<'_, '_> {
             let Step::Let(binding) = step else { continue };
             let mut there = true;
             binding.op.each_use(&mut |var| there &= here.contains(&var) || !later.contains(&var));
-            let checked = match &binding.op {
-                Op::Element { checked: Some(check), .. } => !later.contains(check),
-                _ => true,
-            };
+            let checked = binding.op.check().is_none_or(|check| !later.contains(&check));
             if !there || !checked || binding.operand_space() != space {
                 continue;
             }

@@ -134,7 +134,7 @@ pub fn host_step(step: &Let) -> Option<HostStep<'_>> {
         Op::SameLength(_, _, code) => Some(HostStep::SameLength(*code)),
         Op::Sequential(block) => as_sort(block).map(|(rank, keys)| HostStep::Sort(rank, keys)),
         Op::Element { .. }
-        | Op::Position
+        | Op::Position { .. }
         | Op::Gather(..)
         | Op::Collect { .. }
         | Op::Reduce { .. }

@@ -245,7 +245,7 @@ pub fn is_one_kernel(flattened: &Block) -> bool {
         Step::Space(_) => true,
         Step::Let(binding) => matches!(binding.op, Op::Collect { .. }),
         Step::Kernel(kernel) => {
-            let is_read = |step: &Let| matches!(step.op, Op::Element { .. } | Op::Position);
+            let is_read = |step: &Let| matches!(step.op, Op::Element { .. } | Op::Position { .. });
             kernels += usize::from(!kernel.lets.iter().all(is_read));
             kernel.masks.is_empty()
                 && kernel.counts.is_empty()

@@ -468,7 +468,7 @@ impl<'p> Schedule<'p> {
             }
             Op::Map(_)
             | Op::Element { .. }
-            | Op::Position
+            | Op::Position { .. }
             | Op::Gather(..)
             | Op::Extent(..)
             | Op::SameLength(..)

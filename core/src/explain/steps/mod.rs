@@ -510,15 +510,13 @@ mod tests {
                     v107: int in s4 = element(v17)
                   in  the sum at each index : [int] = [1, 2, 0] | contiguous [3] | 1 2 0
                   out (k, v) : [int] = [1, 2, 0] | contiguous [3] | 1 2 0
-                compare; collect the elements into a sequence   [k, v) in int_collect([(1, 20), (0, 7), (1, 5)])]
+                compare   [k, v) in int_collect([(1, 20), (0, 7), (1, 5)])]
                     v22: bool in s4 = gt(v107, 0)
-                    v23: [bool] in s2 = collect v22 from s4
                   in  (k, v) : [int] = [1, 2, 0] | contiguous [3] | 1 2 0
-                  out {(k, sum(v)) : (k, v) in …} : [bool] = [T, T, F] | contiguous [3] | T T F
-                the element of `{(k, sum(v)) : (k, v) in …}` at each index   [k, v) in int_collect([(1, 20), (0, 7), (1, 5)])]
-                    v109: int in s4 = element(v20) after v108
-                  in  {(k, sum(v)) : (k, v) in …} : [int] = [0, 1, 2] | regular [3] | 0 1 2
-                  out (k, v) : [int] = [0, 1, 2] | contiguous [3] | 0 1 2
+                  out v22 : [bool] = [T, T, F] | contiguous [3] | T T F
+                the index of each element in its segment   [k, v) in int_collect([(1, 20), (0, 7), (1, 5)])]
+                    v109: int in s4 = position after v108
+                  out inside k, sum(v) : [int] = [0, 1, 2] | contiguous [3] | 0 1 2
                 filter: the elements whose flag is T   [k, v) in int_collect([(1, 20), (0, 7), (1, 5)])]
                     s5 = filter v22 of s4
                   in  (k, v) : [int] = [1, 2, 0] | contiguous [3] | 1 2 0
@@ -527,7 +525,7 @@ mod tests {
                 take an element   [k, v) in int_collect([(1, 20), (0, 7), (1, 5)])]
                     v27: int in s5 = index(v18, v109)
                   in  the sum at each index : [int] = [7, 25, 0] | contiguous [3] | 7 25 0
-                  in  (k, v) : [int] = [0, 1] | contiguous [2] | 0 1
+                  in  inside k, sum(v) : [int] = [0, 1] | contiguous [2] | 0 1
                   out inside k, sum(v) : [int] = [7, 25] | contiguous [2] | 7 25
                 collect the elements into a sequence   [k, v) in int_collect([(1, 20), (0, 7), (1, 5)])]
                     v29: [(int, int)] in s2 = collect v28 from s5

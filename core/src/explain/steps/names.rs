@@ -59,7 +59,7 @@ pub(super) fn names(
 fn is_named_by_source(op: &Op) -> bool {
     match op {
         Op::Map(op) => matches!(op, ir::Op::Scalar(..) | ir::Op::Seq(..) | ir::Op::List(_)),
-        Op::Position
+        Op::Position { .. }
         | Op::Gather(..)
         | Op::Reduce { .. }
         | Op::Scan { .. }

@@ -342,7 +342,7 @@ impl<'a> Recorder<'a> {
         if !about.used.contains(&binding.var) || (literal && !self.parallel) {
             return;
         }
-        let is_element = matches!(binding.op, Op::Element { .. } | Op::Position);
+        let is_element = matches!(binding.op, Op::Element { .. } | Op::Position { .. });
         if is_element {
             self.elements.entry((key, space)).or_insert(binding.var);
         }
@@ -478,7 +478,7 @@ fn title(
         Op::Element { of, .. } => {
             format!("the element of {} at each index", about.summariser.quoted_name(*of))
         }
-        Op::Position => "the index of each element in its segment".to_owned(),
+        Op::Position { .. } => "the index of each element in its segment".to_owned(),
         Op::Gather(from, _) => match from {
             Atom::Var(var) => {
                 format!(

@@ -256,7 +256,7 @@ impl<'p> Interpreter<'p, '_> {
                 let at = |i: usize| element(&frame.sequence_of(*of, space, i), position[i]);
                 Ok((0..count).map(at).collect())
             }
-            Op::Position => {
+            Op::Position { .. } => {
                 let position = frame.elements(space).position.iter();
                 Ok(position.map(|at| Value::Int(*at as i64)).collect())
             }

@@ -341,7 +341,7 @@ impl<'a> KernelLowering<'a> {
                 self.code.materialise(&value, &binding.ty)
             }
             Op::Element { of, .. } => self.element(*of),
-            Op::Position => {
+            Op::Position { .. } => {
                 let position = self.position();
                 LoweredValue::Scalar(self.code.int_of(position))
             }
@@ -427,7 +427,7 @@ impl<'a> KernelLowering<'a> {
 /// be expensive.
 fn must_be_guarded(binding: &Let) -> bool {
     match &binding.op {
-        Op::Element { .. } | Op::Position => false,
+        Op::Element { .. } | Op::Position { .. } => false,
         Op::Map(op) => op.has_blocks() || binding.may_fault(),
         _ => true,
     }

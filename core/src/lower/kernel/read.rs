@@ -124,7 +124,7 @@ impl<'a> KernelLowering<'a> {
                     add(pools, *sequence);
                 }
             }
-            Op::Position => *segments = true,
+            Op::Position { .. } => *segments = true,
             Op::Reduce { value, .. } | Op::Scan { value, .. } => {
                 *segments = true;
                 if let Atom::Var(var) = value {

@@ -59,7 +59,7 @@ pub enum RowsPart<'k> {
 /// The rows may be too long for the thread of an element to copy them.
 pub fn rows_parts(kernel: &Kernel) -> Option<Vec<RowsPart<'_>>> {
     let is_plain = |step: &Let| {
-        let is_local = matches!(step.op, Op::Map(_) | Op::Element { .. } | Op::Position);
+        let is_local = matches!(step.op, Op::Map(_) | Op::Element { .. } | Op::Position { .. });
         is_local && step.space == kernel.space
     };
     let is_alone = kernel.masks.is_empty() && kernel.counts.is_empty();

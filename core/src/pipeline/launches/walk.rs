@@ -357,7 +357,7 @@ impl<'p> Walk<'p, '_> {
             }
             Op::Map(_)
             | Op::Element { .. }
-            | Op::Position
+            | Op::Position { .. }
             | Op::Gather(..)
             | Op::Extent(..)
             | Op::SameLength(..)
