@@ -121,6 +121,11 @@ pub struct Thresholds {
     /// sixteen calls the two are told apart.
     pub min_observed_calls: u64,
 
+    /// Calls of a recursive function, each within the one before, after which their work is extrapolated.
+    ///
+    /// A recursion that halves an int of 64 bits ends before, and may do all of its work on the way back.
+    pub min_observed_depth: u64,
+
     /// Work items per call below which a recursion seen [`min_observed_calls`] times is finished by
     /// one thread.
     ///
@@ -358,6 +363,7 @@ impl Default for Thresholds {
             max_elements_off_device: u64::MAX,
             max_calls_on_device: 64,
             min_observed_calls: 16,
+            min_observed_depth: 64,
             max_sequential_call_work_items: 1 << 11,
             max_copied_elements_per_work_item: 16,
             max_map_side_operations: 64,

@@ -65,8 +65,22 @@ pub struct Overwrites {
 pub struct Recursion {
     /// The number of calls so far, at least one.
     pub calls: u64,
+    /// The number of calls under way; calls in tail position take each other's place.
+    pub depth: u64,
     /// The number of work items of all launches during these calls.
     pub work_items: u64,
+}
+
+impl Recursion {
+    /// Returns true if so many calls have begun that their work can be extrapolated. As long as each began within
+    /// the one before, their work may all be still to come, as in `let h = power(m, k / 2) in product(h, h)`.
+    fn is_observed(&self, limits: &Thresholds) -> bool {
+        let least = match self.depth < self.calls {
+            true => limits.min_observed_calls,
+            false => limits.min_observed_depth,
+        };
+        self.calls >= least
+    }
 }
 
 /// A row of the table of rules.
@@ -90,8 +104,7 @@ const RULES: &[Rule] = &[
     Rule {
         version: Version::Sequential,
         applies: |facts, limits| {
-            let calls = facts.recursion.map_or(0, |recursion| recursion.calls);
-            calls >= limits.min_observed_calls
+            facts.recursion.is_some_and(|recursion| recursion.is_observed(limits))
                 && work_items_per_call(facts)
                     .is_some_and(|work_items| work_items < limits.max_sequential_call_work_items)
         },
@@ -490,26 +503,31 @@ mod tests {
     fn the_host_path_leaves_only_small_recursions_to_one_thread() {
         let single = Facts { elements: 1, single: true, input_elements: 10, ..MANY };
         assert_eq!(choose(single), Version::Flattened);
-        let recursion = Some(Recursion { calls: 2, work_items: 20 });
+        let recursion = Some(Recursion { calls: 2, depth: 2, work_items: 20 });
         assert_eq!(choose(Facts { recursion, ..single }), Version::Sequential);
         let large = Facts { recursion, input_elements: 1 << 20, ..single };
         assert_eq!(choose(large), Version::Flattened);
-        let walk = Some(Recursion { calls: 16, work_items: 160 });
-        assert_eq!(choose(Facts { recursion: walk, ..large }), Version::Sequential);
+        let walk = Recursion { calls: 16, depth: 1, work_items: 160 };
+        let choose_large = |recursion| choose(Facts { recursion: Some(recursion), ..large });
+        assert_eq!(choose_large(walk), Version::Sequential);
+        let descent = Recursion { depth: 16, ..walk };
+        assert_eq!(choose_large(descent), Version::Flattened);
+        let long = Recursion { calls: 64, depth: 64, work_items: 640 };
+        assert_eq!(choose_large(long), Version::Sequential);
     }
 
     #[test]
     fn a_loop_that_would_copy_its_tables_is_not_flattened() {
-        let recursion = Some(Recursion { calls: 16, work_items: 16 << 12 });
+        let recursion = Some(Recursion { calls: 16, depth: 1, work_items: 16 << 12 });
         let rows = Facts { elements: 1, single: true, recursion, ..MANY };
         assert_eq!(choose(rows), Version::Flattened);
         assert_eq!(choose(Facts { copies: true, ..rows }), Version::Sequential);
-        let few = Recursion { calls: 15, work_items: 15 << 12 };
+        let few = Recursion { calls: 15, depth: 1, work_items: 15 << 12 };
         assert_eq!(
             choose(Facts { copies: true, recursion: Some(few), ..rows }),
             Version::Flattened
         );
-        let much = Recursion { calls: 16, work_items: 16 << 16 };
+        let much = Recursion { calls: 16, depth: 1, work_items: 16 << 16 };
         assert_eq!(
             choose(Facts { copies: true, recursion: Some(much), ..rows }),
             Version::Flattened
@@ -581,7 +599,7 @@ fn "array"(v0: [int]) -> [int] {
         assert_eq!(choose_within(&divide, 1 << 20), Version::Sequential);
         let other = Facts { calls_itself: false, ..divide };
         assert_eq!(choose_within(&other, 1 << 18), Version::Sequential);
-        let walk = Some(Recursion { calls: 100, work_items: 1 << 20 });
+        let walk = Some(Recursion { calls: 100, depth: 1, work_items: 1 << 20 });
         assert_eq!(
             choose_within(&Facts { recursion: walk, ..divide }, 1 << 18),
             Version::Sequential

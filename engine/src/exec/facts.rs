@@ -45,7 +45,11 @@ impl RecursionLog {
     fn observed(&self, id: FunId, work_items: u64) -> Option<Recursion> {
         let calls = self.0.borrow()[id.0 as usize];
         let work_items = work_items - calls.work_items_before;
-        (calls.depth > 0).then_some(Recursion { calls: calls.begun, work_items })
+        (calls.depth > 0).then_some(Recursion {
+            calls: calls.begun,
+            depth: calls.depth,
+            work_items,
+        })
     }
 }
 
