@@ -113,6 +113,9 @@ pub struct Taken {
 /// The bytes that the elements of a chunk emit for an output.
 #[derive(Debug, Default)]
 pub struct Part {
+    /// The address in the output for the next element's bytes, if all elements emit as many and their number was
+    /// known before: nothing is kept here then.
+    pub place: Option<usize>,
     /// An array that an element made: what is emitted first.
     pub taken: Option<Taken>,
     /// The bytes behind that.

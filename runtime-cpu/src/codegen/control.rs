@@ -170,6 +170,24 @@ impl<'a> FunctionEmitter<'a, '_> {
     }
 
     fn branch_op(&mut self, inst: &Inst, cond: kir::Value, then: &'a Block, otherwise: &'a Block) {
+        self.emit_branch(inst, cond, then, otherwise);
+        for (n, result) in inst.results.iter().enumerate() {
+            let sides = [then, otherwise].map(|side| self.provenance.get(&side.yields[n]).copied());
+            if let [Some(a), Some(b)] = sides
+                && let Some(either) = a.of_either(b)
+            {
+                self.provenance.insert(*result, either);
+            }
+        }
+    }
+
+    fn emit_branch(
+        &mut self,
+        inst: &Inst,
+        cond: kir::Value,
+        then: &'a Block,
+        otherwise: &'a Block,
+    ) {
         let types: Vec<Type> = inst.results.iter().map(|v| self.clif_of(*v)).collect();
         let cond = self.get(cond);
         let numbers = types.iter().all(|ty| ty.is_int());

@@ -17,7 +17,7 @@ use crate::pace::Way;
 use crate::workers::Workers;
 use execute::run_pass;
 use nesl_runtime::fault::FaultCode;
-use nesl_runtime::kir::{Literal, Sink, ValueTy};
+use nesl_runtime::kir::{Literal, Sink, Space, ValueTy};
 use nesl_runtime::runtime::{Arg, Buffer, Failure, Launch, Options};
 use plan::Chunk;
 use smallvec::{SmallVec, smallvec};
@@ -47,6 +47,8 @@ pub(super) struct Run<'a> {
     state: SmallVec<[u64; 64]>,
     /// The emitted parts: for each chunk, one for each output.
     emitted: Vec<Part>,
+    /// By output, the array itself, if all elements emit as many bytes and their number is known before.
+    rows: Vec<Option<Buffer>>,
     tag: u64,
 }
 
@@ -89,6 +91,7 @@ pub fn launch(
         stride,
         state: SmallVec::from_elem(0, stride * chunks.len()),
         emitted: (0..code.kernel.outputs.len() * chunks.len()).map(|_| Part::default()).collect(),
+        rows: vec![None; code.kernel.outputs.len()],
         chunks,
         alone,
         gets_no_help: is_service && matches!(way, Some(Way::Alone(_))),
@@ -99,6 +102,7 @@ pub fn launch(
         state[..TAG].copy_from_slice(&chunk.words());
         state[TAG] = at as u64 + 1;
     }
+    place_rows(&mut run, &extents, workers)?;
     let begun = way.map(|way| (way, Instant::now()));
     let done = phases(&mut run, &extents, launch, workers, options);
     if let Some((way, begun)) = begun.filter(|_| done.is_ok()) {
@@ -230,11 +234,50 @@ fn length(code: &KernelCode, args: &[Arg], array: nesl_runtime::kir::Value) -> u
     }
 }
 
+/// Allocates the outputs whose size is known: where all elements emit parts of one length, they copy them to their
+/// places. Otherwise a chunk keeps what its elements emit, and the parts of all chunks are copied at the end.
+fn place_rows(
+    run: &mut Run<'_>,
+    extents: &plan::Extents<'_>,
+    workers: &Workers,
+) -> Result<(), Failure> {
+    let code = run.code;
+    // What a single element emits may be taken from it without a copy.
+    if !matches!(code.kernel.space, Space::Flat { .. }) || extents.elements < 2 {
+        return Ok(());
+    }
+    let outputs = code.kernel.outputs.len();
+    for sink in code.kernel.stages.iter().flat_map(|stage| &stage.sinks) {
+        let Sink::Emit { columns, length, .. } = sink else { continue };
+        let Some(length) = param(code, *length).map(|at| run.params[at] as i64) else { continue };
+        let length = length.max(0) as usize;
+        for (_, output) in columns {
+            let at = output.0 as usize;
+            let ty = code.kernel.outputs[at];
+            let all = length.saturating_mul(extents.elements as usize);
+            let buffer = alloc(workers.memory(), ty, all)?;
+            let start = block(&buffer)?.start();
+            for (chunk, part) in
+                run.chunks.iter().zip(run.emitted[at..].iter_mut().step_by(outputs))
+            {
+                let bytes = chunk.first as usize * length * ty.size();
+                part.place = Some(start as usize + bytes);
+            }
+            run.rows[at] = Some(buffer);
+        }
+    }
+    Ok(())
+}
+
 /// Concatenates the parts that the chunks emitted.
 fn gather(run: &mut Run<'_>, workers: &Workers, options: &Options) -> Result<Vec<Buffer>, Failure> {
     let outputs = run.code.kernel.outputs.len();
     let mut out = Vec::with_capacity(outputs);
     for (at, ty) in run.code.kernel.outputs.iter().enumerate() {
+        if let Some(rows) = run.rows[at].take() {
+            out.push(rows);
+            continue;
+        }
         if run.chunks.len() == 1
             && run.emitted[at].bytes.is_empty()
             && let Some(Taken { raw, bytes, counted }) = run.emitted[at].taken.take()

@@ -19,6 +19,20 @@ pub enum Provenance {
     Preexisting,
 }
 
+impl Provenance {
+    /// The provenance of an array that is one or the other, if it is known.
+    pub fn of_either(self, other: Provenance) -> Option<Provenance> {
+        use Provenance::{Allocated, Carried, Preexisting};
+        match (self, other) {
+            _ if self == other => Some(self),
+            // What existed before the code began also did when an iteration began.
+            (Preexisting, Carried(loops)) | (Carried(loops), Preexisting) => Some(Carried(loops)),
+            (Carried(a), Carried(b)) => Some(Carried(a.max(b))),
+            (Allocated(..), _) | (_, Allocated(..)) | (Preexisting, Preexisting) => None,
+        }
+    }
+}
+
 /// Returns true if the iterations of a loop with this body may be interleaved as far as memory is
 /// concerned; `provenance` holds the arrays from outside of which it is known.
 pub fn iterations_are_independent(body: &Block, provenance: &FxHashMap<Value, Provenance>) -> bool {
@@ -76,7 +90,17 @@ impl Accesses<'_> {
                 Op::Text(_) => {
                     self.inner.insert(inst.results[0], Provenance::Preexisting);
                 }
-                Op::If { .. } => inst.op.blocks().for_each(|block| self.block(block, in_loop)),
+                Op::If { then, otherwise, .. } => {
+                    inst.op.blocks().for_each(|block| self.block(block, in_loop));
+                    for (n, result) in inst.results.iter().enumerate() {
+                        let sides = [then, otherwise].map(|side| self.provenance(side.yields[n]));
+                        if let [Some(a), Some(b)] = sides
+                            && let Some(either) = a.of_either(b)
+                        {
+                            self.inner.insert(*result, either);
+                        }
+                    }
+                }
                 Op::While { .. } | Op::For { .. } => {
                     inst.op.blocks().for_each(|block| self.block(block, true));
                 }
@@ -120,6 +144,24 @@ mod tests {
         assert!(!independent("v5: i64 = load v1[v4] store v1[v4] = v5"), "not allocated here");
         assert!(independent("store v1[v4] = v4"), "a single write and no read");
         assert!(!independent("for v5 < v3 { store v0[v4] = v5 }"), "many writes in an iteration");
+    }
+
+    #[test]
+    fn a_choice_between_two_arrays_is_neither_of_those_allocated_later() {
+        let body = |other: &str| {
+            format!(
+                "v5: bool = lt v4, v3 v6: [i64] = if v5 {{ yield v1 }} else {{ yield {other} }} \
+                 v7: i64 = load v6[v4] store v0[v4] = v7"
+            )
+        };
+        assert!(independent(&body("v1")));
+        assert!(independent_beside(&body("v1"), Provenance::Carried(2)));
+        assert!(!independent(&body("v0")), "the array that is written");
+        assert!(!independent(&body("v2")), "of unknown provenance");
+        assert_eq!(
+            Provenance::Carried(1).of_either(Provenance::Preexisting),
+            Some(Provenance::Carried(1))
+        );
     }
 
     #[test]

@@ -393,6 +393,22 @@ fn emits(cases: &mut Vec<Case>, shape: &Shape) {
         (0..points).flat_map(|k| if k % 2 == 0 { [0.5, 1.5] } else { [1.5, 2.5] }).collect();
     let case = shape.case("emit what is there", &params, &[Ty::F64], body);
     cases.push(case.array([0.5, 1.5, 2.5]).out(vec![2i64; points]).output(expected));
+    // Rows whose length is an argument.
+    for length in [3, 1, 0] {
+        let body = "  v20: [i32] = alloc v10
+  for v21 < v10 {
+    v22: i64 = sub v2, v21
+    v23: i32 = convert v22
+    store v20[v21] = v23
+  }
+  emit v10 columns v20 -> #0 lengths v11
+";
+        let params = ["v10: i64".to_string(), "v11: [i64]".to_string()];
+        let row = |k: i32| (0..length as i32).map(move |j| k - j);
+        let expected: Vec<i32> = (0..points as i32).flat_map(row).collect();
+        let case = shape.case("emit rows of one length", &params, &[Ty::I32], body);
+        cases.push(case.i64(length).out(vec![length; points]).output(expected));
+    }
     // Nobody emits anything; the parts begin behind the end of an array.
     let body = "  v20: i64 = const 0\n  emit v20 columns v10 -> #0 lengths v11\n";
     let params = ["v10: [i32]".to_string(), "v11: [i64]".to_string()];
