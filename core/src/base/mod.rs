@@ -7,6 +7,7 @@
 //! | `constants` | the elements of long literals |
 //! | `diagnostic` | errors and warnings as data |
 //! | `grouped` | numbers with their digits in groups |
+//! | `readable` | strings of the language as text for people |
 //! | `shorten` | texts in one line of limited length |
 
 mod constants;
@@ -14,6 +15,7 @@ mod diagnostic;
 mod grouped;
 mod location;
 mod name;
+mod readable;
 mod shorten;
 
 pub use constants::{Constants, FloatBits};
@@ -22,4 +24,5 @@ pub use grouped::grouped;
 pub use location::{ItemId, Loc, Span, TextRange, TextSize};
 pub use name::Name;
 pub use nesl_runtime::stack::with_stack;
+pub use readable::readable;
 pub use shorten::shorten;

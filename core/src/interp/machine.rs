@@ -31,6 +31,7 @@ use super::lockstep::Lockstep;
 use super::value::{Sequence, SequenceBuilder, Value};
 use super::window::{self, Window};
 use super::{Failure, Host, Observer, Options, Outcome, free, structure};
+use crate::base::readable;
 use crate::ir::{Atom, Block, FunId, Function, Let, Nest, Op, Program, Site, Ty, Var};
 use nesl_runtime::bug;
 use nesl_runtime::bug::OrBug;
@@ -628,13 +629,5 @@ fn element_bytes(element: &Ty) -> usize {
         Ty::Int | Ty::Float => 8,
         Ty::Bool | Ty::Char => 1,
         Ty::Unit | Ty::Pair(..) | Ty::Sequence(_) => size_of::<Value>(),
-    }
-}
-
-/// Decodes a string of the language: as UTF-8 if it is that, else each byte as one character.
-fn readable(text: &[u8]) -> String {
-    match std::str::from_utf8(text) {
-        Ok(text) => text.to_string(),
-        Err(_) => text.iter().map(|byte| char::from(*byte)).collect(),
     }
 }

@@ -4,6 +4,7 @@
 //! The table of [`FaultSite`]s beside the module turns both into the fault that the direct
 //! interpreter would report, with the same code, message and source location.
 
+use crate::base::readable;
 use crate::ir::Site;
 use nesl_runtime::fault::{Fault, FaultCode};
 use smol_str::SmolStr;
@@ -54,7 +55,7 @@ impl FaultSite {
     pub fn fault(&self, detail: &[i64], text: Option<&[u8]>) -> Fault {
         let detail = if self.library { detail.get(1..).unwrap_or_default() } else { detail };
         if let Some(text) = text {
-            return Fault::with(self.code, String::from_utf8_lossy(text).into_owned());
+            return Fault::with(self.code, readable(text));
         }
         let words = match (self.detail, detail) {
             (Detail::Bounds, [index, length]) => format!("index {index}, length {length}"),
