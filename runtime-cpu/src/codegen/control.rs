@@ -173,9 +173,7 @@ impl<'a> FunctionEmitter<'a, '_> {
         self.emit_branch(inst, cond, then, otherwise);
         for (n, result) in inst.results.iter().enumerate() {
             let sides = [then, otherwise].map(|side| self.provenance.get(&side.yields[n]).copied());
-            if let [Some(a), Some(b)] = sides
-                && let Some(either) = a.of_either(b)
-            {
+            if let Some(either) = Provenance::of_either(sides) {
                 self.provenance.insert(*result, either);
             }
         }

@@ -20,14 +20,15 @@ pub enum Provenance {
 }
 
 impl Provenance {
-    /// The provenance of an array that is one or the other, if it is known.
-    pub fn of_either(self, other: Provenance) -> Option<Provenance> {
+    /// The provenance of an array that is one of two others, if it is known.
+    pub fn of_either(sides: [Option<Provenance>; 2]) -> Option<Provenance> {
         use Provenance::{Allocated, Carried, Preexisting};
-        match (self, other) {
-            _ if self == other => Some(self),
+        let [Some(a), Some(b)] = sides else { return None };
+        match (a, b) {
+            _ if a == b => Some(a),
             // What existed before the code began also did when an iteration began.
             (Preexisting, Carried(loops)) | (Carried(loops), Preexisting) => Some(Carried(loops)),
-            (Carried(a), Carried(b)) => Some(Carried(a.max(b))),
+            (Carried(outer), Carried(inner)) => Some(Carried(outer.max(inner))),
             (Allocated(..), _) | (_, Allocated(..)) | (Preexisting, Preexisting) => None,
         }
     }
@@ -94,9 +95,7 @@ impl Accesses<'_> {
                     inst.op.blocks().for_each(|block| self.block(block, in_loop));
                     for (n, result) in inst.results.iter().enumerate() {
                         let sides = [then, otherwise].map(|side| self.provenance(side.yields[n]));
-                        if let [Some(a), Some(b)] = sides
-                            && let Some(either) = a.of_either(b)
-                        {
+                        if let Some(either) = Provenance::of_either(sides) {
                             self.inner.insert(*result, either);
                         }
                     }
@@ -158,10 +157,8 @@ mod tests {
         assert!(independent_beside(&body("v1"), Provenance::Carried(2)));
         assert!(!independent(&body("v0")), "the array that is written");
         assert!(!independent(&body("v2")), "of unknown provenance");
-        assert_eq!(
-            Provenance::Carried(1).of_either(Provenance::Preexisting),
-            Some(Provenance::Carried(1))
-        );
+        let [carried, given] = [Provenance::Carried(1), Provenance::Preexisting].map(Some);
+        assert_eq!(Provenance::of_either([carried, given]), carried);
     }
 
     #[test]

@@ -56,17 +56,17 @@ impl VectorEmitter<'_, '_, '_> {
         if !self.c.is_wide() || ty != Ty::I64 {
             return None;
         }
-        let lanes = self.wide(x, ty);
         if op == Binary::MulHigh {
-            let others = self.wide(y, ty);
+            let (lanes, others) = (self.wide(x, ty), self.wide(y, ty));
             let words = lanes.iter().zip(&others).map(|(x, y)| self.high_word(*x, *y));
             return Some(Lanes::Varying(words.collect()));
         }
-        let Some(Literal::I64(divisor)) = known.filter(|known| is_multiplied(Some(*known))) else {
+        let Some(Literal::I64(divisor)) = known else { return None };
+        if !is_multiplied(known) {
             return None;
-        };
+        }
         let mut out = Vectors::new();
-        for x in lanes {
+        for x in self.wide(x, ty) {
             let quotient = self.quotient(x, divisor);
             out.push(match op {
                 Binary::Div => quotient,
