@@ -109,10 +109,11 @@ impl Ptx {
             prefetches: false,
             costs: COSTS,
         };
-        let stream = Stream::new(device.clone(), options.interrupt.clone())?;
         let memory = Memory::new(device.clone(), limit);
         // The record, and behind it the tickets.
         let shared = memory.alloc(RECORD_BYTES + size_of::<u64>())?;
+        let stop = shared.address() + offset::INTERRUPT as u64;
+        let stream = Stream::new(device.clone(), stop, options.interrupt.clone())?;
         let cache = options.cache.as_deref().map(|folder| Cache::new(folder, &device.description));
         let (modules, counters, pass, under_way, status) = Default::default();
         let ptx = Ptx {
@@ -129,7 +130,9 @@ impl Ptx {
             pass,
             under_way,
         };
-        ptx.stream.clear(ptx.shared.address(), ptx.shared.bytes())?;
+        // The interrupt word is not cleared: an interrupt may come before this is done.
+        ptx.stream.clear(ptx.shared.address(), offset::INTERRUPT)?;
+        ptx.stream.clear(ptx.shared.address() + RECORD_BYTES as u64, size_of::<u64>())?;
         ptx.reset_record()?;
         Ok(ptx)
     }

@@ -8,9 +8,10 @@
 //! | `milestones` | how far the host may be ahead of the device |
 //! | `module` | PTX → code of the device, by the driver's compiler |
 //! | `staging` | pinned memory of the host, for copies |
+//! | `stop` | the word by which the host stops kernels, and the stream that sets it |
 //! | `stream` | the order of work; copies, launches, waiting |
 //!
-//! Everything is enqueued on one stream, so that a block that is freed can be used again by what is
+//! Everything else is enqueued on one stream, so that a block that is freed can be used again by what is
 //! enqueued later, without waiting.
 
 pub mod cache;
@@ -19,6 +20,7 @@ pub mod memory;
 mod milestones;
 pub mod module;
 mod staging;
+pub mod stop;
 pub mod stream;
 
 use cudarc::driver::DriverError;

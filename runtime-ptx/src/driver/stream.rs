@@ -8,6 +8,7 @@ use super::device::Device;
 use super::milestones::{Milestone, Milestones};
 use super::module::CompiledEntry;
 use super::staging::{PIECE_BYTES, PIECES, Piece, Pinned, Ring};
+use super::stop::Stop;
 use super::{device_failure, failure};
 use cudarc::driver::result::{self, event, stream};
 use cudarc::driver::sys::{self, CUdeviceptr, CUevent_flags, CUresult};
@@ -39,8 +40,10 @@ pub struct Stream {
     handle: sys::CUstream,
     /// Marks the end of what is waited for.
     done: sys::CUevent,
-    /// The words through which the host stops kernels, and kernels tell the host that they failed.
-    words: Pinned,
+    /// The word through which kernels tell the host that they failed.
+    failed: Pinned,
+    /// The word through which the host stops kernels.
+    stop: Stop,
     /// The place of short arrays that are read.
     staging: Pinned,
     /// The way of long arrays, once there was one.
@@ -49,16 +52,6 @@ pub struct Stream {
     milestones: Milestones,
     /// The interrupt flag of the runtime's options.
     interrupt: Arc<AtomicBool>,
-}
-
-/// The words in the host's memory that kernels read and write, by their offsets in bytes.
-pub mod word {
-    /// Set by the host to stop kernels.
-    pub const INTERRUPT: usize = 0;
-    /// Set by a kernel that has recorded a failure.
-    pub const FAILED: usize = 4;
-    /// The size of both.
-    pub const BYTES: usize = 8;
 }
 
 /// A part of device memory that is copied to the host.
@@ -81,45 +74,47 @@ unsafe impl Send for TimedEvent {}
 unsafe impl Sync for TimedEvent {}
 
 impl Stream {
-    /// A new stream of a device.
-    pub fn new(device: Arc<Device>, interrupt: Arc<AtomicBool>) -> Result<Stream, Failure> {
+    /// A new stream of a device. `stop` is the address of a word in its memory, which nothing else writes:
+    /// kernels end if they find another value there than 0.
+    pub fn new(
+        device: Arc<Device>,
+        stop: CUdeviceptr,
+        interrupt: Arc<AtomicBool>,
+    ) -> Result<Stream, Failure> {
         device.bind()?;
         let handle = stream::create(stream::StreamKind::NonBlocking)
             .map_err(|error| failure("create a stream", error))?;
         let done = event::create(CUevent_flags::CU_EVENT_DISABLE_TIMING)
             .map_err(|error| failure("create an event", error))?;
-        let words = Pinned::new(word::BYTES)?;
+        let failed = Pinned::new(size_of::<u32>())?;
+        let stop = Stop::new(stop)?;
         let staging = Pinned::new(STAGING_BYTES)?;
         let (ring, milestones) = (RefCell::default(), Milestones::new()?);
-        let stream = Stream { device, handle, done, words, staging, ring, milestones, interrupt };
-        stream.set(word::INTERRUPT, 0);
-        stream.set(word::FAILED, 0);
+        let stream =
+            Stream { device, handle, done, failed, stop, staging, ring, milestones, interrupt };
+        stream.forget_failure();
         Ok(stream)
     }
 
-    /// The address of the words that kernels read and write.
-    pub fn words(&self) -> CUdeviceptr {
-        self.words.address
+    /// The address of the word that a kernel sets when it has recorded a failure.
+    pub fn failed(&self) -> CUdeviceptr {
+        self.failed.address
     }
 
     /// Returns true if a kernel has recorded a failure.
     pub fn has_failed(&self) -> bool {
-        self.word(word::FAILED).load(Ordering::Acquire) != 0
+        self.failure_word().load(Ordering::Acquire) != 0
     }
 
     /// Forgets that a kernel has recorded a failure. No kernel is under way.
     pub fn forget_failure(&self) {
-        self.set(word::FAILED, 0);
+        self.failure_word().store(0, Ordering::Release);
     }
 
-    fn word(&self, at: usize) -> &AtomicU32 {
-        // SAFETY: the words lie in pinned memory, which is aligned to pages and lives as long as
-        // `self`; host and device access them atomically.
-        unsafe { &*self.words.host.byte_add(at).cast() }
-    }
-
-    fn set(&self, at: usize, value: u32) {
-        self.word(at).store(value, Ordering::Release);
+    fn failure_word(&self) -> &AtomicU32 {
+        // SAFETY: the word lies in pinned memory, which is aligned to pages and lives as long as
+        // `self`; host and device access it atomically.
+        unsafe { &*self.failed.host.cast() }
     }
 
     /// Enqueues the copy of bytes to the device. The host's bytes may be changed when it returns.
@@ -334,8 +329,7 @@ impl Stream {
         // SAFETY: event and stream are this one's.
         unsafe { event::record(self.done, self.handle) }.map_err(|error| failure("wait", error))?;
         self.wait_for(self.done)?;
-        self.set(word::INTERRUPT, 0);
-        Ok(())
+        self.stop.clear()
     }
 
     /// Waits for an event. An interrupt meanwhile is passed on to the kernels, until all that is
@@ -344,7 +338,7 @@ impl Stream {
         let mut looks = 0;
         loop {
             if self.interrupt.load(Ordering::Relaxed) {
-                self.set(word::INTERRUPT, 1);
+                self.stop.set()?;
             }
             // SAFETY: the event is this stream's.
             match unsafe { event::query(event) } {

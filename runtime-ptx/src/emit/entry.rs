@@ -1,7 +1,7 @@
 //! The entries of a kernel, one for each pass.
 //!
 //! ```text
-//! entry(record, launch, interrupt, ticket, areas…, scratch, parameters of the kernel…)
+//! entry(record, launch, failed, ticket, areas…, scratch, parameters of the kernel…)
 //!   unless an earlier pass failed:
 //!     for each index of this thread (`elements`), or each tile of this block (`tiles`), or each
 //!     segment of these lanes (`lanes`):

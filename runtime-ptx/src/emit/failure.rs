@@ -10,6 +10,7 @@
 //!       64  i64  length of the text
 //!       72  u64  the least key of all threads that have failed so far
 //!       80  u8   the text, cut at TEXT_BYTES
+//!     1024  u32  the word by which the host stops kernels (`driver::stop`)
 //! ```
 //!
 //! A launch begins with a look at `launch`: if an earlier one failed it has no effect. All entries
@@ -21,7 +22,6 @@
 
 use super::address::AddressSpace;
 use super::assembly::{Assembly, Class, Label, Operand, Reg, emit};
-use crate::driver::stream::word;
 use nesl_runtime::kir::{Literal, Site, Ty};
 
 /// The offsets of the record's fields, in bytes.
@@ -46,13 +46,15 @@ pub mod offset {
     pub const LEAST_KEY: usize = 72;
     /// The text of the failure.
     pub const TEXT: usize = 80;
+    /// The interrupt word: not 0 if kernels are to stop. The reset of a record leaves it as it is.
+    pub const INTERRUPT: usize = TEXT + super::TEXT_BYTES;
 }
 
 /// The length at which a text of a failure is cut, in bytes.
 pub const TEXT_BYTES: usize = 944;
 
 /// The size of the record, in bytes.
-pub const RECORD_BYTES: usize = offset::TEXT + TEXT_BYTES;
+pub const RECORD_BYTES: usize = offset::INTERRUPT + 8;
 
 /// The key of a record without a failure.
 pub const NO_FAILURE: u64 = u64::MAX;
@@ -73,8 +75,8 @@ pub enum Kind {
 pub const STAGE_SHIFT: u32 = 56;
 
 /// The parameters of every entry: the address of the record, the number of the launch, which is not
-/// 0, and the address of the words in the memory of the host.
-pub const PARAMS: [&str; 3] = ["record", "launch", "words"];
+/// 0, and the address of the word in the memory of the host that tells it of a failure.
+pub const PARAMS: [&str; 3] = ["record", "launch", "failed"];
 
 /// The details of a failure.
 pub enum Details {
@@ -124,9 +126,9 @@ pub fn first_sees_none(asm: &mut Assembly, first: Reg) -> Reg {
 
 /// Emits a look at the interrupt word; the predicate is true if it is set.
 pub fn is_interrupted(asm: &mut Assembly) -> Reg {
-    let words = host_words(asm);
+    let record = record_address(asm);
     let (value, set) = (asm.register(Class::B32), asm.register(Class::Predicate));
-    emit!(asm, "ld.relaxed.sys.global.u32 {value}, [{words}+{}]", word::INTERRUPT);
+    emit!(asm, "ld.relaxed.sys.global.u32 {value}, [{record}+{}]", offset::INTERRUPT);
     emit!(asm, "setp.ne.s32 {set}, {value}, 0");
     set
 }
@@ -157,13 +159,10 @@ pub fn launch_number(asm: &mut Assembly) -> Reg {
     asm.param(PARAMS[1])
 }
 
-fn host_words(asm: &mut Assembly) -> Reg {
-    asm.global_param(PARAMS[2])
-}
-
 /// Emits the recording of a failure at a work item.
 pub fn record(asm: &mut Assembly, stage: usize, index: Operand, details: &Details) {
-    let (record, launch, words) = (record_address(asm), launch_number(asm), host_words(asm));
+    let (record, launch) = (record_address(asm), launch_number(asm));
+    let host_word = asm.global_param(PARAMS[2]);
     let key = asm.register(Class::B64);
     match stage {
         0 => asm.move_to(key, index),
@@ -186,7 +185,7 @@ pub fn record(asm: &mut Assembly, stage: usize, index: Operand, details: &Detail
     write_details(asm, record, details);
     emit!(asm, "st.relaxed.gpu.global.u64 [{record}+{}], {launch}", offset::LAUNCH);
     let set = asm.constant(Literal::I32(1));
-    emit!(asm, "st.relaxed.sys.global.b32 [{words}+{}], {set}", word::FAILED);
+    emit!(asm, "st.relaxed.sys.global.b32 [{host_word}], {set}");
     asm.place(unlock);
     emit!(asm, "atom.release.gpu.global.exch.b32 {busy}, [{record}+{}], 0", offset::LOCK);
     emit!(asm, "bra {end}");

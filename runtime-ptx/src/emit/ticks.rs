@@ -2,8 +2,7 @@
 //!
 //! A thread counts the iterations of all its loops together, in all of its work items, since each of them
 //! may be short: a look after so many iterations of one loop would never come in loops within loops. The
-//! looks are seldom, since the word lies in the memory of the host, and the threads of a warp whose
-//! loops differ in length look one after the other.
+//! looks are seldom, since the threads of a warp whose loops differ in length look one after the other.
 //!
 //! A thread that has seen an interrupt looks again after each further iteration, so that the work items
 //! that it still goes on to end at once.

@@ -217,7 +217,7 @@ impl Run<'_> {
                 let blocks = blocks.min(resident);
                 let number = self.launcher.runtime.next_pass(self.launch.tag);
                 let Launcher { stream, record, ticket, .. } = self.launcher;
-                let mut params = vec![*record, number, stream.words(), *ticket];
+                let mut params = vec![*record, number, stream.failed(), *ticket];
                 params.extend(&areas.addresses);
                 params.extend(scratch);
                 params.extend(&args);

@@ -33,7 +33,7 @@ pub fn launch(
         temporaries.push(block);
     }
     for step in &steps.launches {
-        let mut params = vec![record, number, stream.words()];
+        let mut params = vec![record, number, stream.failed()];
         params.extend(step.args.iter().map(|arg| match *arg {
             Argument::Word(word) => word,
             Argument::Temporary(at) => temporaries[at].address(),

@@ -11,6 +11,7 @@ use crate::options::Options;
 use std::alloc::Layout;
 use std::cell::Cell;
 use std::collections::{BTreeMap, HashMap};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, TryLockError};
 
 /// The alignment of pinned memory in bytes.
@@ -194,6 +195,18 @@ pub fn idle_driver() -> Option<MutexGuard<'static, Driver>> {
         Err(TryLockError::Poisoned(poisoned)) => Some(poisoned.into_inner()),
         Err(TryLockError::WouldBlock) => None,
     }
+}
+
+/// The stream whose work a thread does in the background, while it does.
+pub static BUSY_STREAM: AtomicUsize = AtomicUsize::new(NO_STREAM);
+
+/// The handle of no stream.
+pub const NO_STREAM: Handle = usize::MAX;
+
+/// Returns true if a thread does work in the background, and a stream has nothing to do with it.
+pub fn is_beside(stream: Handle) -> bool {
+    let busy = BUSY_STREAM.load(Ordering::Acquire);
+    busy != NO_STREAM && busy != stream
 }
 
 fn the_driver() -> &'static Mutex<Driver> {

@@ -4,12 +4,13 @@
 //! work that another stream's work needs, without an event between them, has not run yet, and the
 //! missing order becomes a wrong result every time.
 
-use super::state::{Context, Driver, driver};
+use super::state::{BUSY_STREAM, Context, Driver, NO_STREAM, driver};
 use super::status::{Outcome, Status};
 use super::work::{DEFAULT_STREAM, Event, Handle, HostSource, Work};
-use crate::machine::AccessError;
+use crate::machine::{AccessError, beside};
 use crate::options::Plant;
 use std::ffi::c_void;
+use std::sync::atomic::Ordering;
 use std::time::Instant;
 
 /// The handles that also stand for the default stream.
@@ -187,6 +188,9 @@ impl Driver {
     /// Lets the host wait for the work of a stream up to a number.
     pub fn wait(&mut self, handle: Handle, up_to: u64) -> Outcome {
         self.host.drains += 1;
+        // A launch may have ended before it took all copies that were left beside it.
+        let left = beside::take(&mut self.context()?.memory);
+        left.map_err(|error| self.copy_failed(&error))?;
         self.drain(handle, up_to)?;
         let accounts = &mut self.context()?.accounts;
         accounts.trim(accounts.pool_threshold);
@@ -203,10 +207,12 @@ impl Driver {
         }
         if self.options.background {
             self.working = true;
+            BUSY_STREAM.store(handle, Ordering::Release);
             std::thread::spawn(move || {
                 let mut driver = driver();
                 // A failure is reported by later calls.
                 let _ = driver.advance(handle, up_to);
+                BUSY_STREAM.store(NO_STREAM, Ordering::Release);
                 driver.working = false;
             });
         } else {

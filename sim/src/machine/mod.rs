@@ -11,6 +11,7 @@ mod access;
 mod alu;
 mod atomic;
 mod barrier;
+pub mod beside;
 mod bitset;
 mod block;
 mod collective;

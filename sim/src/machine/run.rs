@@ -1,5 +1,6 @@
 //! A launch: its blocks in their order, taking turns.
 
+use super::beside;
 use super::block::{Block, GroupState};
 use super::fault::{Failure, Fault, FaultKind};
 use super::memory::DeviceMemory;
@@ -70,6 +71,9 @@ impl Machine<'_> {
             let Some((chosen, warp)) = self.runnable(&running, first, turn) else {
                 return Err(self.deadlock(&running[0]));
             };
+            beside::take(self.memory).map_err(|(kind, message)| {
+                self.fault(&running[chosen], 0, Failure::of_block(kind, message))
+            })?;
             self.turn(&mut running[chosen], warp)?;
             if running[chosen].live == 0 {
                 idle.push(running.swap_remove(chosen));

@@ -1,9 +1,11 @@
 //! Streams and events.
 
 use super::{call, call_unless_busy, put};
+use crate::driver::state::is_beside;
 use crate::driver::status::Status;
 use crate::driver::work::{DEFAULT_STREAM, Handle};
 use crate::driver::work::{Event, HostFunction, Stream, Work};
+use crate::machine::beside;
 use std::ffi::{c_int, c_uint, c_void};
 
 /// The flag of a stream that does not take turns with the default stream.
@@ -58,6 +60,13 @@ unsafe extern "C" fn cuStreamDestroy_v2(stream: Handle) -> Status {
 
 #[unsafe(no_mangle)]
 unsafe extern "C" fn cuStreamSynchronize(stream: Handle) -> Status {
+    // The work of a stream beside the one that is busy are the copies that were left.
+    while is_beside(stream) {
+        if !beside::are_pending() {
+            return Status::SUCCESS;
+        }
+        std::thread::yield_now();
+    }
     call(|driver| {
         let handle = driver.context()?.stream(stream)?;
         driver.wait(handle, u64::MAX)
