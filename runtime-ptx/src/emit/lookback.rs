@@ -11,9 +11,11 @@
 //! before tile t  =  S[h] · tree(G of h before its group) · tree(A of its group before it)
 //! ```
 //!
-//! A warp reads a group at a time, a state for each lane, and tries again until all are there. A tile
-//! waits for tiles with lower numbers only, and blocks draw the numbers of their tiles in order
-//! (`tiles`): whoever is waited for has begun.
+//! A warp reads a group at a time, a state for each lane, and tries again until all are there that matter:
+//! where a segment begins in what is combined, nothing before that does, neither earlier states of the group
+//! nor earlier groups. So a tile of short segments waits for the tile before it, and for no other. A tile waits
+//! for tiles with lower numbers only, and blocks draw the numbers of their tiles in order (`tiles`):
+//! whoever is waited for has begun.
 //!
 //! A state is two words of 64 bits. Each has half of the value and a tag, and is read and written
 //! whole, so that no fence is needed: a word whose tag has the number of this launch is valid.
@@ -100,8 +102,9 @@ pub fn before_tile(
     let stride = GROUP_TILES * STATE_BYTES as u64;
     emit!(asm, "mad.wide.u32 {groups}, {super_group}, {stride}, {groups}");
 
+    let segmented = total.begins.is_some();
     search.publish(asm, first_lane, (tiles, in_group), total);
-    let of_tiles = search.gather(asm, tiles, in_group, total.begins.is_some());
+    let (of_tiles, tiles_begin) = search.gather(asm, tiles, in_group, segmented);
     // The last tile of a group publishes its combination before it asks for those of others, so
     // that no group waits for another one.
     let full = asm.register(Class::Predicate);
@@ -113,21 +116,28 @@ pub fn before_tile(
     search.assign(asm, of_group, joined);
     search.publish(asm, first_lane, (groups, in_super), of_group);
     asm.place(next);
-    let before = search.neutral(asm, total.begins.is_some());
+    // Of earlier groups the nearest ones, and of all before them, unless a segment begins behind these.
+    let before = search.neutral(asm, segmented);
     let (after_groups, after_supers) = (asm.label(), asm.label());
     let (no_group, no_super) = (asm.register(Class::Predicate), asm.register(Class::Predicate));
     emit!(asm, "setp.eq.s32 {no_group}, {in_super}, 0");
     emit!(asm, "setp.eq.s32 {no_super}, {super_group}, 0");
+    if let Some(begins) = tiles_begin {
+        emit!(asm, "@{begins} bra {after_supers}");
+    }
+    emit!(asm, "@{no_group} bra {after_groups}");
+    let (of_groups, groups_begin) = search.gather(asm, groups, in_super, segmented);
+    search.assign(asm, before, of_groups);
+    if let Some(begins) = groups_begin {
+        emit!(asm, "@{begins} bra {after_supers}");
+    }
+    asm.place(after_groups);
     emit!(asm, "@{no_super} bra {after_supers}");
     let one = asm.constant(Literal::I32(1));
-    let of_supers = search.gather(asm, supers, one, total.begins.is_some());
-    search.assign(asm, before, of_supers);
-    asm.place(after_supers);
-    emit!(asm, "@{no_group} bra {after_groups}");
-    let of_groups = search.gather(asm, groups, in_super, total.begins.is_some());
-    let joined = asm.append((combine, ty), before, of_groups);
+    let (of_supers, _) = search.gather(asm, supers, one, segmented);
+    let joined = asm.append((combine, ty), of_supers, before);
     search.assign(asm, before, joined);
-    asm.place(after_groups);
+    asm.place(after_supers);
     let last_group = asm.register(Class::Predicate);
     emit!(asm, "setp.eq.and.s32 {last_group}, {in_super}, {mask}, {full}");
     let next = asm.label();
@@ -178,8 +188,15 @@ impl Search {
     }
 
     /// Emits the combination of the first states of an array, at most one for each lane. Waits until
-    /// all are published. The result is lane 0's.
-    fn gather(&self, asm: &mut Assembly, base: Reg, count: Reg, segmented: bool) -> Combined {
+    /// all are published, or in a space with segments those from the last one on in which a segment
+    /// begins. The result is lane 0's; the predicate, which is true if a segment begins, that of all lanes.
+    fn gather(
+        &self,
+        asm: &mut Assembly,
+        base: Reg,
+        count: Reg,
+        segmented: bool,
+    ) -> (Combined, Option<Reg>) {
         let (combine, ty) = self.combine;
         let reads = asm.register(Class::Predicate);
         emit!(asm, "setp.lt.u32 {reads}, {}, {count}", self.lane);
@@ -214,6 +231,23 @@ impl Search {
         let (is_last, fails) = (asm.register(Class::Predicate), asm.register(Class::Predicate));
         emit!(asm, "setp.gt.and.u32 {missing}, {difference}, 1, {missing}");
         emit!(asm, "vote.sync.ballot.b32 {lanes}, {missing}, -1");
+        // Of a lane: a segment begins in its state. Of all: one does in some state.
+        let begins = segmented.then(|| [(); 2].map(|()| asm.register(Class::Predicate)));
+        if let Some([begins, some_begins]) = begins {
+            let [bit, beginners, last, behind] = [(); 4].map(|()| asm.register(Class::B32));
+            emit!(asm, "and.b32 {bit}, {}, 1", tags[0]);
+            emit!(asm, "setp.ne.and.s32 {begins}, {bit}, 0, {reads}");
+            emit!(asm, "not.pred {some_begins}, {missing}");
+            emit!(asm, "and.pred {begins}, {begins}, {some_begins}");
+            emit!(asm, "vote.sync.ballot.b32 {beginners}, {begins}, -1");
+            emit!(asm, "setp.ne.s32 {some_begins}, {beginners}, 0");
+            // Of no bit `bfind` is -1: then all lanes matter. A shift by 32 leaves none.
+            emit!(asm, "bfind.u32 {last}, {beginners}");
+            emit!(asm, "add.s32 {last}, {last}, 1");
+            emit!(asm, "mov.b32 {behind}, -1");
+            emit!(asm, "shl.b32 {behind}, {behind}, {last}");
+            emit!(asm, "and.b32 {lanes}, {lanes}, {behind}");
+        }
         emit!(asm, "setp.eq.s32 {all_there}, {lanes}, 0");
         emit!(asm, "@{all_there} bra {arrived}");
         emit!(asm, "and.pred {fails}, {asks}, {missing}");
@@ -227,14 +261,15 @@ impl Search {
         asm.place(arrived);
         let loaded = asm.of_halves(ty, &halves);
         let neutral = asm.constant(combine.neutral(ty));
+        if segmented {
+            // What is missing lies before the last beginning.
+            emit!(asm, "not.pred {missing}, {missing}");
+            emit!(asm, "and.pred {reads}, {reads}, {missing}");
+        }
         let value = asm.select(reads, loaded.class, loaded.into(), neutral.into());
-        let begins = segmented.then(|| {
-            let (bit, begins) = (asm.register(Class::B32), asm.register(Class::Predicate));
-            emit!(asm, "and.b32 {bit}, {}, 1", tags[0]);
-            emit!(asm, "setp.ne.and.s32 {begins}, {bit}, 0, {reads}");
-            begins
-        });
-        self.tree(asm, Combined { value, begins })
+        let own_begins = begins.map(|[begins, _]| begins);
+        let combined = self.tree(asm, Combined { value, begins: own_begins });
+        (combined, begins.map(|[_, some_begins]| some_begins))
     }
 
     /// Emits the combination of the states of all lanes, in their order; the result is lane 0's.
