@@ -1,4 +1,5 @@
-//! Products of matrices on the simulator: the bits are those of a CPU, in three orders of blocks.
+//! Products of matrices on the simulator: the bits are those of a CPU, in three orders of blocks, on a device whose
+//! warps multiply matrices and on one whose threads multiply numbers.
 
 use nesl_runtime::kir::{Literal, Ty, parse};
 use nesl_runtime::random::bits;
@@ -66,9 +67,11 @@ fn the_bits_are_those_of_a_cpu() {
         &[("check", "1"), ("order", "reverse"), ("resident", "40"), ("quantum", "19")],
         &[("check", "1"), ("order", "random"), ("seed", "5"), ("defer", "1"), ("resident", "3")],
     ];
-    for (options, turned) in orders.into_iter().zip([[false, true], [true, false], [true, true]]) {
+    let turns = [[false, true], [true, false], [true, true]];
+    let runs = orders.into_iter().zip(turns).flat_map(|run| [(run, "h100"), (run, "a100")]);
+    for ((options, turned), device) in runs {
         let session = Client::load().unwrap().exclusive();
-        for (name, value) in options {
+        for (name, value) in options.iter().chain(&[("device", device)]) {
             session.set(name, value).unwrap();
         }
         let ptx = Ptx::new(0, Options::default()).unwrap();

@@ -245,6 +245,7 @@ fn what_is_not_in_the_subset_is_refused() {
         ("call uni, f;", "inline"),
         ("bra NOWHERE;", "NOWHERE"),
         ("redux.sync.add.u32 %r1, %r2, -1;", "sm_80"),
+        ("mma.sync.aligned.m16n8k16.row.col.f64.f64.f64.f64 %fd1, %fd2, %fd3, %fd4;", "m16n8k8"),
         ("shfl.down.b32 %r1, %r2, 1, 31;", ".sync"),
         ("ld.param.u64 %rd1, [missing];", "missing"),
         ("ld.param.u64 %rd1, [p+4];", "beyond"),

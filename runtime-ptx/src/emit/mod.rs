@@ -125,7 +125,8 @@ pub fn emit_for(module: &Module, target: Target) -> Result<Code, Reason> {
             }
         }
         if let Some(service) = Service::of(kernel) {
-            for (at, entry) in service.emit(|at| entry_name(number, at)).iter().enumerate() {
+            for (at, entry) in service.emit(target, |at| entry_name(number, at)).iter().enumerate()
+            {
                 text.push_str(&format!("// kernel {:?}, entry {}\n{entry}\n", kernel.name, at + 1));
             }
             kernels.push(KernelCode::Service(service));

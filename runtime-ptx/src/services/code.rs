@@ -39,6 +39,8 @@ pub struct EntryCode {
     pub block: Reg,
     /// The number of blocks of the grid.
     pub blocks: Reg,
+    /// The number of blocks that a multiprocessor is to have registers for at least.
+    pub resident: u32,
     name: String,
     params: Vec<&'static str>,
     end: Label,
@@ -66,8 +68,10 @@ impl EntryCode {
         let end = asm.label();
         failure::skip_if_failed(&mut asm, end);
         let params = failure::PARAMS.into_iter().chain(arrays).chain(numbers).collect();
-        let name = name.to_string();
-        (EntryCode { asm, thread, lane, warp, block, blocks, name, params, end }, addresses, values)
+        let (name, resident) = (name.to_string(), 1);
+        let code =
+            EntryCode { asm, thread, lane, warp, block, blocks, resident, name, params, end };
+        (code, addresses, values)
     }
 
     /// Ends the entry, and returns its text.
@@ -79,10 +83,11 @@ impl EntryCode {
         let params: Vec<String> =
             self.params.iter().map(|name| format!("  .param .u64 {name}")).collect();
         let params = params.join(",\n");
-        let name = &self.name;
+        let (name, resident) = (&self.name, self.resident);
         writeln!(
             text,
-            "// {usage}\n{ENTRY}{name}(\n{params}\n)\n.maxntid {BLOCK_THREADS}, 1, 1\n{body}"
+            "// {usage}\n{ENTRY}{name}(\n{params}\n)\n.maxntid {BLOCK_THREADS}, 1, 1\n\
+             .minnctapersm {resident}\n{body}"
         )
         .or_bug("writing to a string");
         text

@@ -38,6 +38,7 @@ pub mod steps;
 mod tile;
 mod transpose;
 
+use crate::emit::Target;
 use groups::Grouped;
 use nesl_runtime::bug;
 use nesl_runtime::kir::{Extern, Kernel, Op, Space, Ty, ValueTy};
@@ -94,13 +95,13 @@ impl Service {
         }
     }
 
-    /// Emits the entries, under names by their numbers.
-    pub fn emit(&self, name: impl Fn(usize) -> String) -> Vec<String> {
+    /// Emits the entries for a target, under names by their numbers.
+    pub fn emit(&self, target: Target, name: impl Fn(usize) -> String) -> Vec<String> {
         match self.kind {
             ServiceKind::Sort(order) => sort::emit(order, false, name),
             ServiceKind::Rank(order) => sort::emit(order, true, name),
             ServiceKind::Groups(elements) => groups::emit(elements, name),
-            ServiceKind::Product(elements) => product::emit(elements, name),
+            ServiceKind::Product(elements) => product::emit(elements, target, name),
             ServiceKind::Transpose(elements) => vec![transpose::emit(elements, &name(0))],
         }
     }

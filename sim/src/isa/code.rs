@@ -242,6 +242,8 @@ pub enum Collective {
         /// The value that is compared.
         value: Register,
     },
+    /// A product of small matrices of `f64`, whose elements the lanes share: `mma.sync.m16n8k8`.
+    MultiplyAdd(MultiplyAdd),
     /// A reduction over the members: `redux.sync`.
     Reduce {
         /// The operation of the reduction.
@@ -251,6 +253,19 @@ pub enum Collective {
         /// The value of a lane.
         value: Register,
     },
+}
+
+/// The registers of a product of matrices: those of the result, both factors, and what is added.
+#[derive(Clone, Copy, Debug)]
+pub struct MultiplyAdd {
+    /// The elements of the result, of 16 rows and 8 columns.
+    pub d: [Register; 4],
+    /// The elements of the left factor, of 16 rows and 8 columns.
+    pub a: [Register; 4],
+    /// The elements of the right factor, of 8 rows and 8 columns.
+    pub b: [Register; 2],
+    /// The elements of the matrix that is added.
+    pub c: [Register; 4],
 }
 
 /// The result of a block's barrier.

@@ -1,7 +1,7 @@
 //! Instructions of the members of a warp together.
 
 use super::Decoder;
-use crate::isa::code::{Collective, Op, Shuffle, ShuffleMode, VoteMode};
+use crate::isa::code::{Collective, MultiplyAdd, Op, Register, Shuffle, ShuffleMode, VoteMode};
 use crate::isa::integer::{self, IntegerOp};
 use crate::isa::types::Type;
 use crate::ptx::error::Reason;
@@ -9,6 +9,9 @@ use crate::ptx::statement::{Operand, Statement};
 
 /// The compute capability, times ten, from which `redux.sync` exists.
 const REDUX_TARGET: u32 = 80;
+
+/// The compute capability, times ten, from which products of this shape exist.
+const MATRICES_TARGET: u32 = 90;
 
 impl Decoder<'_> {
     pub(super) fn collective(&mut self, s: &mut Statement) -> Result<Op, Reason> {
@@ -108,6 +111,49 @@ impl Decoder<'_> {
             destination: self.destination(&s.operands[0], ty)?,
             value: self.source(&s.operands[1], ty)?,
         })
+    }
+
+    /// A product of matrices by all lanes of the warp, of the only shape and type that are supported.
+    pub(super) fn matrices(&mut self, s: &mut Statement) -> Result<Op, Reason> {
+        s.expect_operands(4)?;
+        for part in ["sync", "aligned", "m16n8k8", "row", "col", "f64", "f64", "f64", "f64"] {
+            if !s.take(part) {
+                return Err(
+                    "of `mma`, only .sync.aligned.m16n8k8.row.col of .f64 is supported".into()
+                );
+            }
+        }
+        if self.head.target < MATRICES_TARGET {
+            return Err(format!("`mma.m16n8k8` of .f64 needs .target sm_{MATRICES_TARGET}"));
+        }
+        let lists = std::mem::take(&mut s.operands);
+        let [d, a, b, c] = &lists[..] else { return Err("`mma` has four operands".to_owned()) };
+        let what = MultiplyAdd {
+            d: self.registers_of(d, Self::destination)?,
+            a: self.registers_of(a, Self::source)?,
+            b: self.registers_of(b, Self::source)?,
+            c: self.registers_of(c, Self::source)?,
+        };
+        let mask = self.source(&Operand::Integer(i128::from(u32::MAX)), Type::B32)?;
+        Ok(Op::Collective { mask, what: Collective::MultiplyAdd(what) })
+    }
+
+    /// The registers of a list of so many operands of type `f64`.
+    fn registers_of<const N: usize>(
+        &mut self,
+        list: &Operand,
+        register: impl Fn(&mut Self, &Operand, Type) -> Result<Register, Reason>,
+    ) -> Result<[Register; N], Reason> {
+        let wrong = || format!("expected a list of {N} registers");
+        let Operand::Vector(list) = list else { return Err(wrong()) };
+        let mut registers = [0; N];
+        if list.len() != N {
+            return Err(wrong());
+        }
+        for (to, operand) in registers.iter_mut().zip(list) {
+            *to = register(self, operand, Type::F64)?;
+        }
+        Ok(registers)
     }
 
     pub(super) fn active_mask(&mut self, s: &mut Statement) -> Result<Op, Reason> {

@@ -80,6 +80,7 @@ impl Decoder<'_> {
             "atom" | "red" => self.atomic(s),
             "membar" | "fence" => self.fence(s),
             "shfl" | "vote" | "match" | "redux" => self.collective(s),
+            "mma" => self.matrices(s),
             "activemask" => self.active_mask(s),
             "bar" | "barrier" => self.barrier(s),
             "bra" => self.branch(s),
