@@ -59,9 +59,9 @@ pub struct Factor {
     pub count: Reg,
     /// The first of the items of the tile at hand.
     pub first: Reg,
-    /// The first item and place that the thread copies, and the distances to its next ones; `u64` and `u32`.
+    /// The first item and place that the thread copies; `u32`.
     item: Reg,
-    place: (Reg, Reg),
+    place: Reg,
     /// The address in shared memory of the first of these, and the distance to the next.
     to: (Reg, Reg),
     /// The address of shared memory.
@@ -109,10 +109,7 @@ impl Factor {
         let low_item = value!(asm, B32, "and.b32", "{thread}, {}", SIDE - 1);
         let high_place = value!(asm, B32, "shr.u32", "{thread}, {}", SIDE.ilog2());
         let item = value!(asm, B32, "selp.b32", "{low_item}, {high_item}, {turned}");
-        let item = value!(asm, B64, "cvt.u64.u32", "{item}");
         let place = value!(asm, B32, "selp.b32", "{high_place}, {low_place}, {turned}");
-        let place = value!(asm, B64, "cvt.u64.u32", "{place}");
-        let next_place = value!(asm, B32, "selp.b32", "{NEXT_PLACE}, 0, {turned}");
         let size = ty.size() as u32;
         let mut slot = |layout: Layout, item: Reg, place: Reg| {
             let at = value!(asm, B32, "mul.lo.u32", "{item}, {}", layout.item * size);
@@ -139,7 +136,7 @@ impl Factor {
             count,
             first,
             item,
-            place: (place, next_place),
+            place,
             to: (to, slots),
             memory,
             layouts,
@@ -156,10 +153,12 @@ impl Factor {
     /// Emits what the thread does for the tile whose first item is at hand, before it loads its elements of
     /// the places from one on, to below `end`.
     pub fn begin(&self, asm: &mut Assembly, place: Reg, end: Reg) {
-        let item = value!(asm, B64, "add.u64", "{}, {}", self.first, self.item);
+        let item = value!(asm, B64, "cvt.u64.u32", "{}", self.item);
+        let item = value!(asm, B64, "add.u64", "{}, {item}", self.first);
         let behind = value!(asm, B64, "add.u64", "{}, {SIDE}", self.first);
         emit!(asm, "setp.le.u64 {}, {behind}, {}", self.all_inside, self.count);
-        let place_of_thread = value!(asm, B64, "add.u64", "{place}, {}", self.place.0);
+        let place_of_thread = value!(asm, B64, "cvt.u64.u32", "{}", self.place);
+        let place_of_thread = value!(asm, B64, "add.u64", "{place}, {place_of_thread}");
         let (by_columns, begun) = (asm.label(), asm.label());
         emit!(asm, "@{} bra {by_columns}", self.turned);
         let start = value!(asm, B64, "mad.lo.u64", "{item}, {START_BYTES}, {}", self.starts);
@@ -217,12 +216,11 @@ impl Factor {
         }
         emit!(asm, "bra {loaded}");
         asm.place(border);
-        let (own_place, next_place) = self.place;
+        let own_place = value!(asm, B64, "cvt.u64.u32", "{}", self.place);
         let first_place = value!(asm, B64, "add.u64", "{place}, {own_place}");
+        let next_place = value!(asm, B64, "selp.b64", "{NEXT_PLACE}, 0, {}", self.turned);
         for (at, (held, address)) in self.held.iter().zip(&self.addresses).enumerate() {
-            let distance = value!(asm, B32, "mul.lo.u32", "{next_place}, {at}");
-            let distance = value!(asm, B64, "cvt.u64.u32", "{distance}");
-            let place = value!(asm, B64, "add.u64", "{first_place}, {distance}");
+            let place = value!(asm, B64, "mad.lo.u64", "{next_place}, {at}, {first_place}");
             let inside = self.inside[at];
             let exists = value!(asm, Predicate, "setp.lt.and.u64", "{place}, {end}, {inside}");
             asm.move_to(*held, self.padding.into());
@@ -232,6 +230,7 @@ impl Factor {
         emit!(asm, "@!{} bra {by_rows_next}", self.turned);
         let next = self.next_start;
         emit!(asm, "add.u64 {next}, {next}, {}", PLACES * START_BYTES);
+        let own_place = value!(asm, B64, "cvt.u64.u32", "{}", self.place);
         let behind = value!(asm, B64, "add.u64", "{place}, {PLACES}");
         let behind = value!(asm, B64, "add.u64", "{behind}, {own_place}");
         self.load_begins(asm, behind, end);

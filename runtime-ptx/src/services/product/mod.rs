@@ -44,6 +44,9 @@ const SUMS_ENTRY: usize = 1;
 /// large device holds lie in a square then, so that the factors they read stay in its cache.
 const GROUP_TILES: u32 = 16;
 
+/// The sums of a thread whose earlier values are loaded together: as many as a row has, or a part of these.
+const LOADED_SUMS: usize = 4;
+
 /// The places between two looks of a block at the interrupt word; a power of two.
 const INTERRUPT_POLL_PLACES: u32 = 4096;
 
@@ -201,7 +204,8 @@ fn add(
     sums: &Sums,
 ) {
     let mut items = factors.iter().zip([&sums.rows, &sums.columns]).map(|(factor, own)| {
-        let first = value!(asm, B64, "add.u64", "{}, {}", factor.first, own.0);
+        let first = value!(asm, B64, "cvt.u64.u32", "{}", own.0);
+        let first = value!(asm, B64, "add.u64", "{}, {first}", factor.first);
         let mut items = Vec::new();
         for distance in &own.1 {
             let item = value!(asm, B64, "add.u64", "{first}, {distance}");
@@ -213,11 +217,14 @@ fn add(
     let (Some(rows), Some(of_columns)) = (items.next(), items.next()) else { return };
     drop(items);
     let class = Class::of(ty);
-    for ((row, row_exists), sums) in rows.iter().zip(sums.registers.chunks(of_columns.len())) {
+    let per_row = of_columns.len();
+    for (number, sums) in sums.registers.chunks(LOADED_SUMS).enumerate() {
+        let (row, row_exists) = &rows[number * LOADED_SUMS / per_row];
         let row = value!(asm, B64, "mul.lo.u64", "{row}, {columns}");
-        // All loads of a row come before its stores, so that they are under way together.
+        // Loads come before stores, so that they are under way together.
         let mut slots = Vec::with_capacity(sums.len());
-        for (column, column_exists) in &of_columns {
+        let of_columns = of_columns.iter().cycle().skip(number * LOADED_SUMS % per_row);
+        for (column, column_exists) in of_columns.take(sums.len()) {
             let exists = value!(asm, Predicate, "and.pred", "{row_exists}, {column_exists}");
             let at = value!(asm, B64, "add.u64", "{row}, {column}");
             let to = value!(asm, B64, "mad.lo.u64", "{at}, {}, {result}", ty.size());

@@ -42,7 +42,7 @@ pub struct Sums {
     ty: Ty,
     /// The registers.
     pub registers: Vec<Reg>,
-    /// Of rows and of columns: the first one in the tile, as a `u64`, and the distances of all from it.
+    /// Of rows and of columns: the first one in the tile, a `u32`, and the distances of all from it.
     pub rows: (Reg, Vec<u32>),
     /// The columns.
     pub columns: (Reg, Vec<u32>),
@@ -122,7 +122,6 @@ impl Sums {
         let [of_rows, of_columns] = distances;
         let registers =
             (0..of_rows.len() * of_columns.len()).map(|_| asm.register(Class::of(ty))).collect();
-        let [row, column] = [row, column].map(|at| value!(asm, B64, "cvt.u64.u32", "{at}"));
         let from = from.map(|from| from.or_bug("there are two factors"));
         Sums { way, ty, registers, rows: (row, of_rows), columns: (column, of_columns), from }
     }
@@ -159,26 +158,25 @@ impl Sums {
 
     fn multiply_matrices(&self, asm: &mut Assembly, factors: &[Factor; 2]) {
         let width = self.columns.1.len();
-        // A product at a time, so that a multiprocessor has registers for two blocks.
+        let ([from_left, from_right], [left, right]) = (self.from, factors);
+        let columns: Vec<u32> = (0..WARP_COLUMNS).step_by(MATRIX_COLUMNS as usize).collect();
         for place in (0..PLACES).step_by(MATRIX_PLACES as usize) {
             let places = [place, place + MATRIX_PLACES / 2];
-            let rows: Vec<u32> = vec![0, WARP_ROWS / 2];
-            let columns: Vec<u32> = (0..WARP_COLUMNS).step_by(MATRIX_COLUMNS as usize).collect();
-            let mut elements =
-                [rows, columns].into_iter().zip(self.from).zip(factors).map(
-                    |((items, from), factor)| self.elements(asm, factor, from, &items, places),
-                );
-            let (Some(left), Some(right)) = (elements.next(), elements.next()) else { return };
-            drop(elements);
-            let [[a0, a2], [a1, a3]] = [left[0], left[1]];
-            for (number, [b0, b1]) in right.into_iter().enumerate() {
-                let sum = |row: usize, at: usize| self.registers[row * width + 2 * number + at];
-                let (c0, c1, c2, c3) = (sum(0, 0), sum(0, 1), sum(1, 0), sum(1, 1));
-                emit!(
-                    asm,
-                    "mma.sync.aligned.m16n8k8.row.col.f64.f64.f64.f64 {{{c0}, {c1}, {c2}, {c3}}}, \
-                     {{{a0}, {a1}, {a2}, {a3}}}, {{{b0}, {b1}}}, {{{c0}, {c1}, {c2}, {c3}}}"
-                );
+            let rows = self.elements(asm, left, from_left, &[0, WARP_ROWS / 2], places);
+            let [[a0, a2], [a1, a3]] = [rows[0], rows[1]];
+            // Two products at a time, so that a multiprocessor has registers for two blocks.
+            for (number, columns) in columns.chunks(2).enumerate() {
+                let elements = self.elements(asm, right, from_right, columns, places);
+                for (at, [b0, b1]) in elements.into_iter().enumerate() {
+                    let first = 2 * (2 * number + at);
+                    let [c0, c1] = [0, 1].map(|column| self.registers[first + column]);
+                    let [c2, c3] = [0, 1].map(|column| self.registers[width + first + column]);
+                    emit!(
+                        asm,
+                        "mma.sync.aligned.m16n8k8.row.col.f64.f64.f64.f64 {{{c0}, {c1}, {c2}, {c3}}}, \
+                         {{{a0}, {a1}, {a2}, {a3}}}, {{{b0}, {b1}}}, {{{c0}, {c1}, {c2}, {c3}}}"
+                    );
+                }
             }
         }
     }
