@@ -192,7 +192,7 @@ impl Summariser<'_> {
                 Some(span) => format!("`{}`", self.origins().text(span, CODE_CHARS)),
                 None => "sequential code".to_owned(),
             },
-            Op::Extent(..) => "count the elements".to_owned(),
+            Op::Extent { .. } => "count the elements".to_owned(),
             Op::Element { .. }
             | Op::Position { .. }
             | Op::Collect { .. }

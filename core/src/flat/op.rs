@@ -99,7 +99,15 @@ pub enum Op {
     /// out of bounds.
     Gather(Atom, Atom),
     /// The number of elements of a range or a repetition; faults as that operation does.
-    Extent(SeqOp, Vec<Atom>),
+    Extent {
+        /// The operation whose elements are counted.
+        op: SeqOp,
+        /// The operands that the operation has.
+        args: Vec<Atom>,
+        /// Ints that count elements, and sequences with as many elements: those for each of which the
+        /// range is needed. If one of these numbers is 0 nobody needs it: it is 0 then, without a fault.
+        needed_for: Vec<Atom>,
+    },
     /// Checks that two sequences have the same length, and faults with the code otherwise; its
     /// value is true.
     SameLength(Var, Var, FaultCode),
@@ -193,7 +201,15 @@ macro_rules! visit_operands {
                 ($atom)(from);
                 ($atom)(index);
             }
-            Op::Extent(_, args) | Op::Call(_, args) => {
+            Op::Extent { args, needed_for, .. } => {
+                for atom in args {
+                    ($atom)(atom);
+                }
+                for atom in needed_for {
+                    ($atom)(atom);
+                }
+            }
+            Op::Call(_, args) => {
                 for atom in args {
                     ($atom)(atom);
                 }
@@ -231,7 +247,7 @@ macro_rules! inner_blocks {
             | Op::Element { .. }
             | Op::Position { .. }
             | Op::Gather(..)
-            | Op::Extent(..)
+            | Op::Extent { .. }
             | Op::SameLength(..)
             | Op::Collect { .. }
             | Op::Reduce { .. }
@@ -258,7 +274,7 @@ impl Op {
             | Op::Reduce { .. }
             | Op::Histogram { .. }
             | Op::Scan { .. } => Class::Pure,
-            Op::Gather(..) | Op::Extent(..) | Op::SameLength(..) | Op::Scatter { .. } => {
+            Op::Gather(..) | Op::Extent { .. } | Op::SameLength(..) | Op::Scatter { .. } => {
                 Class::Traps
             }
             Op::Branch { .. } | Op::Sequential(_) | Op::Versions { .. } => Class::Control,
@@ -272,7 +288,7 @@ impl Op {
         match self {
             Op::Map(op) => op.cost(result),
             Op::Element { .. } | Op::Position { .. } => Cost::Free,
-            Op::Collect { .. } | Op::SameLength(..) | Op::Extent(..) => Cost::View,
+            Op::Collect { .. } | Op::SameLength(..) | Op::Extent { .. } => Cost::View,
             Op::Gather(..) => Cost::Element,
             Op::Reduce { .. } | Op::Histogram { .. } | Op::Scatter { .. } | Op::Scan { .. } => {
                 Cost::Parallel

@@ -259,7 +259,15 @@ impl<'t> Parser<'_, 't> {
             "extent" => {
                 self.inner.advance()?;
                 let op: SeqOp = self.inner.mnemonic()?;
-                Ok(Op::Extent(op, self.inner.atoms()?))
+                let args = self.inner.atoms()?;
+                let needed_for = match self.inner.eat(&Token::Word("needed")) {
+                    true => {
+                        self.inner.word("for")?;
+                        self.inner.atoms()?
+                    }
+                    false => Vec::new(),
+                };
+                Ok(Op::Extent { op, args, needed_for })
             }
             "same_length" => {
                 self.inner.advance()?;

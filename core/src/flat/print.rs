@@ -243,8 +243,12 @@ impl Printer<'_> {
                 self.after(*checked)
             }
             Op::Gather(from, index) => self.inner.operation("element_at", &[*from, *index]),
-            Op::Extent(op, args) => {
-                self.inner.operation(&format!("extent {}", op.mnemonic()), args)
+            Op::Extent { op, args, needed_for } => {
+                self.inner.operation(&format!("extent {}", op.mnemonic()), args)?;
+                match needed_for[..] {
+                    [] => Ok(()),
+                    _ => self.inner.operation(" needed for", needed_for),
+                }
             }
             Op::SameLength(a, b, code) => {
                 write!(self.inner.out, "same_length(v{}, v{}, {})", a.0, b.0, code.mnemonic())

@@ -242,7 +242,7 @@ impl Checker<'_, '_> {
             }
             Op::Map(_)
             | Op::Gather(..)
-            | Op::Extent(..)
+            | Op::Extent { .. }
             | Op::SameLength(..)
             | Op::Scan { .. }
             | Op::Sequential(_)

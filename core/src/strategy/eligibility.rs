@@ -64,8 +64,9 @@ pub enum Placement<'k> {
 pub enum HostStep<'s> {
     /// An operation of the core language.
     Operation(HostOperation<'s>),
-    /// The number of elements of a range or a repetition.
-    Extent(SeqOp),
+    /// The number of elements of a range or a repetition, unless nobody needs it: its operands, and then the
+    /// numbers of those who do.
+    Extent(SeqOp, usize),
     /// The check that two sequences are equally long; faults with this code.
     SameLength(FaultCode),
     /// The elements of a sequence in the order of their ranks by this operation.
@@ -130,7 +131,7 @@ fn has_host_steps(kernel: &Kernel) -> bool {
 pub fn host_step(step: &Let) -> Option<HostStep<'_>> {
     match &step.op {
         Op::Map(op) => host_operation(op, &step.ty).map(HostStep::Operation),
-        Op::Extent(op, _) => Some(HostStep::Extent(*op)),
+        Op::Extent { op, args, .. } => Some(HostStep::Extent(*op, args.len())),
         Op::SameLength(_, _, code) => Some(HostStep::SameLength(*code)),
         Op::Sequential(block) => as_sort(block).map(|(rank, keys)| HostStep::Sort(rank, keys)),
         Op::Element { .. }

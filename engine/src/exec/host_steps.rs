@@ -115,7 +115,11 @@ impl<'p> StepRunner<'_, 'p> {
                 let (locals, result) = (&mut Locals::default(), (&self.step.ty, site));
                 return self.operation(frame, locals, operation, &values, is_owned, result);
             }
-            HostStep::Extent(op) => {
+            HostStep::Extent(op, operands) => {
+                let (values, needed_for) = values.split_at(operands);
+                if needed_for.iter().any(|of| length(&of.parts[0]) == 0) {
+                    return Ok(Rc::new(FlatValue::new(vec![self.int(0)])));
+                }
                 let args: Vec<i64> = match op {
                     SeqOp::Range => values.iter().map(|value| int(&value.parts[0])).collect(),
                     SeqOp::Dist => vec![int(&values[1].parts[0])],

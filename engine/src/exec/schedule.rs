@@ -470,7 +470,7 @@ impl<'p> Schedule<'p> {
             | Op::Element { .. }
             | Op::Position { .. }
             | Op::Gather(..)
-            | Op::Extent(..)
+            | Op::Extent { .. }
             | Op::SameLength(..)
             | Op::Reduce { .. }
             | Op::Histogram { .. }

@@ -93,7 +93,7 @@ impl Namer<'_> {
             // The components of a pair are named by the pattern that the pair is bound to.
             Op::Map(ir::Op::First(Atom::Var(pair))) => self.component(binding, *pair, true),
             Op::Map(ir::Op::Second(Atom::Var(pair))) => self.component(binding, *pair, false),
-            Op::Extent(..) => self.source(binding).map(|text| format!("#{text}")),
+            Op::Extent { .. } => self.source(binding).map(|text| format!("#{text}")),
             Op::Histogram { with, .. } => Some(format!("{} at each index", with.label())),
             // An operation that the compiler adds to an apply-to-each has no text in the source.
             Op::Map(ir::Op::Scalar(..)) | Op::Reduce { .. }

@@ -489,7 +489,7 @@ fn title(
             _ => "gather: each element reads at an index".to_owned(),
         },
         // The count of a range and the check of lengths only distract.
-        Op::Extent(..) | Op::SameLength(..) => return None,
+        Op::Extent { .. } | Op::SameLength(..) => return None,
         Op::Collect { .. } if is_single(frame, binding.space) => {
             "collect the elements into a sequence".to_owned()
         }

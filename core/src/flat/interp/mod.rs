@@ -270,7 +270,23 @@ impl<'p> Interpreter<'p, '_> {
                     found.ok_or(Stop::Fault(Fault::new(FaultCode::Gather)))
                 })
                 .collect(),
-            Op::Extent(op, args) => {
+            Op::Extent { op, args, needed_for } => {
+                let is_needed = |i: usize| {
+                    needed_for.iter().all(|of| match frame.read(*of, space, i) {
+                        Value::Int(count) => count > 0,
+                        sequence => length(&sequence) > 0,
+                    })
+                };
+                if !(0..count).all(is_needed) {
+                    let int = |at: usize, i| frame.read(args[at], space, i).as_int().unwrap_or(0);
+                    return (0..count)
+                        .map(|i| match op {
+                            _ if !is_needed(i) => Ok(Value::Int(0)),
+                            SeqOp::Range => range_extent([0, 1, 2].map(|at| int(at, i))),
+                            _ => repetition_extent(int(1, i)),
+                        })
+                        .collect();
+                }
                 let element = match args.first() {
                     Some(Atom::Var(var)) if *op == SeqOp::Dist => {
                         frame.ty(*var).or_bug("a variable has a type").clone()
@@ -550,5 +566,22 @@ impl Host for NoHost {
 
     fn seed(&self) -> u64 {
         0
+    }
+}
+
+/// Returns the number of elements of a range from a start, by a stride, to an end.
+fn range_extent([start, stride, end]: [i64; 3]) -> Result<Value, Stop> {
+    if end < start || stride < 1 {
+        return Err(Stop::Fault(Fault::new(FaultCode::Range)));
+    }
+    let distance = end.wrapping_sub(start);
+    Ok(Value::Int(if distance == 0 { 0 } else { (distance - 1) / stride + 1 }))
+}
+
+/// Returns the number of elements of a repetition.
+fn repetition_extent(count: i64) -> Result<Value, Stop> {
+    match count {
+        0.. => Ok(Value::Int(count)),
+        _ => Err(Stop::Fault(Fault::new(FaultCode::NegativeLength))),
     }
 }

@@ -353,10 +353,23 @@ impl<'a> KernelLowering<'a> {
                 self.code.in_bounds(index, length, FaultCode::Gather, site);
                 self.code.element(&of, index)
             }
-            Op::Extent(op, args) => {
+            Op::Extent { op, args, needed_for } => {
+                let mut needed = None;
+                for of in needed_for {
+                    let count = match self.code.atom(*of) {
+                        LoweredValue::Scalar(count) => self.code.index_of(count),
+                        sequence => sequence.sequence().length(),
+                    };
+                    let zero = self.code.body.i64(0);
+                    let some = self.code.body.binary(Binary::Gt, count, zero);
+                    needed = Some(match needed {
+                        None => some,
+                        Some(others) => self.code.body.binary(Binary::And, others, some),
+                    });
+                }
                 let sequence = match op {
-                    SeqOp::Range => self.code.range(args, site),
-                    _ => self.code.dist(Atom::Unit, args[1], site),
+                    SeqOp::Range => self.code.range(args, needed, site),
+                    _ => self.code.dist(Atom::Unit, args[1], needed, site),
                 };
                 let length = sequence.sequence().length();
                 LoweredValue::Scalar(self.code.int_of(length))

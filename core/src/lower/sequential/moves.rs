@@ -11,7 +11,7 @@ use crate::prim::SeqOp;
 use nesl_runtime::bug;
 use nesl_runtime::bug::OrBug;
 use nesl_runtime::fault::FaultCode;
-use nesl_runtime::kir::{self, Binary, Combine, Extern, Value};
+use nesl_runtime::kir::{self, Binary, Combine, Extern, Unary, Value};
 use std::rc::Rc;
 
 impl<'a> FunctionLowering<'a> {
@@ -31,8 +31,8 @@ impl<'a> FunctionLowering<'a> {
                 LoweredValue::Scalar(self.int_of(length))
             }
             SeqOp::Index => self.index(args[0], args[1], update.takes, site),
-            SeqOp::Range => self.range(args, site),
-            SeqOp::Dist => self.dist(args[0], args[1], site),
+            SeqOp::Range => self.range(args, None, site),
+            SeqOp::Dist => self.dist(args[0], args[1], None, site),
             SeqOp::Gather => {
                 let of = self.stored(args[0]);
                 let places = self.streamed(args[1]);
@@ -92,7 +92,12 @@ impl<'a> FunctionLowering<'a> {
     }
 
     /// Lowers `[start:end:stride]`, which is fused with its consumer.
-    pub(in crate::lower) fn range(&mut self, args: &[Atom], site: Site) -> LoweredValue<'a> {
+    pub(in crate::lower) fn range(
+        &mut self,
+        args: &[Atom],
+        needed: Option<Value>,
+        site: Site,
+    ) -> LoweredValue<'a> {
         let [start, stride, end] = [0, 1, 2].map(|i| self.atom(args[i]).scalar());
         let [from, step, to] = [start, stride, end].map(|x| self.index_of(x));
         let one = self.body.i64(1);
@@ -100,9 +105,11 @@ impl<'a> FunctionLowering<'a> {
         let forward = self.body.binary(Binary::Ge, to, from);
         let positive = self.body.binary(Binary::Ge, step, one);
         let fine = self.body.binary(Binary::And, forward, positive);
+        let fine = self.unless_needed(fine, needed);
         self.check_detail(fine, FaultCode::Range, site, (Detail::Range, &[start, end, stride]));
         let distance = self.body.binary(Binary::Sub, to, from);
         let possible = self.body.binary(Binary::Ge, distance, zero);
+        let possible = self.unless_needed(possible, needed);
         self.check(possible, FaultCode::OutOfMemory, site);
         let length = if self.body.constant(step) == Some(kir::Literal::I64(1)) {
             distance
@@ -113,14 +120,23 @@ impl<'a> FunctionLowering<'a> {
             let none = self.body.binary(Binary::Eq, distance, zero);
             self.body.select(none, zero, steps)
         };
+        let length = needed.map_or(length, |needed| self.body.select(needed, length, zero));
         LoweredValue::fused(length, false, IndexFunction::Range(start, stride))
     }
 
-    /// Lowers `dist(value, length)`, which is fused with its consumer.
+    /// Returns a condition that holds if another one does, or if the value that it is for is not needed.
+    fn unless_needed(&mut self, condition: Value, needed: Option<Value>) -> Value {
+        let Some(needed) = needed else { return condition };
+        let not_needed = self.body.unary(Unary::Not, needed);
+        self.body.binary(Binary::Or, condition, not_needed)
+    }
+
+    /// Lowers `dist(value, length)`, which is fused with its consumer; `needed` as in [`Self::range`].
     pub(in crate::lower) fn dist(
         &mut self,
         value: Atom,
         length: Atom,
+        needed: Option<Value>,
         site: Site,
     ) -> LoweredValue<'a> {
         let ty = self.ty(value);
@@ -130,7 +146,9 @@ impl<'a> FunctionLowering<'a> {
         let length = self.index_of(length);
         let zero = self.body.i64(0);
         let fine = self.body.binary(Binary::Ge, length, zero);
+        let fine = self.unless_needed(fine, needed);
         self.check_detail(fine, FaultCode::NegativeLength, site, (Detail::Length, &[length]));
+        let length = needed.map_or(length, |needed| self.body.select(needed, length, zero));
         LoweredValue::fused(length, false, IndexFunction::Dist(value))
     }
 

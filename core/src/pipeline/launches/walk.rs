@@ -359,7 +359,7 @@ impl<'p> Walk<'p, '_> {
             | Op::Element { .. }
             | Op::Position { .. }
             | Op::Gather(..)
-            | Op::Extent(..)
+            | Op::Extent { .. }
             | Op::SameLength(..)
             | Op::Reduce { .. }
             | Op::Histogram { .. }

@@ -40,11 +40,11 @@ pub enum Way {
 pub struct Sums {
     way: Way,
     ty: Ty,
-    /// The registers.
+    /// The registers that hold the sums.
     pub registers: Vec<Reg>,
-    /// Of rows and of columns: the first one in the tile, a `u32`, and the distances of all from it.
+    /// Of the rows the first one in the tile, a `u32`, and the distances of all from it.
     pub rows: (Reg, Vec<u32>),
-    /// The columns.
+    /// The same of the columns.
     pub columns: (Reg, Vec<u32>),
     /// The addresses in shared memory of the first elements of both factors that the thread reads.
     from: [Reg; 2],
