@@ -26,7 +26,7 @@ use super::target::Target;
 use super::{elements, lanes, tiles};
 use nesl_runtime::bug::OrBug;
 use nesl_runtime::kir::written::reads_written;
-use nesl_runtime::kir::{Combine, Kernel, Scope, Sink};
+use nesl_runtime::kir::{Combine, Kernel, Scope, Sink, Space};
 use nesl_runtime::runtime::Reason;
 use std::fmt::Write;
 
@@ -36,6 +36,9 @@ pub const ENTRY: &str = ".visible .entry ";
 /// The number of tiles that a multiprocessor is to work on at a time if they have one ordered sink, and
 /// need no indices: 80 registers are enough for that.
 const SIMPLE_TILES_AT_ONCE: u32 = 3;
+
+/// The same for reductions of equal segments, for which 64 registers are enough.
+const REGULAR_TILES_AT_ONCE: u32 = 4;
 
 /// Emits a pass of a kernel without calls, by a way, under a name that PTX accepts and for a target: the
 /// declarations of the module, and the entry itself. Fails if the kernel contains something that a device cannot
@@ -118,22 +121,31 @@ fn blocks_at_once(entry: &Entry<'_>) -> Option<u32> {
     if by_elements && is_short(entry.kernel) {
         return None;
     }
-    let mut sinks = entry.stages().iter().flat_map(|stage| &stage.sinks);
-    let is_simple = match (sinks.next(), sinks.next()) {
-        (Some(Sink::Pack { columns, scope: Scope::All, .. }), None) => columns.len() == 1,
-        // Floats of which NaNs are skipped take more registers.
-        (Some(Sink::Reduce { result: None, combine, value, .. }), None) => {
-            let is_extreme = matches!(combine, Combine::Min | Combine::Max);
-            !(is_extreme && entry.kernel.scalar_ty(*value).is_float())
-        }
-        (Some(Sink::Scan { scope: Scope::All, .. }), None) => true,
-        _ => false,
-    };
-    let is_short = entry.plan.tile.rows == MAX_ROWS && entry.accesses_at_index().all;
-    match entry.looks_back() && is_short && is_simple {
-        true => Some(SIMPLE_TILES_AT_ONCE),
-        false => Some(1),
+    if !entry.looks_back() || entry.plan.tile.rows < MAX_ROWS {
+        return Some(1);
     }
+    let is_at_index = entry.accesses_at_index().all;
+    let is_regular = matches!(entry.kernel.space, Space::Regular { .. });
+    let mut sinks = entry.stages().iter().flat_map(|stage| &stage.sinks);
+    Some(match (sinks.next(), sinks.next()) {
+        (Some(Sink::Pack { columns, scope: Scope::All, .. }), None) if is_at_index => {
+            if columns.len() == 1 { SIMPLE_TILES_AT_ONCE } else { 1 }
+        }
+        // Floats of which NaNs are skipped take more registers.
+        (Some(Sink::Reduce { result: None, combine, value, .. }), None)
+            if !matches!(combine, Combine::Min | Combine::Max)
+                || !entry.kernel.scalar_ty(*value).is_float() =>
+        {
+            let [number, position, _] = entry.kernel.indices[..] else { return Some(1) };
+            match (is_at_index, entry.reads(number) || entry.reads(position)) {
+                (true, _) if is_regular => REGULAR_TILES_AT_ONCE,
+                (true, _) | (false, false) => SIMPLE_TILES_AT_ONCE,
+                (false, true) => 1,
+            }
+        }
+        (Some(Sink::Scan { scope: Scope::All, .. }), None) if is_at_index => SIMPLE_TILES_AT_ONCE,
+        _ => 1,
+    })
 }
 
 /// Emits the neutral elements of the reductions over the grid, in the order of the sinks.

@@ -209,6 +209,8 @@ impl Search {
         let asks = asm.register(Class::Predicate);
         asm.move_to(missing, reads.into());
         asm.move_to(asks, reads.into());
+        // A register that is only loaded under a predicate would be kept for all tiles.
+        words.iter().for_each(|word| asm.move_to(*word, Literal::I64(0).into()));
         asm.place(again);
         match words[..] {
             [low, high] => {

@@ -349,11 +349,15 @@ impl Tile<'_> {
                 Some(_) => self.ring_slot(asm, (base, size), slot, distance).into(),
                 None => Address { base: slot, bytes },
             };
-            asm.guard = (row == 0).then_some(inside);
+            let next = asm.label();
+            if row == 0 {
+                // A jump, since a load under a predicate would keep the register of its value for all tiles.
+                emit!(asm, "@!{inside} bra {next}");
+            }
             let value = asm.load(ty, AddressSpace::Shared, from);
             let target = Address { base: address, bytes };
             asm.store(ty, AddressSpace::Global, target, value.into());
-            asm.guard = None;
+            asm.place(next);
         }
         asm.place(done);
     }

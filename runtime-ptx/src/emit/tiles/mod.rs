@@ -2,7 +2,8 @@
 //!
 //! ```text
 //! for each tile of this block:
-//!   the segments of its elements (`spaces`)
+//!   the segments of its elements (`spaces`), behind the code of the first stage if that needs none of
+//!   them: its loads are under way while they are looked for
 //!   for each stage:
 //!     the code of some work items a thread
 //!     for each sink: the prefixes of the tile (`scan`), and what they are for
@@ -59,9 +60,8 @@ struct Tile<'a> {
     entry: &'a Entry<'a>,
     place: Place,
     number: TileNumber,
+    /// None as long as they have not been looked for.
     segments: Segments,
-    /// True if no code needs the segments of the work items.
-    segments_later: bool,
     items: Vec<Item>,
     /// The number of elements of the space from this thread's first work item on, at most those of a
     /// tile.
@@ -112,35 +112,30 @@ pub fn each_tile(
     entry.frame.begin_items(asm);
     let first = asm.register(Class::B64);
     emit!(asm, "shl.b64 {first}, {tile}, {}", shape.items().ilog2());
-    let segments = Segments::of_tile(
-        asm,
-        entry,
-        &TilePart { place: &place, shape, first, own, count },
-        &neutrals,
-    );
+    let segments_later = pieces::segments_later(entry);
+    let part = TilePart { place: &place, shape, first, own, count };
+    let segments = match segments_later {
+        true => Segments::None,
+        false => Segments::of_tile(asm, entry, &part, &neutrals),
+    };
     let number = TileNumber { tile, tiles, lane: place.lane };
     let (items, bases) = Default::default();
     let staging = None;
     let has_runs = entry.roles().any(Role::has_runs);
-    let segments_later = pieces::segments_later(entry);
     let left = asm.register(Class::B32);
-    let mut tile = Tile {
-        entry,
-        place,
-        number,
-        segments,
-        segments_later,
-        items,
-        left,
-        bases,
-        staging,
-        has_runs,
-    };
+    let mut tile = Tile { entry, place, number, segments, items, left, bases, staging, has_runs };
     tile.items(asm, (first, own), count);
     let live = entry.live();
     let mut sums = sums.iter();
     for (stage, insts) in live.iter().enumerate() {
-        tile.stage(asm, stage, insts, &mut sums)?;
+        tile.code(asm, stage, insts)?;
+        if stage == 0 && segments_later {
+            // The loads of the elements are under way while the segments are looked for.
+            tile.segments = Segments::of_tile(asm, entry, &part, &neutrals);
+        }
+        for number in 0..entry.kernel.stages[stage].sinks.len() {
+            tile.sink(asm, stage, number, &mut sums);
+        }
     }
     if draw.is_none() {
         // Shared memory is written again for the next tile.
@@ -248,7 +243,6 @@ impl Tile<'_> {
             let mut operands = self.entry.frame.operands.clone();
             let segment = match &self.segments {
                 Segments::None => None,
-                _ if self.segments_later => None,
                 segments => segments.of_element(asm, row, alive, &mut last_row),
             };
             match (&segment, &kernel.indices[..]) {
@@ -272,14 +266,8 @@ impl Tile<'_> {
         }
     }
 
-    /// Emits a stage: its code for every work item, and its sinks.
-    fn stage(
-        &mut self,
-        asm: &mut Assembly,
-        stage: usize,
-        insts: &[&Inst],
-        sums: &mut std::slice::Iter<'_, Finish>,
-    ) -> Result<(), Reason> {
+    /// Emits the code of a stage for every work item.
+    fn code(&mut self, asm: &mut Assembly, stage: usize, insts: &[&Inst]) -> Result<(), Reason> {
         let wanted = self.wanted(stage);
         let may_fail = insts.iter().any(|inst| may_fail(inst));
         let whole = self.entry.kernel.indices.last().or_bug("a space has an index");
@@ -314,9 +302,6 @@ impl Tile<'_> {
                 item.operands[value.0 as usize] = Some((*reg).into());
             }
             item.combined = wanted.iter().copied().zip(neutrals).collect();
-        }
-        for number in 0..self.entry.kernel.stages[stage].sinks.len() {
-            self.sink(asm, stage, number, sums);
         }
         Ok(())
     }
