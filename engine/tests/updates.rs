@@ -448,7 +448,7 @@ fn loops_cost_what_they_write() {
         a queue                               66          11          65
         union and find                        76          62          76
         in an apply-to-each                   92        3260          92
-        snoc in an apply-to-each              94        1776          94
+        snoc in an apply-to-each              94        1791          94
         not in tail position                  27          11          27
         of an input                           37          12          37
     "#]]
@@ -470,7 +470,7 @@ fn loops_over_tables_cost_what_they_write() {
         two cells of a row                   232       18493         286
         writes to a row                      121       10407         147
         a row of others                      275       18541         329
-        elimination                          481       27861         561
+        elimination                          474       27861         553
         swaps of rows                        218         133         234
         a row moved                          224         132         235
         writes of rows                       317       17596         371
@@ -479,12 +479,12 @@ fn loops_over_tables_cost_what_they_write() {
         snoc of the last row                 215        6204         203
         rows appended                        200        5450         210
         a stack of rows                       66         396          69
-        lists of neighbours                  145         860         156
+        lists of neighbours                  137         863         148
         a table in a record                  258       18521         331
         two tables                           346       17733         410
-        texts and counts                      95          23         111
-        rows in pairs                        273       32362         377
-        a table of tables                    446       31815         554
+        texts and counts                      88          26         104
+        rows in pairs                        265       32362         369
+        a table of tables                    438       31821         546
         tables, each on its own              404       51563         404
         a table that is given                223       18491         276
     "#]]

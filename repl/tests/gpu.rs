@@ -106,22 +106,22 @@ fn programs_of_the_benchmarks() {
         dot                        1         1         0         1         1      1628         8      8670         0
         black-scholes              1         1         0         1         0      2441      1562     28110         0
         sort                       1         9         0         1         0      4576      4339     48627         0
-        sum-rows                   1         1         0         1         0       834        18      5013         0
-        sum-columns                3         3         0         2         2      4809         4      1835         0
-        spmv                       1         1         0         1         0      2412        43      3389         0
-        mandelbrot                 2         3         0         2         0       128       385      2311         0
+        sum-rows                   1         1         0         1         0       797        15      1757         0
+        sum-columns                3         3         0         2         1      4809         4      1835         0
+        spmv                       1         1         0         1         0      2411        43      3349         0
+        mandelbrot                 1         2         0         2         0       128       384      2255         0
         pagerank                  40        40         0         1         0    103195      3125     42221         0
-        kmeans-3                  16        20         0         7         5     28792     12455    128107         0
-        kmeans-30                 16        20         0         7         5    168067     16703    202335         0
-        primes                    24        24         0        10         9       453      2540     17285         0
-        hotspot                   40        40         0         1         0     44843      6437     93669         0
-        bfs                      105       125         0        44        43     15884      4735     31524         0
-        word-count                 5         6         0         3         2      6271      4798     38202         0
-        quicksort                307       307         1        61        64     24744     19949    161506         1
-        quickhull                 87        92         1        34        40     18179      3700    105880         1
-        barnes-hut                25        33         1         8        12    202094      1014     88252         1
-        barnes-hut-squares       225       241         5        69        73    194919    201178    649502         1
-        batcher                  853       853        11       192       234     39584     34932    147109         2
+        kmeans-3                  16        20         0         7         5     28792     12455    128108         0
+        kmeans-30                 16        20         0         7         5    168067     16703    202336         0
+        primes                    24        24         0        10         9       453      2540     17293         0
+        hotspot                   40        40         0         1         0     44378      6437     77999         0
+        bfs                      105       125         0        44        43     15884      4735     31550         0
+        word-count                 5         6         0         3         2      6270      4798     38257         0
+        quicksort                307       307         1        61        64     24743     19949    161691         1
+        quickhull                 87        92         1        34        39     18184      3700    105732         1
+        barnes-hut                25        33         1         8        12    202094      1014     88254         1
+        barnes-hut-squares       225       241         5        69        73    194901    201178    649566         1
+        batcher                  853       853        11       192       234     39584     34932    147149         2
 
         quicksort: quicksort kernel 5: recursive functions
         quickhull: chain kernel 19: recursive functions
@@ -164,40 +164,40 @@ fn programs_of_the_examples() {
     let table = format!("{table}\n{refused}");
     expect![[r#"
         example              kernels   entries    on cpu    drains     reads  load KiB store KiB   k instr   refused
-        barnes_hut                26        34         1        11        19      4302      2501     15800         1
-        batcher                   64        65        10        18        26       185       131      4197        10
-        bfs                       43        49         3        19        21        36        22      3900         3
-        black_scholes              2         3         0         2         0         0         0       147         0
-        closest_pair              20        20         2         9        15      5199      3779      9665         2
+        barnes_hut                26        34         1        11        19      4302      2501     15806         1
+        batcher                   64        65        10        18        26       185       131      4198        10
+        bfs                       43        49         3        19        21        36        22      3903         3
+        black_scholes              2         3         0         2         0         0         0        98         0
+        closest_pair              20        20         2         9        15      5199      3779      9667         2
         collatz                    5         5         1         4         2        30        25      5475         1
-        components               346       403         0        74        68     29512     10099     34198         0
+        components               346       403         0        74        68     29512     10099     34201         0
         dot_product                3         3         0         3         2        66         8      8346         0
-        edit_distance             31        45         0        19         1       864       604      2204         0
-        fft                       49        49         3         9        14        78        54       754         1
+        edit_distance             31        45         0        19         1       864       604      2207         0
+        fft                       49        49         3         9        14        78        54       755         1
         heat                       4         6         0         4         0      2259       874      1213         0
-        histogram                 26        29         0        10        10        40        12      2108         0
-        independent_set           29        29         0         9         8        59        17      1960         0
+        histogram                 26        29         0        10        10        40        12      2109         0
+        independent_set           29        29         0         9         8        59        17      1961         0
         integration                3         3         3         3         9         1         0       219         2
-        kmeans                   182       233         1        79        59       962       472      9980         1
-        knn                       30        33         2        17        18      2183       747      5601         2
-        life                      35        43         0        17         8       253       124      1562         0
-        line_fit                  14        15         0        10         7        41        15      1898         0
+        kmeans                   182       233         1        78        58       962       472      9939         1
+        knn                       30        33         2        17        18      2183       747      5557         2
+        life                      35        43         0        17         8       253       124      1563         0
+        line_fit                  14        15         0        10         7        41        15      1899         0
         list_ranking              69        71         0        21        18     12993      6194     31481         0
-        mandelbrot                 3         4         0         3         4         5        56      2896         0
-        matrix                    99       111         3        72        73       323       253      4254         3
-        monte_carlo               12        13         0         7         6       147       127     38618         0
-        nqueens                   11        18         0        15         3     21924     15155     11466         0
-        pagerank                 378       378         0       125       123      1143        93     11914         0
-        parentheses               25        33         0        17         5         9         5      4144         0
-        picture                  153       209         1       110        53       330       329     10122         1
-        primes                    15        15         3         9         7        14        18       622         3
-        quickhull                 42        44         2        21        35      3235      1120     25306         2
-        quicksort                 37        47         5        22        25       837       651      7129         5
-        run_length                28        34         0        20         9       278       131      1905         0
-        spanning_tree             60        71         0        25        15       288       169      5541         0
-        sparse_matrix             25        28         0        13         9       520       123      2222         0
-        string_search             30        44         0        24         9      3715      3428      3560         0
-        word_count                26        30         0        16        15       372       168      4002         0
+        mandelbrot                 3         4         0         3         4         5        56      2848         0
+        matrix                    95       107         3        72        72       322       253      4132         3
+        monte_carlo               12        13         0         7         6       147       127     38619         0
+        nqueens                   11        18         0        15         3     21924     15155     11467         0
+        pagerank                 378       378         0       125       123      1143        93     11915         0
+        parentheses               25        33         0        17         5         9         5      4146         0
+        picture                  153       209         1       110        53       309       328      8560         1
+        primes                    15        15         3         9         7        14        18       623         3
+        quickhull                 42        44         2        21        35      3235      1120     25195         2
+        quicksort                 37        47         5        22        25       837       651      7136         5
+        run_length                28        34         0        20         9       278       131      1907         0
+        spanning_tree             60        71         0        25        15       283       169      5415         0
+        sparse_matrix             25        28         0        13         9       520       123      2223         0
+        string_search             30        44         0        24         9      3715      3428      3563         0
+        word_count                26        30         0        16        15       372       168      4005         0
 
         barnes_hut: pulls kernel 42: recursive functions
         batcher: bitonic_merge@int kernel 16: recursive functions

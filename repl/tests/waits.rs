@@ -60,9 +60,9 @@ fn programs_of_the_benchmarks() {
         black-scholes             1        1        0        0        1
         sort                      1        1        0        0        0
         sum-rows                  1        1        0        0        1
-        sum-columns               3        2        2        0        3
+        sum-columns               3        2        1        0        3
         spmv                      1        1        0        0        1
-        mandelbrot                2        2        0        0        1
+        mandelbrot                1        2        0        0        1
         pagerank                 40        1        0        0        2
         kmeans-3                 16        6        5        0        7
         kmeans-30                16        6        5        0        7

@@ -194,6 +194,26 @@ impl PendingSegments {
         Ok(PendingSegments::Scanned(count, lengths, offsets))
     }
 
+    /// Makes segments of `count` equal lengths, which have some total.
+    pub(crate) fn equal(
+        memory: &Memory<'_>,
+        count: usize,
+        lengths: Arg,
+        total: usize,
+    ) -> Stepped<PendingSegments> {
+        let Some(length) = total.checked_div(count) else {
+            return PendingSegments::begin(memory, count, lengths, Some(total));
+        };
+        if let (array, 0) = slice(&lengths)
+            && array.len() == count
+            && memory.limits.max_known_elements > 0
+        {
+            memory.state.facts.set_contents(array, Contents::Linear(0, length));
+        }
+        let segments = Segments::regular(count, length)?.with_lengths(&lengths);
+        Ok(PendingSegments::Known(segments))
+    }
+
     /// Returns the column and the number of its elements that the total follows from, unless it is
     /// known.
     fn wanted(&self) -> Option<(Arg, usize)> {

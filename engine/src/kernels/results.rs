@@ -98,7 +98,11 @@ impl LaunchResults<'_, '_> {
                         let count = frame.extent(result.space).count;
                         let total = self.emitted_rows(result, i + 3);
                         let lengths = args[*at].clone();
-                        segments.push(PendingSegments::begin(memory, count, lengths, total)?);
+                        let is_equal = code.equal_lengths.contains(at);
+                        segments.push(match total.filter(|_| is_equal) {
+                            Some(total) => PendingSegments::equal(memory, count, lengths, total)?,
+                            None => PendingSegments::begin(memory, count, lengths, total)?,
+                        });
                     }
                     ResultPart::StartsOf(at) => {
                         let total = self.emitted_rows(result, i + 3);

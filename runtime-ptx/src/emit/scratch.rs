@@ -19,6 +19,7 @@
 
 use super::assembly::Reg;
 use nesl_runtime::kir::reference::scalar;
+use nesl_runtime::kir::uniformity::uniform_values;
 use nesl_runtime::kir::{Block, Inst, Kernel, Literal, Op, Ty, Value, ValueTy, walk};
 
 /// The local memory that the arrays of one work item may take, in bytes. More would spill out of
@@ -171,30 +172,6 @@ fn constants(kernel: &Kernel) -> Vec<Option<i64>> {
         });
     }
     constants
-}
-
-/// Returns, by value, true for the scalars that depend on scalar parameters only.
-fn uniform_values(kernel: &Kernel) -> Vec<bool> {
-    let mut uniform = vec![false; kernel.types.len()];
-    for param in &kernel.params {
-        uniform[param.0 as usize] = matches!(kernel.types[param.0 as usize], ValueTy::Scalar(_));
-    }
-    for body in walk::stage_bodies(kernel) {
-        walk::each_inst(body, &mut |inst| {
-            if is_evaluated(&inst.op) {
-                let mut all = true;
-                inst.op.each_operand(|operand| all &= uniform[operand.0 as usize]);
-                uniform[inst.results[0].0 as usize] = all;
-            }
-        });
-    }
-    uniform
-}
-
-/// Returns true for the operations that the host evaluates.
-fn is_evaluated(op: &Op) -> bool {
-    matches!(op, Op::Const(_) | Op::Unary(..) | Op::Binary(..) | Op::Convert(..) | Op::Bits(..))
-        || matches!(op, Op::Select(..) | Op::Fma(..))
 }
 
 /// Computes the result of an instruction, if its operands are known scalars.

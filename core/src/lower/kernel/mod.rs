@@ -44,6 +44,7 @@ use crate::ir::{self, Atom, FunId, Ty, Var};
 use crate::prim::SeqOp;
 use nesl_runtime::bug;
 use nesl_runtime::fault::FaultCode;
+use nesl_runtime::kir::uniformity::uniform_values;
 use nesl_runtime::kir::{self, Binary, KernelBuilder, Literal, Scope, Sink, Unary, Value, ValueTy};
 use nesl_runtime::scalar::Precision;
 use rustc_hash::FxHashMap;
@@ -108,10 +109,26 @@ pub fn kernel(
         pools: FxHashMap::default(),
     };
     let (kernel, params, results, filters) = lowering.run(&lets, &maps)?;
+    let equal_lengths = equal_lengths(&kernel);
     let shared = shared.into_inner();
     let functions = functions.into_iter().chain(shared.helpers.into_iter().map(|(_, f)| f));
     let module = kir::Module { functions: functions.collect(), kernels: vec![kernel] };
-    Ok(LoweredKernel { module, fault_sites: shared.fault_sites, params, results, filters })
+    let fault_sites = shared.fault_sites;
+    Ok(LoweredKernel { module, fault_sites, params, results, filters, equal_lengths })
+}
+
+/// Returns the numbers of the parameters whose arrays receive lengths that are the same for all work items.
+fn equal_lengths(kernel: &kir::Kernel) -> Vec<usize> {
+    let mut sinks = kernel.stages.iter().flat_map(|stage| &stage.sinks).peekable();
+    if sinks.peek().is_none() {
+        return Vec::new();
+    }
+    let uniform = uniform_values(kernel);
+    let equal = sinks.filter_map(|sink| match sink {
+        kir::Sink::Emit { length, lengths, .. } if uniform[length.0 as usize] => Some(*lengths),
+        _ => None,
+    });
+    equal.filter_map(|lengths| kernel.params.iter().position(|param| *param == lengths)).collect()
 }
 
 /// The kir of a kernel, and the meaning of its parameters and results.

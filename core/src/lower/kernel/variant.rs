@@ -37,6 +37,9 @@ pub struct LoweredKernel {
     pub results: Vec<KernelResult>,
     /// The filters that the kernel computes.
     pub filters: Vec<FilterResult>,
+    /// The numbers of the kir parameters whose arrays receive the lengths of emitted sequences that all have one
+    /// length.
+    pub equal_lengths: Vec<usize>,
 }
 
 /// The argument to pass for a parameter of a kernel, or for several consecutive ones.
