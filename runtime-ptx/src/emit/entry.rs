@@ -128,8 +128,10 @@ fn blocks_at_once(entry: &Entry<'_>) -> Option<u32> {
     let is_regular = matches!(entry.kernel.space, Space::Regular { .. });
     let mut sinks = entry.stages().iter().flat_map(|stage| &stage.sinks);
     Some(match (sinks.next(), sinks.next()) {
-        (Some(Sink::Pack { columns, scope: Scope::All, .. }), None) if is_at_index => {
-            if columns.len() == 1 { SIMPLE_TILES_AT_ONCE } else { 1 }
+        (Some(Sink::Pack { columns, scope: Scope::All, .. }), None)
+            if is_at_index && columns.len() == 1 =>
+        {
+            SIMPLE_TILES_AT_ONCE
         }
         // Floats of which NaNs are skipped take more registers.
         (Some(Sink::Reduce { result: None, combine, value, .. }), None)
