@@ -10,6 +10,8 @@ pub enum Access {
     Broadcast,
     /// Consecutive addresses, one element apart.
     UnitStride,
+    /// Consecutive addresses, one element apart, the last element first.
+    Reversed,
     /// Any addresses: a gather or scatter.
     Indexed,
 }
@@ -32,26 +34,28 @@ pub fn streams_straight(block: &Block, of: &impl Fn(Value) -> Uniformity) -> boo
     !block.insts.iter().any(|inst| inst.op.has_blocks()) && block.insts.iter().any(unit_stride)
 }
 
-/// Returns true if an instruction loads with unit stride under a mask, where some of the elements
-/// may not take part. `of` gives the uniformity of a value, `is_loop_predicate` is true for the
-/// carried conditions that differ from element to element, and `masked` says that the instruction
-/// is under a mask itself.
+/// Returns true if an instruction loads consecutive addresses under a mask, where some of the elements
+/// may not take part. `access` gives the pattern of an access at an index, and thereby the uniformity
+/// of a value; `is_loop_predicate` is true for the carried conditions that differ from element to
+/// element, and `masked` says that the instruction is under a mask itself.
 pub fn loads_under_mask(
     inst: &Inst,
-    of: &impl Fn(Value) -> Uniformity,
+    access: &impl Fn(Value) -> Access,
     is_loop_predicate: &impl Fn(Value) -> bool,
     masked: bool,
 ) -> bool {
-    let diverges = |v: Value| of(v) != Uniformity::Uniform;
+    let diverges = |v: Value| access(v) != Access::Broadcast;
     let masks = match &inst.op {
-        Op::Load { index, .. } => return masked && of(*index) == Uniformity::Affine,
+        Op::Load { index, .. } => {
+            return masked && matches!(access(*index), Access::UnitStride | Access::Reversed);
+        }
         Op::If { cond, .. } => diverges(*cond),
         Op::For { count, .. } => diverges(*count),
         Op::While { cond, .. } => diverges(cond.yields[0]) || is_loop_predicate(cond.yields[0]),
         _ => false,
     };
     let mut inner = inst.op.blocks().flat_map(|block| &block.insts);
-    inner.any(|inst| loads_under_mask(inst, of, is_loop_predicate, masked || masks))
+    inner.any(|inst| loads_under_mask(inst, access, is_loop_predicate, masked || masks))
 }
 
 #[cfg(test)]
@@ -84,7 +88,8 @@ mod tests {
     fn a_divergent_branch_masks_its_loads() {
         let masked = |body| {
             let block = block(body);
-            block.insts.iter().any(|i| loads_under_mask(i, &uniformity, &|_| false, false))
+            let access = |v| Access::of(uniformity(v));
+            block.insts.iter().any(|i| loads_under_mask(i, &access, &|_| false, false))
         };
         assert!(!masked("v4: i64 = load v2[v0]"));
         assert!(masked("if v3 { v4: i64 = load v2[v0] }"));

@@ -69,6 +69,8 @@ pub struct VectorFacts {
     pub operations: [u64; 2],
     /// True for affine values that are an element number plus a small constant.
     no_overflow: Vec<bool>,
+    /// True for ints that are one less for each further element.
+    descending: Vec<bool>,
     implied_predicates: Vec<bool>,
     loop_predicates: FxHashSet<Value>,
     /// For each carried value with dead lanes, its next value in the lanes that stay in the loop.
@@ -89,6 +91,12 @@ impl VectorFacts {
     /// Returns true if a value is an element number or differs from one by a small constant.
     pub fn cannot_overflow(&self, value: Value) -> bool {
         self.no_overflow[value.0 as usize]
+    }
+
+    /// Returns true if an `i64` is one less for each further element: its uniformity is that of any
+    /// value that varies.
+    pub fn is_descending(&self, value: Value) -> bool {
+        self.descending[value.0 as usize]
     }
 
     /// Returns true if a loop carries its condition under this name.
@@ -132,6 +140,7 @@ pub struct Analysis<'a> {
     streams: bool,
     only_byte_lanes: bool,
     no_overflow: Vec<bool>,
+    descending: Vec<bool>,
     /// The constants of the code.
     constants: FxHashMap<Value, Literal>,
     /// True for the values that something reads.
@@ -161,6 +170,7 @@ impl<'a> Analysis<'a> {
             streams: false,
             only_byte_lanes: true,
             no_overflow,
+            descending: vec![false; values],
             constants: FxHashMap::default(),
             used: vec![false; values],
             implied_predicates: vec![false; values],
@@ -293,10 +303,11 @@ impl<'a> Analysis<'a> {
         };
         let register_pressure = register_pressure(insts.clone(), values, counts);
         // The padding of memory is for few elements of which some do not take part.
-        let of = |v| self.of(v);
+        let access = |v| self.access(v);
         let is_loop_predicate = |v| self.loop_predicates.contains(&v);
-        let masked =
-            insts.into_iter().any(|inst| loads_under_mask(inst, &of, &is_loop_predicate, false));
+        let masked = insts
+            .into_iter()
+            .any(|inst| loads_under_mask(inst, &access, &is_loop_predicate, false));
         self.streams &= !masked;
         Ok(VectorFacts {
             uniformity: self.uniformity,
@@ -308,6 +319,7 @@ impl<'a> Analysis<'a> {
             loads_under_mask: masked,
             operations: [self.lane_operations, self.vector_operations],
             no_overflow: self.no_overflow,
+            descending: self.descending,
             implied_predicates: self.implied_predicates,
             loop_predicates: self.loop_predicates,
             dead_lanes: self.dead_lanes,
@@ -371,9 +383,11 @@ impl<'a> Analysis<'a> {
         if !self.is_uniform(array) {
             return Err(NotVectorizable("elements use different arrays"));
         }
-        match Access::of(self.of(index)) {
+        match self.access(index) {
             Access::Broadcast => return Ok(Uniformity::Uniform),
             Access::UnitStride => self.count_vector_operation(),
+            // The load, and the reversal of its lanes.
+            Access::Reversed => self.count_vector_operations(2),
             Access::Indexed => self.count_lane_operations(1),
         }
         Ok(Uniformity::Varying)
@@ -385,9 +399,9 @@ impl<'a> Analysis<'a> {
         }
         self.stored = true;
         self.only_byte_lanes &= self.of(value) != Uniformity::Affine;
-        match Access::of(self.of(index)) {
+        match self.access(index) {
             Access::UnitStride => self.count_vector_operation(),
-            Access::Broadcast | Access::Indexed => self.count_lane_operations(1),
+            Access::Broadcast | Access::Reversed | Access::Indexed => self.count_lane_operations(1),
         }
         Ok(())
     }
@@ -403,6 +417,7 @@ impl<'a> Analysis<'a> {
             _ => false,
         };
         self.no_overflow[result.0 as usize] = self.stays_in_range(op, a, b);
+        self.descending[result.0 as usize] = index && self.descends(op, a, b);
         if operands != [Uniform; 2] && op.compares() {
             let decides = |a: Value, b| self.no_overflow[a.0 as usize] && self.is_uniform(b);
             let by_element = decides(a, b) || decides(b, a);
@@ -473,6 +488,27 @@ impl<'a> Analysis<'a> {
             | Binary::Le
             | Binary::Gt
             | Binary::Ge => self.count_vector_operation(),
+        }
+    }
+
+    /// Returns true if a sum or difference is one less for each further element.
+    fn descends(&self, op: Binary, a: Value, b: Value) -> bool {
+        let down = |v: Value| self.descending[v.0 as usize];
+        match op {
+            Binary::Add => down(a) && self.is_uniform(b) || self.is_uniform(a) && down(b),
+            Binary::Sub => {
+                down(a) && self.is_uniform(b)
+                    || self.is_uniform(a) && self.of(b) == Uniformity::Affine
+            }
+            _ => false,
+        }
+    }
+
+    /// The pattern of accesses to an array at an index.
+    fn access(&self, index: Value) -> Access {
+        match self.descending[index.0 as usize] {
+            true => Access::Reversed,
+            false => Access::of(self.of(index)),
         }
     }
 
@@ -671,91 +707,4 @@ fn has_traps(block: &Block) -> bool {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::kir::parse;
-
-    /// Analyses the body of a kernel over `v0` elements with element number `v3`; `v1` and `v2`
-    /// are arrays.
-    fn analyse(body: &str) -> Result<VectorFacts, NotVectorizable> {
-        let params = "v0: i64, v1: [f64], v2: [i64]";
-        let text = format!("kernel \"k\"({params}) over flat v0 at v3 {{ {body} }}");
-        let module = parse(&text).unwrap();
-        let kernel = &module.kernels[0];
-        let constants = FxHashMap::default();
-        let around = Surroundings {
-            types: &kernel.types,
-            constants: &constants,
-            may_store: true,
-            converts: |_, _| true,
-            has_high_products: false,
-        };
-        let mut analysis = Analysis::new(around, &kernel.indices);
-        let body = &kernel.stages[0].body;
-        body.insts.iter().for_each(|i| walk::each_read(i, &mut |v| analysis.mark_read(v)));
-        analysis.block(body)?;
-        analysis.finish(body.insts.iter())
-    }
-
-    #[test]
-    fn uniformity_follows_the_element_number() {
-        let facts = analyse(
-            "v4: i64 = const 3 v5: i64 = add v3, v4 v6: i64 = mul v3, v4 v7: f64 = load v1[v5] \
-             v8: f64 = add v7, v7 store v1[v3] = v8",
-        )
-        .unwrap();
-        let of = |n| facts.of(Value(n));
-        assert_eq!(
-            (of(4), of(5), of(6)),
-            (Uniformity::Uniform, Uniformity::Affine, Uniformity::Varying)
-        );
-        assert_eq!(of(7), Uniformity::Varying);
-        assert!(facts.cannot_overflow(Value(5)) && !facts.cannot_overflow(Value(6)));
-        assert!(facts.has_wide_lanes && !facts.only_byte_lanes);
-        assert_eq!(facts.min_elements, 2);
-    }
-
-    #[test]
-    fn gathers_alone_are_not_worth_vectors() {
-        let why = analyse(
-            "v4: i64 = load v2[v3] v5: f64 = load v1[v4] v6: f64 = load v1[v4] store v1[v3] = v6",
-        );
-        assert!(why.is_ok(), "two vector accesses for two gathers");
-        let why =
-            analyse("v4: i64 = load v2[v3] v5: f64 = load v1[v4] store v1[v4] = v5").unwrap_err();
-        assert_eq!(why, NotVectorizable("most is done lane by lane"));
-        let why = analyse("v4: [i64] = alloc v3 store v2[v3] = v3").unwrap_err();
-        assert_eq!(why, NotVectorizable("memory or calls"));
-    }
-
-    #[test]
-    fn divisions_of_ints_are_worth_vectors_only_among_much_else() {
-        let remainders = |divisor: &str| {
-            analyse(&format!(
-                "v4: i64 = load v2[v3] v5: i64 = const 26 v6: i64 = rem v4, {divisor} \
-                 v7: i64 = add v6, v4 store v2[v3] = v7"
-            ))
-        };
-        assert_eq!(remainders("v3").unwrap_err(), NotVectorizable("most is done lane by lane"));
-        assert!(remainders("v5").is_ok(), "a multiplication instead");
-    }
-
-    #[test]
-    fn a_divergent_count_makes_carried_values_vary() {
-        let facts = analyse(
-            "v4: f64 = const 0.0 v5: f64 = for v6 < v3 carry v7: f64 = v4 { v8: f64 = add v7, v7 yield v8 } \
-             store v1[v3] = v5",
-        )
-        .unwrap();
-        assert_eq!(facts.of(Value(7)), Uniformity::Varying);
-        assert_eq!(facts.of(Value(6)), Uniformity::Uniform, "the iteration number");
-    }
-
-    #[test]
-    fn comparisons_with_bounds_are_implied_by_the_ends() {
-        let facts =
-            analyse("v4: bool = lt v3, v0 check v4 @0 v5: f64 = load v1[v3] v6: f64 = add v5, v5 store v1[v3] = v6").unwrap();
-        assert!(facts.is_implied_predicate(Value(4)));
-        assert!(!facts.is_implied_predicate(Value(5)));
-    }
-}
+mod tests;

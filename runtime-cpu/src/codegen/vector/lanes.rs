@@ -61,6 +61,8 @@ pub struct VectorEmitter<'c, 'a, 'f> {
     pub compared: FxHashMap<kir::Value, (kir::Binary, kir::Value, kir::Value)>,
     /// The addresses from which varying ints were loaded with unit stride, until something is written.
     pub sources: FxHashMap<kir::Value, ir::Value>,
+    /// The first element's value of ints that are one less for each further element.
+    pub descending: FxHashMap<kir::Value, ir::Value>,
     /// The tests that are to be done at checks, by their conditions; other checks are done as they are.
     pub joined: FxHashMap<kir::Value, Vec<Test>>,
     /// Scalars that are true only if a bool is true for no element.
@@ -96,7 +98,7 @@ impl<'c, 'a, 'f> VectorEmitter<'c, 'a, 'f> {
         let values = vec![None; c.types.len()];
         let (all, none, choices, duplicated_branches) = Default::default();
         let (last, active, read_only) = (None, None, false);
-        let (compared, sources, joined) = Default::default();
+        let (compared, sources, descending, joined) = Default::default();
         VectorEmitter {
             c,
             facts,
@@ -108,6 +110,7 @@ impl<'c, 'a, 'f> VectorEmitter<'c, 'a, 'f> {
             all,
             compared,
             sources,
+            descending,
             joined,
             none,
             duplicated_branches,

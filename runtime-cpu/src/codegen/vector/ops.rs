@@ -52,6 +52,10 @@ impl<'a> VectorEmitter<'_, 'a, '_> {
                 if let Some(none) = self.nowhere(*op, *a, *b) {
                     self.none.insert(result, none);
                 }
+                if self.facts.is_descending(result) {
+                    let first = self.first_of_descending(*op, *a, *b);
+                    self.descending.insert(result, first);
+                }
                 self.binary(*op, *a, *b, self.facts.of(result))
             }
             Op::Fma(a, b, c) => {
@@ -601,47 +605,19 @@ impl<'a> VectorEmitter<'_, 'a, '_> {
             // At least one element is at work, so that the others are not beyond the borders that
             // memory has.
             Lanes::Affine(index) => {
-                let address = self.address(at, index, ty);
-                let lane = self.lane(ty);
-                let count = self.elements / lane.lane_count() as usize;
-                // An address that goes on with the loop is not one from before it, where a check
-                // may be in between.
-                let flags =
-                    if self.read_only { flags.with_readonly().with_can_move() } else { flags };
-                if ty.size() == 1 && self.has_equal_lanes() {
-                    let bytes = self.vector(types::I8);
-                    let each = |n| {
-                        let at = n as i32 * bytes.bytes() as i32;
-                        let loaded = self.c.b.ins().load(bytes, flags, address, at);
-                        self.c.b.ins().uextend(lane, loaded)
-                    };
-                    let out: Vectors = (0..count).map(each).collect();
-                    return match ty {
-                        Ty::Bool => self.not_zero(&out),
-                        Ty::I32 | Ty::I64 | Ty::F32 | Ty::F64 | Ty::U8 => Lanes::Varying(out),
-                    };
+                let vectors = self.load_consecutive(at, index, ty);
+                self.loaded(vectors, ty)
+            }
+            // The same holds here.
+            Lanes::Varying(_) if self.facts.is_descending(index) => {
+                let first = self.descending[&index];
+                let last = self.c.b.ins().iadd_imm_s(first, 1 - self.elements as i64);
+                let mut vectors = self.load_consecutive(at, last, ty);
+                vectors.reverse();
+                for vector in &mut vectors {
+                    *vector = self.reverse_lanes(*vector);
                 }
-                if ty.size() == 1 && !self.facts.only_byte_lanes {
-                    let mut out = Vectors::new();
-                    for n in (0..count).step_by(2) {
-                        let bytes = self.c.b.ins().uload8x8(flags, address, 4 * n as i32);
-                        out.push(self.c.b.ins().uwiden_low(bytes));
-                        if n + 1 < count {
-                            out.push(self.c.b.ins().uwiden_high(bytes));
-                        }
-                    }
-                    return match ty {
-                        Ty::Bool => self.not_zero(&out),
-                        Ty::I32 | Ty::I64 | Ty::F32 | Ty::F64 | Ty::U8 => Lanes::Varying(out),
-                    };
-                }
-                let bytes = lane.bytes() as i32;
-                let each = |n| self.c.b.ins().load(lane, flags, address, bytes * n as i32);
-                let vectors: Vectors = (0..count).map(each).collect();
-                match ty {
-                    Ty::Bool => self.not_zero(&vectors),
-                    Ty::I32 | Ty::I64 | Ty::F32 | Ty::F64 | Ty::U8 => Lanes::Varying(vectors),
-                }
+                self.loaded(vectors, ty)
             }
             Lanes::Varying(_) if self.active.is_none() && self.sources.contains_key(&index) => {
                 // To load an index twice is less than to take it out of a vector.
@@ -669,5 +645,69 @@ impl<'a> VectorEmitter<'_, 'a, '_> {
                 })
             }
         }
+    }
+
+    /// The vectors of array elements from an index on; bools are numbers as they are in memory.
+    fn load_consecutive(&mut self, array: ir::Value, index: ir::Value, ty: Ty) -> Vectors {
+        let address = self.address(array, index, ty);
+        let lane = self.lane(ty);
+        let count = self.elements / lane.lane_count() as usize;
+        // An address that goes on with the loop is not one from before it, where a check may be in
+        // between.
+        let flags = super::super::emitter::flags();
+        let flags = if self.read_only { flags.with_readonly().with_can_move() } else { flags };
+        if ty.size() == 1 && self.has_equal_lanes() {
+            let bytes = self.vector(types::I8);
+            let each = |n| {
+                let at = n as i32 * bytes.bytes() as i32;
+                let loaded = self.c.b.ins().load(bytes, flags, address, at);
+                self.c.b.ins().uextend(lane, loaded)
+            };
+            return (0..count).map(each).collect();
+        }
+        if ty.size() == 1 && !self.facts.only_byte_lanes {
+            let mut out = Vectors::new();
+            for n in (0..count).step_by(2) {
+                let bytes = self.c.b.ins().uload8x8(flags, address, 4 * n as i32);
+                out.push(self.c.b.ins().uwiden_low(bytes));
+                if n + 1 < count {
+                    out.push(self.c.b.ins().uwiden_high(bytes));
+                }
+            }
+            return out;
+        }
+        let bytes = lane.bytes() as i32;
+        (0..count).map(|n| self.c.b.ins().load(lane, flags, address, bytes * n as i32)).collect()
+    }
+
+    /// Loaded vectors as lanes of a type.
+    fn loaded(&mut self, vectors: Vectors, ty: Ty) -> Lanes {
+        match ty {
+            Ty::Bool => self.not_zero(&vectors),
+            Ty::I32 | Ty::I64 | Ty::F32 | Ty::F64 | Ty::U8 => Lanes::Varying(vectors),
+        }
+    }
+
+    /// The first element's value of a sum or difference that is one less for each further element.
+    fn first_of_descending(&mut self, op: Binary, a: Value, b: Value) -> ir::Value {
+        let [a, b] = [a, b].map(|v| match self.get(v) {
+            Lanes::Uniform(first) | Lanes::Affine(first) => first,
+            Lanes::Varying(_) | Lanes::Mask(..) => self.descending[&v],
+        });
+        self.c.binary(op, Ty::I64, a, b, None)
+    }
+
+    /// The lanes of a vector in reversed order; these are of at least 32 bits.
+    fn reverse_lanes(&mut self, vector: ir::Value) -> ir::Value {
+        let ty = self.c.b.func.dfg.value_type(vector);
+        if self.has_equal_lanes() {
+            // In wide code this is of lanes, not of bytes.
+            return self.c.b.ins().bswap(vector);
+        }
+        let bytes = match ty.lane_bits() {
+            64 => [8, 9, 10, 11, 12, 13, 14, 15, 0, 1, 2, 3, 4, 5, 6, 7],
+            _ => [12, 13, 14, 15, 8, 9, 10, 11, 4, 5, 6, 7, 0, 1, 2, 3],
+        };
+        self.shuffle(vector, vector, bytes, ty)
     }
 }

@@ -147,6 +147,10 @@ pub fn broadcast(wide: bool) -> Opcode {
 pub const BROADCAST_GENERAL: Opcode = op(2, 1, 1, 0x7c);
 /// A general register of 8 bits in all lanes.
 pub const BROADCAST_BYTE: Opcode = op(2, 1, 0, 0x7a);
+/// Lanes of a vector of at least 256 bits, chosen by the numbers in another.
+pub const PERMUTE: Opcode = op(2, 1, 1, 0x36);
+/// Lanes of 32 bits of a vector of 128 bits, chosen by a constant.
+pub const PERMUTE_SHORT: Opcode = op(1, 1, 0, 0x70);
 /// A vector rotated by lanes.
 pub const ALIGN: Opcode = op(3, 1, 1, 0x03);
 /// A vector with another in its upper half: of 256 bits, if `wide`, or of 128.

@@ -609,24 +609,25 @@ fn conversions() {
     });
 }
 
-/// Lanes taken out and put in at each place.
+/// Lanes in reversed order: taken out and put in at each place, and all at once.
 #[test]
 fn lanes() {
     if missing() {
         return;
     }
-    for (ty, count) in
-        [(types::F64, 8), (types::I64, 8), (types::F32, 16), (types::I32, 16), (types::I32, 8)]
-    {
+    use types::{F32, F64, I32, I64};
+    let wide = [(F64, 8), (I64, 8), (F32, 16), (I32, 16), (I32, 8), (I64, 4)];
+    let types = wide.into_iter().chain([(F64, 2), (F32, 4), (I32, 2)]);
+    for ((ty, count), whole) in types.flat_map(|ty| [(ty, false), (ty, true)]) {
         let many = ty.by(count).unwrap();
         let mut context = context(&|b, params| {
             let x = b.ins().load(many, flags(), params[0], 0);
             let mut y = b.ins().load(many, flags(), params[1], 0);
-            for lane in 0..count as u8 {
-                // Backwards.
+            for lane in 0..if whole { 0 } else { count as u8 } {
                 let taken = b.ins().extractlane(x, lane);
                 y = b.ins().insertlane(y, taken, count as u8 - 1 - lane);
             }
+            let y = if whole { b.ins().bswap(x) } else { y };
             b.ins().store(flags(), y, params[2], 0);
         });
         let function = compiled(&mut context).unwrap();

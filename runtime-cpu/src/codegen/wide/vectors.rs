@@ -131,6 +131,35 @@ impl Lower<'_> {
         Ok(mask)
     }
 
+    /// Emits the lanes of a vector in reversed order.
+    fn reverse_lanes(&mut self, to: VReg, ty: Type, from: Value) -> Result<(), Declined> {
+        let (lanes, wide) = (ty.lane_count(), wide(ty)?);
+        if ty.bits() <= 128 {
+            // Two bits for each 32 bits of the result say where these come from.
+            let from_where = match (lanes, wide) {
+                (2, true) => 0b01_00_11_10,
+                (4, false) => 0b00_01_10_11,
+                (2, false) => 0b11_10_00_01,
+                _ => return Err(Declined("few lanes in reversed order")),
+            };
+            let from = self.source(from, false)?;
+            let maker = Maker::vector(opcodes::PERMUTE_SHORT, length(ty)).def(to).from(from);
+            self.push(maker.byte(from_where));
+            return Ok(());
+        }
+        let numbers = (0..lanes).rev().flat_map(|n| match wide {
+            true => u64::from(n).to_le_bytes().to_vec(),
+            false => n.to_le_bytes().to_vec(),
+        });
+        let numbers = self.pooled(&numbers.collect::<Vec<u8>>());
+        let order = self.fresh(VECTOR);
+        self.push(Maker::vector(opcodes::LOAD, length(ty)).def(order).at(numbers));
+        let from = self.source(from, wide)?;
+        let op = by_lane(opcodes::PERMUTE, wide);
+        self.push(Maker::vector(op, length(ty)).def(to).with(order).from(from));
+        Ok(())
+    }
+
     /// Emits an operation on masks.
     fn mask_binary(&mut self, to: VReg, op: Code, a: Value, b: Value) -> Result<(), Declined> {
         let (a, b) = (self.mask(a)?, self.mask(b)?);
@@ -441,6 +470,8 @@ impl Lower<'_> {
                 self.push(maker.byte(1));
                 Ok(())
             }
+            // Of a vector, the lanes change their order instead of the bytes.
+            Opcode::Bswap => self.reverse_lanes(to, ty, args[0]),
             Opcode::VanyTrue => {
                 let condition = self.condition(result)?;
                 self.set_bool(to, condition);
