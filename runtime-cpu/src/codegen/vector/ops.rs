@@ -12,6 +12,17 @@ use nesl_runtime::bug::OrBug;
 use nesl_runtime::kir::uniformity::Uniformity;
 use nesl_runtime::kir::{Binary, Inst, Literal, Op, Ty, Unary, Value};
 
+/// The ends of an `i64` over the elements of a group.
+#[derive(Clone, Copy)]
+struct Ends {
+    lowest: ir::Value,
+    highest: ir::Value,
+    /// A scalar that is true if the numbers do not overflow between the ends; `None` if they cannot.
+    straight: Option<ir::Value>,
+    /// True if it is the same for all elements.
+    uniform: bool,
+}
+
 impl<'a> VectorEmitter<'_, 'a, '_> {
     /// An operation on scalars, done lane by lane.
     fn by_lane(
@@ -46,9 +57,12 @@ impl<'a> VectorEmitter<'_, 'a, '_> {
                 if op.compares() && self.c.element_ty(*a) == Ty::I64 {
                     self.compared.insert(result, (*op, *a, *b));
                 }
+                // Code may be emitted twice; what was known in one place need not be in the other.
+                self.all.remove(&result);
                 if let Some(all) = self.everywhere(*op, *a, *b) {
                     self.all.insert(result, all);
                 }
+                self.none.remove(&result);
                 if let Some(none) = self.nowhere(*op, *a, *b) {
                     self.none.insert(result, none);
                 }
@@ -164,7 +178,6 @@ impl<'a> VectorEmitter<'_, 'a, '_> {
             let (x, y) = (of(a)?, of(b)?);
             return Some(self.c.b.ins().band(x, y));
         }
-        // Below: at the last of the first, and at the first of the second.
         let (x, y) = match op {
             Binary::Lt | Binary::Le => (a, b),
             Binary::Gt | Binary::Ge => (b, a),
@@ -172,27 +185,45 @@ impl<'a> VectorEmitter<'_, 'a, '_> {
         };
         let strict = matches!(op, Binary::Lt | Binary::Gt);
         let cc = if strict { IntCC::SignedLessThan } else { IntCC::SignedLessThanOrEqual };
+        let (x, y) = self.ends_beside_uniform(x, y)?;
+        let below = self.c.b.ins().icmp(cc, x.highest, y.lowest);
+        Some(self.unless_wrapped(below, &[x, y]))
+    }
+
+    /// The ends of two `i64`s of which one is uniform and the other a sequence of numbers.
+    fn ends_beside_uniform(&mut self, x: Value, y: Value) -> Option<(Ends, Ends)> {
+        let (x, y) = (self.ends(x)?, self.ends(y)?);
+        (x.uniform != y.uniform).then_some((x, y))
+    }
+
+    /// The ends of an `i64` that is the same for all elements, or one more or less for each further one.
+    fn ends(&mut self, value: Value) -> Option<Ends> {
         let last = self.last_element();
-        let safe = [x, y].map(|v| self.facts.cannot_overflow(v));
-        match (self.get(x), self.get(y)) {
-            (Lanes::Affine(x), Lanes::Uniform(y)) => {
-                let end = self.c.b.ins().iadd(x, last);
-                let below = self.c.b.ins().icmp(cc, end, y);
-                if safe[0] {
-                    return Some(below);
-                }
-                let good = self.c.b.ins().icmp(IntCC::SignedLessThanOrEqual, x, end);
-                Some(self.c.b.ins().band(below, good))
+        let wraps = |c: &mut super::super::emitter::FunctionEmitter<'a, '_>, low, high| {
+            Some(c.b.ins().icmp(IntCC::SignedLessThanOrEqual, low, high))
+        };
+        Some(match self.get(value) {
+            Lanes::Uniform(x) => Ends { lowest: x, highest: x, straight: None, uniform: true },
+            Lanes::Affine(lowest) => {
+                let highest = self.c.b.ins().iadd(lowest, last);
+                let safe = self.facts.cannot_overflow(value);
+                let straight = if safe { None } else { wraps(self.c, lowest, highest) };
+                Ends { lowest, highest, straight, uniform: false }
             }
-            (Lanes::Uniform(x), Lanes::Affine(y)) if safe[1] => Some(self.c.b.ins().icmp(cc, x, y)),
-            (Lanes::Uniform(x), Lanes::Affine(y)) => {
-                let end = self.c.b.ins().iadd(y, last);
-                let good = self.c.b.ins().icmp(IntCC::SignedLessThanOrEqual, y, end);
-                let below = self.c.b.ins().icmp(cc, x, y);
-                Some(self.c.b.ins().band(below, good))
+            Lanes::Varying(_) if self.facts.is_descending(value) => {
+                let highest = self.descending[&value];
+                let lowest = self.c.b.ins().isub(highest, last);
+                let straight = wraps(self.c, lowest, highest);
+                Ends { lowest, highest, straight, uniform: false }
             }
-            _ => None,
-        }
+            Lanes::Varying(_) | Lanes::Mask(..) => return None,
+        })
+    }
+
+    /// A scalar that is true only if a bool is, and numbers do not overflow between their ends.
+    fn unless_wrapped(&mut self, bool: ir::Value, ends: &[Ends]) -> ir::Value {
+        let straight = ends.iter().filter_map(|ends| ends.straight);
+        straight.fold(bool, |all, one| self.c.b.ins().band(all, one))
     }
 
     /// A scalar that is true only if ints are not negative (the first bool) and below a uniform bound (the
@@ -204,7 +235,7 @@ impl<'a> VectorEmitter<'_, 'a, '_> {
         let (Lanes::Varying(ints), Lanes::Uniform(limit)) = (self.get(x), self.get(limit)) else {
             return None;
         };
-        if x != y || !is_zero {
+        if x != y || !is_zero || self.facts.is_descending(x) {
             return None;
         }
         let none = self.c.int(0);
@@ -225,9 +256,21 @@ impl<'a> VectorEmitter<'_, 'a, '_> {
         Some(self.c.b.ins().icmp_imm_s(IntCC::Equal, signs, 0))
     }
 
-    /// A scalar that is true only if a comparison with an index holds for no element of the group: none is the
-    /// one that it is compared with, as is so for most groups, or all are beyond a bound.
+    /// A scalar that is true only if a bool holds for no element of the group. Of a comparison with an index:
+    /// none is the one that it is compared with, as is so for most groups, or all are beyond a bound.
     fn nowhere(&mut self, op: Binary, a: Value, b: Value) -> Option<ir::Value> {
+        if matches!(op, Binary::And | Binary::Or) && self.c.element_ty(a) == Ty::Bool {
+            let [a, b] = [a, b].map(|v| match self.get(v) {
+                Lanes::Uniform(x) => Some(self.c.b.ins().bxor_imm_s(x, 1)),
+                Lanes::Affine(_) | Lanes::Varying(_) | Lanes::Mask(..) => {
+                    self.none.get(&v).copied()
+                }
+            });
+            return Some(match op {
+                Binary::Or => self.c.b.ins().band(a?, b?),
+                _ => self.c.b.ins().bor(a?, b?),
+            });
+        }
         let below = match op {
             Binary::Lt => Some((a, b, IntCC::SignedGreaterThanOrEqual)),
             Binary::Le => Some((a, b, IntCC::SignedGreaterThan)),
@@ -236,20 +279,9 @@ impl<'a> VectorEmitter<'_, 'a, '_> {
             _ => None,
         };
         if let Some((x, y, beyond)) = below {
-            // At the first of the first, and at the last of the second.
-            let (first, x, y) = match (self.get(x), self.get(y)) {
-                (Lanes::Affine(x), Lanes::Uniform(y)) => (x, x, y),
-                (Lanes::Uniform(x), Lanes::Affine(y)) => {
-                    let last = self.last_element();
-                    (y, x, self.c.b.ins().iadd(y, last))
-                }
-                _ => return None,
-            };
-            let last = self.last_element();
-            let end = self.c.b.ins().iadd(first, last);
-            let good = self.c.b.ins().icmp(IntCC::SignedLessThanOrEqual, first, end);
-            let beyond = self.c.b.ins().icmp(beyond, x, y);
-            return Some(self.c.b.ins().band(beyond, good));
+            let (x, y) = self.ends_beside_uniform(x, y)?;
+            let beyond = self.c.b.ins().icmp(beyond, x.lowest, y.highest);
+            return Some(self.unless_wrapped(beyond, &[x, y]));
         }
         let (base, other) = match (op, self.get(a), self.get(b)) {
             (Binary::Eq, Lanes::Affine(base), Lanes::Uniform(other)) => (base, other),
