@@ -199,25 +199,23 @@ impl<'a> VectorEmitter<'_, 'a, '_> {
     /// The ends of an `i64` that is the same for all elements, or one more or less for each further one.
     fn ends(&mut self, value: Value) -> Option<Ends> {
         let last = self.last_element();
-        let wraps = |c: &mut super::super::emitter::FunctionEmitter<'a, '_>, low, high| {
-            Some(c.b.ins().icmp(IntCC::SignedLessThanOrEqual, low, high))
-        };
-        Some(match self.get(value) {
-            Lanes::Uniform(x) => Ends { lowest: x, highest: x, straight: None, uniform: true },
-            Lanes::Affine(lowest) => {
-                let highest = self.c.b.ins().iadd(lowest, last);
-                let safe = self.facts.cannot_overflow(value);
-                let straight = if safe { None } else { wraps(self.c, lowest, highest) };
-                Ends { lowest, highest, straight, uniform: false }
+        let (lowest, highest, wraps) = match self.get(value) {
+            Lanes::Uniform(x) => {
+                return Some(Ends { lowest: x, highest: x, straight: None, uniform: true });
+            }
+            Lanes::Affine(first) => {
+                let end = self.c.b.ins().iadd(first, last);
+                (first, end, !self.facts.cannot_overflow(value))
             }
             Lanes::Varying(_) if self.facts.is_descending(value) => {
-                let highest = self.descending[&value];
-                let lowest = self.c.b.ins().isub(highest, last);
-                let straight = wraps(self.c, lowest, highest);
-                Ends { lowest, highest, straight, uniform: false }
+                let first = self.descending[&value];
+                (self.c.b.ins().isub(first, last), first, true)
             }
             Lanes::Varying(_) | Lanes::Mask(..) => return None,
-        })
+        };
+        let cc = IntCC::SignedLessThanOrEqual;
+        let straight = wraps.then(|| self.c.b.ins().icmp(cc, lowest, highest));
+        Some(Ends { lowest, highest, straight, uniform: false })
     }
 
     /// A scalar that is true only if a bool is, and numbers do not overflow between their ends.
