@@ -37,8 +37,8 @@ pub struct LoweredKernel {
     pub results: Vec<KernelResult>,
     /// The filters that the kernel computes.
     pub filters: Vec<FilterResult>,
-    /// The numbers of the kir parameters whose arrays receive the lengths of emitted sequences that all have one
-    /// length.
+    /// The numbers of the kir parameters whose arrays receive the lengths of emitted sequences, where these
+    /// lengths are all equal.
     pub equal_lengths: Vec<usize>,
 }
 

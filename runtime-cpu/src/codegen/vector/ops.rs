@@ -638,7 +638,7 @@ impl<'a> VectorEmitter<'_, 'a, '_> {
                 let vectors = self.load_consecutive(at, index, ty);
                 self.loaded(vectors, ty)
             }
-            // The same holds here.
+            // The last element is the first in memory. The others are not beyond the borders either.
             Lanes::Varying(_) if self.facts.is_descending(index) => {
                 let first = self.descending[&index];
                 let last = self.c.b.ins().iadd_imm_s(first, 1 - self.elements as i64);

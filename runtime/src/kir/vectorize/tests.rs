@@ -3,8 +3,8 @@
 use super::*;
 use crate::kir::parse;
 
-/// Analyses the body of a kernel over `v0` elements with element number `v3`; `v1` and `v2`
-/// are arrays.
+/// Analyses the body of a kernel over `v0` elements with element number `v3`. The parameters `v1` and
+/// `v2` are arrays.
 fn analyse(body: &str) -> Result<VectorFacts, NotVectorizable> {
     let params = "v0: i64, v1: [f64], v2: [i64]";
     let text = format!("kernel \"k\"({params}) over flat v0 at v3 {{ {body} }}");
