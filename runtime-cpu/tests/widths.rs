@@ -262,7 +262,8 @@ fn filters_of_columns_of_every_type() {
     let text = "kernel \"k\"(v0: i64, v1: [f64], v2: [i64], v3: [f64], v4: [u8], v5: [bool], v6: [i64], v7: [i64]) over flat v0 at v8 {
   v9: f64 = load v1[v8]
   v10: f64 = const 0.0
-  v11: f64 = mul v9, v9
+  ARITHMETIC v9
+  v11: f64 = mul v100, v9
   v12: bool = gt v9, v10
   v13: i64 = convert v9
   v14: u8 = convert v13

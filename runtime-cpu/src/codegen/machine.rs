@@ -4,6 +4,8 @@
 //! faster than the length of a function: it takes a minute for a long one that a user writes in a
 //! minute. Very long functions go to the allocator that visits each instruction once.
 
+#[cfg(target_arch = "x86_64")]
+use super::wide::InstructionSet;
 use cranelift_codegen::Context;
 use cranelift_codegen::isa::OwnedTargetIsa;
 use cranelift_codegen::settings::{self, Configurable};
@@ -31,6 +33,9 @@ pub struct Machine {
     unverified: OwnedTargetIsa,
     /// The size of the widest vectors, in bytes.
     pub vector_bytes: usize,
+    /// The instructions of wide vectors, if the processor has such.
+    #[cfg(target_arch = "x86_64")]
+    instructions: Option<InstructionSet>,
 }
 
 /// The environment variable that bounds the width of vectors, in bits.
@@ -46,12 +51,30 @@ impl Machine {
             long: isa("single_pass", true, verified)?,
             unverified: isa("backtracking", false, false)?,
             vector_bytes: widest().min(most.map_or(usize::MAX, |bits| bits / 8)).max(VECTOR_BYTES),
+            #[cfg(target_arch = "x86_64")]
+            instructions: InstructionSet::detected().next(),
         })
     }
 
     /// The machine with vectors of at most so many bytes.
     pub fn with_vectors_of(self, bytes: usize) -> Machine {
         Machine { vector_bytes: widest().min(bytes).max(VECTOR_BYTES), ..self }
+    }
+
+    /// Returns true if lanes of wide vectors are packed by one instruction.
+    pub fn packs_lanes(&self) -> bool {
+        #[cfg(target_arch = "x86_64")]
+        return self.instructions.is_some_and(InstructionSet::has_mask_registers);
+        #[cfg(not(target_arch = "x86_64"))]
+        false
+    }
+
+    /// The number of registers for wide vectors.
+    pub fn wide_registers(&self) -> usize {
+        #[cfg(target_arch = "x86_64")]
+        return self.instructions.map_or(0, |set| set.vector_registers().into());
+        #[cfg(not(target_arch = "x86_64"))]
+        0
     }
 
     /// Compiles a function with wide vectors; an error says why it is left to Cranelift.
@@ -63,8 +86,9 @@ impl Machine {
         context
             .optimize(&*self.unverified, &mut Default::default())
             .map_err(|e| format!("{e:?}"))?;
-        let machine = super::wide::compile(context).map_err(|declined| declined.0.to_string())?;
-        Ok(machine.bytes)
+        let instructions = self.instructions.ok_or("no instructions of wide vectors")?;
+        let machine = super::wide::compile(context, instructions);
+        Ok(machine.map_err(|declined| declined.0.to_string())?.bytes)
     }
 
     /// There is no code for wide vectors on this machine.
@@ -85,7 +109,7 @@ impl Machine {
 /// The size of the widest vectors that there is code for on this processor, in bytes.
 fn widest() -> usize {
     #[cfg(target_arch = "x86_64")]
-    let widest = super::wide::detect();
+    let widest = InstructionSet::detected().next().map(InstructionSet::vector_bytes);
     #[cfg(not(target_arch = "x86_64"))]
     let widest = None;
     widest.unwrap_or(VECTOR_BYTES)

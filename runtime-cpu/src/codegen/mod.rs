@@ -155,6 +155,8 @@ fn compile_here(
         isa: &machine.isa,
         convention,
         blends,
+        packs_lanes: machine.packs_lanes(),
+        wide_registers: machine.wide_registers(),
     };
     let mut assembler = Assembler::new(&unit, &mut jit, machine.vector_bytes)?;
     let mut passes = Vec::new();

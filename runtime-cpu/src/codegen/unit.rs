@@ -20,7 +20,16 @@ pub struct Unit<'a> {
     pub convention: CallConv,
     /// True if the machine blends vectors by one instruction.
     pub blends: bool,
+    /// True if lanes of wide vectors are packed by one instruction.
+    pub packs_lanes: bool,
+    /// The number of registers for wide vectors.
+    pub wide_registers: usize,
 }
+
+/// In wide code, the callee of `pack(mask, lanes, address, bytes)`: it stores the lanes of a vector whose mask is set next to
+/// each other at an address, in elements of so many bytes (a constant: those of a lane, or 1). Nothing
+/// behind them is written.
+pub const PACK: i64 = 1;
 
 /// The constant arrays of a module, padded as all arrays are.
 #[derive(Debug, Default)]

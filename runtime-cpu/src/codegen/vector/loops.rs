@@ -68,7 +68,9 @@ impl<'a> FunctionEmitter<'a, '_> {
         let ordered = body.yields.iter().any(|v| self.element_ty(*v).is_float());
         let usual = group_elements(&facts);
         let most = match self.vector_bytes > VECTOR_BYTES && !ordered {
-            true => usual.max(wide_group_elements(&facts, self.vector_bytes)),
+            true => {
+                usual.max(wide_group_elements(&facts, self.vector_bytes, self.unit.wide_registers))
+            }
             false => usual,
         };
         // What is left over is done a vector at a time, if that is little code.

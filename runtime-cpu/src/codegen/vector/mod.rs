@@ -79,15 +79,15 @@ fn group_elements(facts: &VectorFacts) -> usize {
 }
 
 /// The number of elements of a group in wide code: a vector or two for each value.
-fn wide_group_elements(facts: &VectorFacts, vector_bytes: usize) -> usize {
+fn wide_group_elements(facts: &VectorFacts, vector_bytes: usize, registers: usize) -> usize {
     let lanes = if facts.has_wide_lanes { vector_bytes / 8 } else { vector_bytes / 4 };
     // The padding of memory is a vector.
-    let one = facts.loads_under_mask || facts.register_pressure > MAX_DOUBLE_PRESSURE;
+    let one = facts.loads_under_mask || facts.register_pressure > registers / REGISTERS_PER_VALUE;
     if one { lanes } else { 2 * lanes }
 }
 
-/// The largest register pressure of wide code at which each value has two vectors.
-const MAX_DOUBLE_PRESSURE: usize = 10;
+/// The registers there must be for each value that is live at a time, so that it may have two vectors.
+const REGISTERS_PER_VALUE: usize = 3;
 
 /// Wide code of at most this many instructions is followed by groups of the usual number of elements.
 const MAX_SMALL_GROUP_INSTRUCTIONS: usize = 64;
@@ -190,7 +190,8 @@ impl<'a> KernelBuilder<'a, '_> {
             return vec![usual];
         }
         let length: usize = group.code.iter().map(Vec::len).sum();
-        let most = wide_group_elements(facts, self.c.vector_bytes);
+        let registers = self.c.unit.wide_registers;
+        let most = wide_group_elements(facts, self.c.vector_bytes, registers);
         let short = range.segment.is_some() || length <= MAX_SMALL_GROUP_INSTRUCTIONS;
         if most > usual && short { vec![most, usual] } else { vec![most.max(usual)] }
     }
@@ -383,7 +384,7 @@ impl<'a> KernelBuilder<'a, '_> {
                         _ if analysis.has_only_byte_lanes() => {
                             columns.iter().for_each(|_| analysis.count_vector_operation());
                         }
-                        _ if wide => {
+                        _ if wide && self.c.unit.packs_lanes => {
                             let operations = PACK_OPERATIONS * (1 + columns.len());
                             (0..operations).for_each(|_| analysis.count_vector_operation());
                         }
@@ -443,7 +444,8 @@ impl<'a> VectorEmitter<'_, 'a, '_> {
             let Some(SinkState::Scalar(position)) = state else { bug!("a pack has a state") };
             return smallvec![self.pack_bytes(task, *keep, columns, *position)];
         }
-        if let (Sink::Pack { keep, columns, .. }, true) = (task.sink, self.c.is_wide()) {
+        let packs_lanes = self.c.is_wide() && self.c.unit.packs_lanes;
+        if let (Sink::Pack { keep, columns, .. }, true) = (task.sink, packs_lanes) {
             let Some(SinkState::Scalar(position)) = state else { bug!("a pack has a state") };
             let columns = if task.role == Role::Full { &columns[..] } else { &[] };
             return smallvec![self.pack_lanes(*keep, columns, *position)];

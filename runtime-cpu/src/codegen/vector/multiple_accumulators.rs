@@ -14,7 +14,7 @@ use cranelift_codegen::ir::{self, InstBuilder};
 use nesl_runtime::kir::lane_widths::is_wide;
 use nesl_runtime::kir::uniformity::Uniformity;
 use nesl_runtime::kir::vectorize::VectorFacts;
-use nesl_runtime::kir::{Binary, Class, Combine, Inst, Op, Ty, Value, ValueTy};
+use nesl_runtime::kir::{Binary, Class, Combine, Inst, Op, Ty, Unary, Value, ValueTy};
 
 /// The number of streams. Twice as many gain nothing.
 pub const STREAMS: usize = 4;
@@ -54,9 +54,8 @@ pub fn elements_per_stream<'i>(
             },
             Op::Slice(..) | Op::Check { .. } => {}
             // These take longer than loads.
-            Op::Binary(Binary::Div | Binary::Rem | Binary::MulHigh, a, _) if is_int(*a) => {
-                return None;
-            }
+            Op::Binary(Binary::Rem | Binary::MulHigh, a, _) if is_int(*a) => return None,
+            Op::Binary(Binary::Div, ..) | Op::Unary(Unary::Sqrt, _) => return None,
             op if op.class() == Class::Pure => {}
             _ => return None,
         }
@@ -82,7 +81,9 @@ impl VectorEmitter<'_, '_, '_> {
         (combine, ty): (Combine, Ty),
         group: &mut dyn FnMut(&mut Self, ir::Value) -> Lanes,
     ) -> (ir::Value, Lanes) {
-        self.c.refuses_width = Some("streams are bound by memory");
+        if !self.c.is_left_over {
+            self.c.refuses_width = Some("streams are bound by memory");
+        }
         let neutral = Lanes::Uniform(self.c.literal(combine.neutral(ty)));
         let most = self.elements;
         let mut nothing = vec![begin];

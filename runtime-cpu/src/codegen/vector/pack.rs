@@ -2,7 +2,7 @@
 
 use super::super::emitter;
 use super::super::phases::{Role, Task};
-use super::super::wide;
+use super::super::unit::PACK;
 use super::lanes::{Lanes, VectorEmitter};
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{self, InstBuilder, StackSlotData, StackSlotKind, types};
@@ -92,7 +92,7 @@ impl<'a> VectorEmitter<'_, 'a, '_> {
                 let address = self.c.address(*array, position, *ty);
                 let element_bytes = self.c.int(ty.size() as i64);
                 let args = [mask, vectors[n], address, element_bytes];
-                self.c.call_host(wide::PACK as *const u8, &args, None);
+                self.c.call_host(PACK as *const u8, &args, None);
             }
             let bits = self.c.b.ins().vhigh_bits(types::I64, mask);
             let count = self.c.b.ins().popcnt(bits);

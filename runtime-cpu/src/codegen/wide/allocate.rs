@@ -1,9 +1,9 @@
 //! Register allocation, by regalloc2, and the code with its registers: frame, moves, jumps.
 
-use super::Declined;
 use super::code::{Base, Code, Field, Fields, Kind, Place, Slot};
 use super::encode::{Address, Assembly, Encoded, Encoding, Immediate, Length, Operand};
 use super::opcodes::{self, escaped, plain};
+use super::{Declined, InstructionSet};
 use nesl_runtime::bug;
 use nesl_runtime::bug::OrBug as _;
 use regalloc2::{
@@ -18,16 +18,14 @@ const RBP: u8 = 5;
 const CALLEE_SAVED: [u8; 5] = [3, 12, 13, 14, 15];
 /// The general registers that are allocated first: a function need not save them.
 const CALLER_SAVED: [u8; 9] = [0, 1, 2, 6, 7, 8, 9, 10, 11];
-/// The number of vector registers.
-const VECTORS: u8 = 32;
 /// The mask registers; the first one of the processor means that there is no mask.
 const MASKS: std::ops::Range<u8> = 1..8;
 /// The largest stack frame, in bytes: less than the guard page behind the stack.
 const MAX_FRAME_BYTES: u32 = 3 << 10;
 /// The size of a spill slot's unit, in bytes.
 const SPILL_UNIT_BYTES: u32 = 8;
-/// The size of a vector register, in bytes.
-const VECTOR_BYTES: u32 = 64;
+/// The alignment of a frame, in bytes: that of its vectors, and of explicit slots.
+const FRAME_ALIGN_BYTES: u32 = 64;
 
 /// The instruction that sets the upper parts of vector registers to 0.
 const VZEROUPPER: [u8; 3] = [0xc5, 0xf8, 0x77];
@@ -87,7 +85,8 @@ impl ra::Function for View<'_> {
         let Kind::Call(_) = inst.kind else { return PRegSet::empty() };
         let mut clobbered = PRegSet::empty();
         let caller_saved = CALLER_SAVED.iter().map(|r| PReg::new((*r).into(), RegClass::Int));
-        let vectors = (0..VECTORS).map(|r| PReg::new(r.into(), RegClass::Float));
+        let vectors =
+            (0..self.code.set.vector_registers()).map(|r| PReg::new(r.into(), RegClass::Float));
         let masks = MASKS.map(|r| PReg::new(r.into(), RegClass::Vector));
         for register in caller_saved.chain(vectors).chain(masks) {
             let is_result = |operand: &ra::Operand| {
@@ -106,13 +105,13 @@ impl ra::Function for View<'_> {
     fn spillslot_size(&self, class: RegClass) -> usize {
         match class {
             RegClass::Int | RegClass::Vector => 1,
-            RegClass::Float => (VECTOR_BYTES / SPILL_UNIT_BYTES) as usize,
+            RegClass::Float => self.code.set.vector_bytes() / SPILL_UNIT_BYTES as usize,
         }
     }
 }
 
 /// The registers that may be allocated.
-fn environment() -> MachineEnv {
+fn environment(instructions: InstructionSet) -> MachineEnv {
     let set = |registers: &mut dyn Iterator<Item = u8>, class| {
         let mut all = PRegSet::empty();
         for register in registers {
@@ -123,7 +122,7 @@ fn environment() -> MachineEnv {
     MachineEnv {
         preferred_regs_by_class: [
             set(&mut CALLER_SAVED.into_iter(), RegClass::Int),
-            set(&mut (0..VECTORS), RegClass::Float),
+            set(&mut (0..instructions.vector_registers()), RegClass::Float),
             set(&mut MASKS.clone(), RegClass::Vector),
         ],
         non_preferred_regs_by_class: [
@@ -171,7 +170,7 @@ pub fn allocate(code: &Code) -> Result<Machine, Declined> {
         validate_ssa: cfg!(debug_assertions),
         algorithm: ra::Algorithm::Ion,
     };
-    let output = ra::run(&view, &environment(), &options)
+    let output = ra::run(&view, &environment(code.set), &options)
         .map_err(|_| Declined("the register allocator refuses the code"))?;
     Emitter::new(&view, &output)?.emit()
 }
@@ -190,12 +189,12 @@ struct Emitter<'v, 'c> {
 impl<'v, 'c> Emitter<'v, 'c> {
     fn new(view: &'v View<'c>, output: &'v ra::Output) -> Result<Self, Declined> {
         let explicit =
-            (output.num_spillslots as u32 * SPILL_UNIT_BYTES).next_multiple_of(VECTOR_BYTES);
-        let mut frame = (explicit + view.code.frame).next_multiple_of(VECTOR_BYTES);
+            (output.num_spillslots as u32 * SPILL_UNIT_BYTES).next_multiple_of(FRAME_ALIGN_BYTES);
+        let mut frame = (explicit + view.code.frame).next_multiple_of(FRAME_ALIGN_BYTES);
         let mut insts = view.code.blocks.iter().flat_map(|block| &block.insts);
         if insts.any(|inst| matches!(inst.kind, Kind::Call(_))) {
             // The stack pointer is aligned for other functions, too.
-            frame = frame.max(VECTOR_BYTES);
+            frame = frame.max(FRAME_ALIGN_BYTES);
         }
         if frame > MAX_FRAME_BYTES {
             return Err(Declined("the stack frame is large"));
@@ -214,7 +213,7 @@ impl<'v, 'c> Emitter<'v, 'c> {
             note(to);
         }
         let saved = CALLEE_SAVED.into_iter().filter(|r| used[usize::from(*r)]).collect();
-        let assembly = Assembly::new(view.code.blocks.len());
+        let assembly = Assembly::new(view.code.blocks.len(), view.code.set);
         let explicit = explicit as i32;
         Ok(Emitter { view, output, assembly, frame, explicit, saved, spills: 0 })
     }
@@ -357,7 +356,7 @@ impl<'v, 'c> Emitter<'v, 'c> {
         if self.frame > 0 {
             let rsp = Operand::Register(RSP);
             self.put_with(plain(0x81, true), 5, rsp, Immediate::Word(self.frame as i32));
-            self.put_with(plain(0x81, true), 4, rsp, Immediate::Word(-(VECTOR_BYTES as i32)));
+            self.put_with(plain(0x81, true), 4, rsp, Immediate::Word(-(FRAME_ALIGN_BYTES as i32)));
         }
     }
 
@@ -395,11 +394,15 @@ impl<'v, 'c> Emitter<'v, 'c> {
         };
         self.spills += usize::from(!matches!(rm, Operand::Register(_)));
         let register = reg.as_reg().or_bug("a move has a register on one side");
+        let whole = match self.view.code.set {
+            InstructionSet::Avx2 => Length::L256,
+            InstructionSet::Avx512 => Length::L512,
+        };
         let encoding = match (register.class(), store) {
             (RegClass::Int, true) => Encoding::Legacy(plain(0x89, true)),
             (RegClass::Int, false) => Encoding::Legacy(plain(0x8b, true)),
-            (RegClass::Float, true) => Encoding::Evex(opcodes::STORE, Length::L512),
-            (RegClass::Float, false) => Encoding::Evex(opcodes::LOAD, Length::L512),
+            (RegClass::Float, true) => Encoding::Vector(opcodes::STORE, whole),
+            (RegClass::Float, false) => Encoding::Vector(opcodes::LOAD, whole),
             (RegClass::Vector, true) => Encoding::Vex(opcodes::MASK_STORE, false),
             (RegClass::Vector, false) => Encoding::Vex(opcodes::MASK_LOAD, false),
         };
@@ -437,7 +440,10 @@ impl<'v, 'c> Emitter<'v, 'c> {
             },
             vvvv: fields.vvvv.map_or(0, of),
             rm,
-            immediate: fields.immediate,
+            immediate: match fields.selector {
+                Some(selector) => Immediate::Byte(of(selector) << 4),
+                None => fields.immediate,
+            },
             mask: fields.mask.map_or(0, of),
             zeroing: fields.zeroing,
             broadcast: fields.broadcast,

@@ -3,6 +3,7 @@
 //! An instruction lists its operands for the register allocator; its fields name them by their number in
 //! that list (a [`Slot`]).
 
+use super::InstructionSet;
 use super::encode::{Encoding, Immediate, Length, Opcode};
 use regalloc2::{Operand, RegClass, VReg};
 use smallvec::SmallVec;
@@ -98,6 +99,8 @@ pub struct Fields {
     pub zeroing: bool,
     /// True if a single lane in memory is the operand of all lanes.
     pub broadcast: bool,
+    /// The vector register that selects between lanes: its number is the upper half of the immediate byte.
+    pub selector: Option<Slot>,
 }
 
 /// The effect of an instruction.
@@ -150,8 +153,10 @@ pub struct Block {
 }
 
 /// The code of a function.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct Code {
+    /// The instruction set.
+    pub set: InstructionSet,
     /// The blocks in the order of the code, the entry first.
     pub blocks: Vec<Block>,
     /// The number of virtual registers.
@@ -215,13 +220,14 @@ impl Maker {
             mask: None,
             zeroing: false,
             broadcast: false,
+            selector: None,
         };
         Maker { fields, operands: SmallVec::new() }
     }
 
     /// An instruction on vectors.
     pub fn vector(op: Opcode, length: Length) -> Maker {
-        Maker::new(Encoding::Evex(op, length))
+        Maker::new(Encoding::Vector(op, length))
     }
 
     fn slot(&mut self, operand: Operand) -> Slot {
@@ -312,6 +318,12 @@ impl Maker {
     pub fn def_place(mut self, register: VReg) -> Maker {
         let slot = self.slot(Operand::reg_def(register));
         self.fields.place = Some(Place::Slot(slot));
+        self
+    }
+
+    /// The lanes of a register select between those of the others.
+    pub fn by(mut self, selector: VReg) -> Maker {
+        self.fields.selector = Some(self.slot(Operand::reg_use(selector)));
         self
     }
 

@@ -6,8 +6,13 @@
 //! EVEX     62 ┴ RXBR', map ┴ W, vvvv, pp, z, length, b, V', aaa     opcode ModRM …   (vectors, floats)
 //! ```
 //!
+//! With AVX2, vectors and floats have a VEX prefix, too.
+//!
 //! An instruction has the same opcode at every length of vectors, which is a field of its prefix: so one
 //! table of opcodes serves all lengths. Register numbers are those of the hardware.
+
+use super::InstructionSet;
+use super::opcodes;
 
 /// The opcode of an instruction with a VEX or EVEX prefix.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -55,8 +60,8 @@ pub enum Encoding {
     Legacy(Legacy),
     /// An instruction on masks or general registers; the bit is the length.
     Vex(Opcode, bool),
-    /// An instruction on vectors.
-    Evex(Opcode, Length),
+    /// An instruction on vectors: with EVEX prefix for AVX-512, with VEX prefix for AVX2.
+    Vector(Opcode, Length),
 }
 
 /// An address in memory.
@@ -113,8 +118,10 @@ pub struct Encoded {
 pub const POOL_ALIGN: usize = 64;
 
 /// The code of a function under construction.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Assembly {
+    /// The instruction set, which says what the prefix of vectors is.
+    set: InstructionSet,
     /// The bytes so far.
     pub bytes: Vec<u8>,
     /// The places of displacements to constants, the offset of the instruction's end from there, and
@@ -128,8 +135,9 @@ pub struct Assembly {
 
 impl Assembly {
     /// Code with `labels` labels.
-    pub fn new(labels: usize) -> Assembly {
-        Assembly { labels: vec![None; labels], ..Assembly::default() }
+    pub fn new(labels: usize, set: InstructionSet) -> Assembly {
+        let (bytes, constants, jumps) = (Vec::new(), Vec::new(), Vec::new());
+        Assembly { set, bytes, constants, jumps, labels: vec![None; labels] }
     }
 
     /// Puts a label here.
@@ -166,23 +174,12 @@ impl Assembly {
                 }
                 self.bytes.push(code.byte);
             }
-            Encoding::Vex(op, length) => {
-                let high = |bit: bool, at: u8| u8::from(!bit) << at;
-                let index =
-                    if matches!(inst.rm, Operand::Memory(_)) { index & 8 != 0 } else { false };
-                self.bytes.push(0xc4);
-                self.bytes.push(
-                    high(inst.reg & 8 != 0, 7) | high(index, 6) | high(base & 8 != 0, 5) | op.map,
-                );
-                self.bytes.push(
-                    u8::from(op.w) << 7
-                        | (!inst.vvvv & 15) << 3
-                        | u8::from(length) << 2
-                        | op.prefix,
-                );
-                self.bytes.push(op.byte);
+            Encoding::Vex(op, length) => self.vex(inst, op, length),
+            Encoding::Vector(op, length) if self.set == InstructionSet::Avx2 => {
+                let op = Opcode { w: op.w && !opcodes::is_without_w(op), ..op };
+                self.vex(inst, op, length == Length::L256);
             }
-            Encoding::Evex(op, length) => {
+            Encoding::Vector(op, length) => {
                 let high = |bit: bool, at: u8| u8::from(!bit) << at;
                 self.bytes.push(0x62);
                 self.bytes.push(
@@ -206,6 +203,23 @@ impl Assembly {
         self.operand(inst);
     }
 
+    /// Appends a VEX prefix and the opcode.
+    fn vex(&mut self, inst: &Encoded, op: Opcode, length: bool) {
+        let (index, base) = match inst.rm {
+            Operand::Register(rm) => (0, rm),
+            Operand::Memory(Address::Based(base, index, _)) => {
+                (index.map_or(0, |(index, _)| index), base)
+            }
+            Operand::Memory(Address::Pool(_)) => (0, 0),
+        };
+        let high = |register: u8, at: u8| u8::from(register & 8 == 0) << at;
+        self.bytes.push(0xc4);
+        self.bytes.push(high(inst.reg, 7) | high(index, 6) | high(base, 5) | op.map);
+        self.bytes
+            .push(u8::from(op.w) << 7 | (!inst.vvvv & 15) << 3 | u8::from(length) << 2 | op.prefix);
+        self.bytes.push(op.byte);
+    }
+
     /// Appends ModRM, SIB, displacement and immediate.
     fn operand(&mut self, inst: &Encoded) {
         let reg = (inst.reg & 7) << 3;
@@ -219,7 +233,8 @@ impl Assembly {
             }
             Operand::Memory(Address::Based(base, index, displacement)) => {
                 // EVEX scales displacements of one byte by the operand's size: they are not used there.
-                let scaled = matches!(inst.encoding, Encoding::Evex(..));
+                let scaled = self.set == InstructionSet::Avx512
+                    && matches!(inst.encoding, Encoding::Vector(..));
                 let none = displacement == 0 && base & 7 != 5;
                 let short = !scaled && i8::try_from(displacement).is_ok();
                 let mode = if none {

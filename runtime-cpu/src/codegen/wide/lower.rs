@@ -11,7 +11,7 @@ use super::encode::{Encoding, Length};
 use super::masks::{self, Masks};
 use super::opcodes;
 use super::schedule::Schedule;
-use super::{Declined, name};
+use super::{Declined, InstructionSet, name};
 use cranelift_codegen::Context;
 use cranelift_codegen::ir::{
     self, BlockArg, Function, InstructionData, Opcode, Type, Value, ValueDef, types,
@@ -30,7 +30,9 @@ const RESULT: usize = 0;
 pub struct Lower<'f> {
     /// The function that is translated.
     pub func: &'f Function,
-    /// The values in mask registers.
+    /// The instruction set.
+    pub set: InstructionSet,
+    /// The vectors of ones and zeros, which live in mask registers if there are such.
     pub masks: Masks,
     registers: Vec<Option<VReg>>,
     needed: Vec<bool>,
@@ -52,7 +54,11 @@ enum Constant {
 }
 
 /// Translates a function.
-pub fn lower(context: &Context, schedule: &Schedule) -> Result<Code, Declined> {
+pub fn lower(
+    context: &Context,
+    schedule: &Schedule,
+    set: InstructionSet,
+) -> Result<Code, Declined> {
     let func = &context.func;
     let values = func.dfg.num_values();
     let mut slots = Vec::new();
@@ -64,6 +70,7 @@ pub fn lower(context: &Context, schedule: &Schedule) -> Result<Code, Declined> {
     }
     let mut lower = Lower {
         func,
+        set,
         masks: Masks::of(context),
         registers: vec![None; values],
         needed: vec![false; values],
@@ -104,7 +111,7 @@ pub fn lower(context: &Context, schedule: &Schedule) -> Result<Code, Declined> {
         blocks[number as usize] = made;
     }
     blocks.extend(edges);
-    Ok(Code { blocks, registers: lower.count, pool: lower.pool, frame })
+    Ok(Code { set, blocks, registers: lower.count, pool: lower.pool, frame })
 }
 
 impl<'f> Lower<'f> {
@@ -175,7 +182,7 @@ impl<'f> Lower<'f> {
             let mut registers = Vec::new();
             for (arg, param) in args.into_iter().zip(params) {
                 let BlockArg::Value(arg) = arg else { return Err(Declined("an exception")) };
-                registers.push(match this.masks.has(*param) {
+                registers.push(match this.in_mask_register(*param) {
                     true => this.mask(arg)?,
                     false => this.get(arg)?,
                 });
@@ -244,8 +251,8 @@ impl<'f> Lower<'f> {
         }
         let ty = self.ty(value);
         let class = match ty {
-            _ if self.masks.has(value) => MASK,
-            ty if ty.is_vector() && ty.bits() <= 512 => VECTOR,
+            _ if self.in_mask_register(value) => MASK,
+            ty if ty.is_vector() && ty.bytes() as usize <= self.set.vector_bytes() => VECTOR,
             types::F32 | types::F64 => VECTOR,
             types::I8 | types::I32 | types::I64 => GENERAL,
             _ => return Err(Declined("a type")),
@@ -363,7 +370,7 @@ impl<'f> Lower<'f> {
         }
         self.needed[value.as_u32() as usize] = true;
         let register = self.register(value)?;
-        if !self.masks.has(value) {
+        if !self.in_mask_register(value) {
             return Ok(register);
         }
         let lanes = self.fresh(VECTOR);
@@ -421,7 +428,10 @@ impl<'f> Lower<'f> {
         let value = self.origin(value);
         if self.ty(value).is_vector() {
             match self.constant(value) {
-                Some(Constant::Lane(bits, lane)) if lane.bits() == if wide { 64 } else { 32 } => {
+                Some(Constant::Lane(bits, lane))
+                    if self.set.has_mask_registers()
+                        && lane.bits() == if wide { 64 } else { 32 } =>
+                {
                     let bytes = bits.to_le_bytes();
                     let source = self.pooled(if wide { &bytes } else { &bytes[..4] });
                     return Ok(Source::Broadcast(source));
@@ -435,10 +445,21 @@ impl<'f> Lower<'f> {
         Ok(Source::Register(self.get(value)?))
     }
 
+    /// Returns true if a value lives in a mask register.
+    pub fn in_mask_register(&self, value: Value) -> bool {
+        self.set.has_mask_registers() && self.masks.has(value)
+    }
+
+    /// Returns true if all bits of each lane are equal, as far as is known.
+    pub fn has_lanes_of_ones(&self, value: Value) -> bool {
+        let origin = self.origin(value);
+        self.masks.has(origin) && self.ty(origin).lane_count() == self.ty(value).lane_count()
+    }
+
     /// Returns true if a value lives in a mask register, or is a constant that might.
     pub fn is_mask(&self, value: Value) -> bool {
         let origin = self.origin(value);
-        self.masks.has(origin) && self.ty(origin).lane_count() == self.ty(value).lane_count()
+        self.in_mask_register(origin) && self.ty(origin).lane_count() == self.ty(value).lane_count()
     }
 
     /// The mask register that holds a vector of ones and zeros, or the signs of another vector.
@@ -571,12 +592,21 @@ impl<'f> Lower<'f> {
                 InstructionData::FloatCompare { cond, args, .. }
                     if !self.ty(args[0]).is_vector() =>
                 {
+                    if !self.set.has_mask_registers() {
+                        let bits = self.compared(cond, args)?;
+                        self.test_bits(bits, false);
+                        return Ok(Condition::NotZero);
+                    }
                     let mask = self.fresh(MASK);
                     self.compare_floats(mask, cond, args)?;
                     self.test_mask(mask);
                     return Ok(Condition::NotZero);
                 }
                 InstructionData::Unary { opcode: Opcode::VanyTrue, arg } => {
+                    if !self.set.has_mask_registers() {
+                        self.test_lanes(arg)?;
+                        return Ok(Condition::NotZero);
+                    }
                     let mask = match self.is_mask(arg) {
                         true => self.mask(arg)?,
                         false => self.not_zero(arg)?,

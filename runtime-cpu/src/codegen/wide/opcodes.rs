@@ -228,6 +228,77 @@ pub fn from_general(from_wide: bool, to_wide: bool) -> Opcode {
     op(1, if to_wide { 3 } else { 2 }, u8::from(from_wide), 0x2a)
 }
 
+/// Equality of integer lanes of these bits, as lanes of ones or zeros (AVX2).
+pub fn equal_lanes(bits: u32) -> Option<Opcode> {
+    Some(match bits {
+        64 => op(2, 1, 0, 0x29),
+        32 => op(1, 1, 0, 0x76),
+        8 => op(1, 1, 0, 0x74),
+        _ => return None,
+    })
+}
+/// Comparison of signed integer lanes of 64 bits, as lanes of ones where the first is greater (AVX2).
+pub const GREATER_WIDE: Opcode = op(2, 1, 0, 0x37);
+/// Comparison of signed integer lanes of these bits, as lanes of ones where the first is greater (AVX2).
+pub fn greater_lanes(bits: u32) -> Option<Opcode> {
+    Some(match bits {
+        64 => GREATER_WIDE,
+        32 => op(1, 1, 0, 0x66),
+        8 => op(1, 1, 0, 0x64),
+        _ => return None,
+    })
+}
+/// The bits of the second operand that are not in the first (AVX2).
+pub const AND_NOT: Opcode = op(1, 1, 0, 0xdf);
+/// Selection between bytes by the signs of those of a third vector (AVX2).
+pub const BLEND_BYTES: Opcode = op(3, 1, 0, 0x4c);
+/// Selection between lanes by the signs of those of a third vector (AVX2).
+pub fn blend_by_sign(wide: bool) -> Opcode {
+    op(3, 1, 0, if wide { 0x4b } else { 0x4a })
+}
+/// Selection between lanes of 32 bits by a constant (AVX2).
+pub const BLEND_BY_CONSTANT: Opcode = op(3, 1, 0, 0x02);
+/// Tests if two vectors have common bits (AVX2).
+pub const TEST_LANES: Opcode = op(2, 1, 0, 0x17);
+/// The signs of lanes of these bits as bits of a general register (AVX2).
+pub fn signs(bits: u32) -> Option<Opcode> {
+    Some(match bits {
+        64 => op(1, 1, 0, 0x50),
+        32 => op(1, 0, 0, 0x50),
+        8 => op(1, 1, 0, 0xd7),
+        _ => return None,
+    })
+}
+/// The upper half of a vector of 256 bits (AVX2).
+pub const UPPER_HALF: Opcode = op(3, 1, 0, 0x39);
+/// Bytes of each 128 bits, chosen by those of another vector (AVX2).
+pub const SHUFFLE_BYTES: Opcode = op(2, 1, 0, 0x00);
+/// Lanes of 64 bits of a vector of 256 bits, chosen by a constant (AVX2).
+pub const PERMUTE_WIDE: Opcode = op(3, 1, 1, 0x00);
+/// A lane of 32 bits in a place, zeros in others, by a constant (AVX2).
+pub const INSERT_FLOAT: Opcode = op(3, 1, 0, 0x21);
+/// The lowest lanes of 64 bits of two vectors of 128 bits (AVX2).
+pub const LOWER_TOGETHER: Opcode = op(1, 1, 0, 0x6c);
+/// A general register in a lane of a vector of 128 bits (AVX2).
+pub fn insert_general(wide: bool) -> Opcode {
+    op(3, 1, u8::from(wide), 0x22)
+}
+/// A byte of a vector of 128 bits to a general register (AVX2).
+pub const BYTE_TO_GENERAL: Opcode = op(3, 1, 0, 0x14);
+/// A general register's byte in all lanes: from the lowest one of a vector (AVX2).
+pub const BROADCAST_LOWEST_BYTE: Opcode = op(2, 1, 0, 0x78);
+/// Conversion of an `f64`, truncated, to a general register of 64 bits (AVX2).
+pub const TO_GENERAL_INT: Opcode = op(1, 3, 1, 0x2c);
+/// Selection between lanes of 16 bits by a constant (AVX2).
+pub const BLEND_WORDS: Opcode = op(3, 1, 0, 0x0e);
+
+/// Returns true if an instruction whose EVEX prefix has the bit W for lanes of 64 bits has none in its
+/// VEX prefix.
+pub fn is_without_w(op: Opcode) -> bool {
+    // Broadcasts, and the insertion of a half.
+    matches!((op.map, op.byte), (2, 0x58 | 0x59) | (3, 0x38))
+}
+
 /// The common bits of two masks (VEX).
 pub const MASK_AND: Opcode = op(1, 0, 0, 0x41);
 /// The bits of the second mask that are not in the first (VEX).

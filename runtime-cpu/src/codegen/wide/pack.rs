@@ -1,16 +1,12 @@
 //! Packing lanes, for which Cranelift's intermediate code has no operation: it is the call of a callee that is none.
 
+use super::super::unit::PACK;
 use super::code::{GENERAL, MASK, Maker, Memory, VECTOR};
 use super::encode::Encoding;
 use super::lower::{Lower, length};
 use super::opcodes::{self, by_lane, prefixed};
 use super::{Declined, name};
 use cranelift_codegen::ir::{self, Opcode};
-
-/// The callee of `pack(mask, lanes, address, bytes)`: it stores the lanes of a vector whose mask is set next to
-/// each other at an address, in elements of so many bytes (a constant: those of a lane, or 1). Nothing
-/// behind them is written.
-pub const PACK: i64 = 1;
 
 impl Lower<'_> {
     /// Returns true if a call packs lanes.
@@ -24,6 +20,9 @@ impl Lower<'_> {
         let &[_, mask, lanes, address, element_bytes] = self.func.dfg.inst_args(call) else {
             return Err(Declined(name(Opcode::CallIndirect)));
         };
+        if !self.set.has_mask_registers() {
+            return Err(Declined("lanes are packed under a mask register"));
+        }
         let ty = self.ty(lanes);
         let wide = ty.lane_bits() == 64;
         let (kept, vector) = (self.mask(mask)?, self.get(lanes)?);

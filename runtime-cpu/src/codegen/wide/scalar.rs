@@ -72,6 +72,21 @@ impl Lower<'_> {
         self.push(legacy(code).def(to).from(from));
     }
 
+    /// Emits a test if the bits of a general register are 0: all 64, if `wide`, or the lower 32.
+    pub fn test_bits(&mut self, register: VReg, wide: bool) {
+        self.push(legacy(plain(0x85, wide)).read(register).from(register));
+    }
+
+    /// Emits a shift of a general register to the left by a constant.
+    pub fn shift_left(&mut self, to: VReg, from: VReg, bits: u8) {
+        self.push(legacy(plain(0xc1, true)).update_place(to, from).digit(4).byte(bits));
+    }
+
+    /// Emits the difference of two general registers of 32 bits.
+    pub fn subtract(&mut self, to: VReg, a: VReg, b: VReg) {
+        self.push(legacy(plain(0x2b, false)).update(to, a).from(b));
+    }
+
     /// Emits a test if an integer is 0.
     pub fn test(&mut self, value: Value) -> Result<(), Declined> {
         let register = self.get(value)?;

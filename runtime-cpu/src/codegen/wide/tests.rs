@@ -1,8 +1,8 @@
 //! Every operation on every type and width, on edge values, beside scalar evaluation.
 //!
-//! The tests say so and do nothing where the processor lacks the instructions.
+//! Each is done with all instruction sets that the processor has; without any, the tests say so and do nothing.
 
-use super::{Declined, compile, detect};
+use super::{Declined, InstructionSet, compile};
 use crate::codegen::machine::{self, Machine};
 use cranelift_codegen::Context;
 use cranelift_codegen::ir::condcodes::{FloatCC, IntCC};
@@ -11,6 +11,8 @@ use cranelift_codegen::isa::CallConv;
 use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext};
 use cranelift_jit::{JITBuilder, JITModule};
 use cranelift_module::Module as _;
+
+mod lanes;
 
 type Build<'t> = &'t dyn Fn(&mut FunctionBuilder<'_>, &[Value]) -> Value;
 
@@ -51,10 +53,10 @@ impl Drop for Compiled {
     }
 }
 
-fn compiled(context: &mut Context) -> Result<Compiled, Declined> {
+fn compiled(context: &mut Context, set: InstructionSet) -> Result<Compiled, Declined> {
     context.compute_cfg();
     context.compute_domtree();
-    let made = compile(context)?;
+    let made = compile(context, set)?;
     let isa = Machine::new().unwrap().isa;
     let builder = JITBuilder::with_isa(isa, cranelift_module::default_libcall_names());
     let mut jit = JITModule::new(builder);
@@ -69,11 +71,15 @@ fn compiled(context: &mut Context) -> Result<Compiled, Declined> {
     Ok(Compiled { jit: Some(jit), entry, spills: made.spills })
 }
 
-fn missing() -> bool {
-    if detect().is_none() {
-        println!("not tested: this processor has no AVX-512");
+/// The instruction sets that can be tested here.
+fn sets() -> Vec<InstructionSet> {
+    let sets: Vec<InstructionSet> = InstructionSet::detected().collect();
+    for set in [InstructionSet::Avx2, InstructionSet::Avx512] {
+        if !sets.contains(&set) {
+            println!("not tested: this processor has no {set:?}");
+        }
     }
-    detect().is_none()
+    sets
 }
 
 fn flags() -> MemFlagsData {
@@ -167,11 +173,12 @@ fn check(
 ) {
     let edges = edges(from);
     let pairs: Vec<[u64; 2]> = edges.iter().flat_map(|a| edges.iter().map(|b| [*a, *b])).collect();
-    for lanes in [1, 2, 4, 8, 16] {
+    let widths = [1, 2, 4, 8, 16].into_iter();
+    for (lanes, set) in widths.flat_map(|lanes| sets().into_iter().map(move |set| (lanes, set))) {
         let of = |ty: Type| if lanes == 1 { Some(ty) } else { ty.by(lanes as u32) };
         let (Some(many), Some(result)) = (of(from), of(to)) else { continue };
         let wide = many.bits().max(result.bits());
-        if wide > 512 || lanes == 1 && !scalar {
+        if (wide / 8) as usize > set.vector_bytes() || lanes == 1 && !scalar {
             continue;
         }
         let mut context = context(&|b, params| {
@@ -181,7 +188,8 @@ fn check(
             assert_eq!(b.func.dfg.value_type(made), result, "{name}");
             b.ins().store(flags(), made, params[2], 0);
         });
-        let function = compiled(&mut context).unwrap_or_else(|e| panic!("{name} {many}: {}", e.0));
+        let function = compiled(&mut context, set);
+        let function = function.unwrap_or_else(|e| panic!("{set:?} {name} {many}: {}", e.0));
         let size = bytes(from);
         for chunk in pairs.chunks(lanes) {
             let operand = |n: usize| -> Vec<u8> {
@@ -200,7 +208,10 @@ fn check(
                 word[..size].copy_from_slice(&z[lane * size..(lane + 1) * size]);
                 let (found, expected) = (u64::from_le_bytes(word), eval(*a, *b));
                 let same = found == expected || is_nan(to, found) && is_nan(to, expected);
-                assert!(same, "{name} {many}: {a:#x} {b:#x} gives {found:#x}, not {expected:#x}");
+                assert!(
+                    same,
+                    "{set:?} {name} {many}: {a:#x} {b:#x} gives {found:#x}, not {expected:#x}"
+                );
             }
         }
     }
@@ -216,9 +227,6 @@ fn g(x: u64) -> f32 {
 
 #[test]
 fn floats() {
-    if missing() {
-        return;
-    }
     type Two = (
         &'static str,
         fn(&mut FunctionBuilder<'_>, Value, Value) -> Value,
@@ -265,9 +273,6 @@ fn floats() {
 
 #[test]
 fn comparisons_and_selections() {
-    if missing() {
-        return;
-    }
     for cond in FloatCC::all() {
         let holds = |x: f64, y: f64| {
             let (less, equal, greater) = (x < y, x == y, x > y);
@@ -368,7 +373,9 @@ fn comparisons_and_selections() {
             let made = byte(b, &[x, y]);
             b.ins().store(flags(), made, params[2], 0);
         });
-        let function = compiled(&mut context).unwrap();
+        // Integers in general registers are the same for all.
+        let Some(set) = sets().into_iter().next() else { return };
+        let function = compiled(&mut context, set).unwrap();
         for x in [0u8, 1, 127, 128, 200, 255] {
             for y in [0u8, 1, 127, 128, 200, 255] {
                 let mut z = 9u8;
@@ -386,9 +393,6 @@ fn comparisons_and_selections() {
 
 #[test]
 fn integers() {
-    if missing() {
-        return;
-    }
     type Two = (
         &'static str,
         fn(&mut FunctionBuilder<'_>, Value, Value) -> Value,
@@ -479,15 +483,18 @@ fn integers() {
                 });
                 continue;
             }
-            for lanes in [1, 8] {
-                let ty = if lanes == 1 { types::I64 } else { types::I64X8 };
+            for (lanes, set) in sets().into_iter().flat_map(|set| [(1, set), (4, set), (8, set)]) {
+                if 8 * lanes > set.vector_bytes() {
+                    continue;
+                }
+                let ty = types::I64.by(lanes as u32).unwrap_or(types::I64);
                 let mut context = context(&|b, params| {
                     let x = b.ins().load(ty, flags(), params[0], 0);
                     let y = b.ins().load(ty, flags(), params[1], 0);
                     let made = build(b, &[x, y]);
                     b.ins().store(flags(), made, params[2], 0);
                 });
-                let function = compiled(&mut context).unwrap();
+                let function = compiled(&mut context, set).unwrap();
                 for x in edges(types::I64) {
                     for y in edges(types::I64) {
                         let (x8, y8, mut z8) = ([x; 8], [y; 8], [0u64; 8]);
@@ -511,9 +518,6 @@ fn integers() {
 
 #[test]
 fn products_of_halves() {
-    if missing() {
-        return;
-    }
     let half: Build<'_> = &|b, v| {
         let low = b.ins().iconst(types::I64, 0xffff_ffff);
         let ty = b.func.dfg.value_type(v[0]);
@@ -531,9 +535,6 @@ fn products_of_halves() {
 
 #[test]
 fn conversions() {
-    if missing() {
-        return;
-    }
     let (i32s, i64s, f32s, f64s) = (types::I32, types::I64, types::F32, types::F64);
     let like = |b: &FunctionBuilder<'_>, v: Value, lane: Type| {
         lane.by(b.func.dfg.value_type(v).lane_count()).unwrap_or(lane)
@@ -609,172 +610,12 @@ fn conversions() {
     });
 }
 
-/// Lanes in reversed order: taken out and put in at each place, and all at once.
-#[test]
-fn lanes() {
-    if missing() {
-        return;
-    }
-    use types::{F32, F64, I32, I64};
-    let wide = [(F64, 8), (I64, 8), (F32, 16), (I32, 16), (I32, 8), (I64, 4)];
-    let types = wide.into_iter().chain([(F64, 2), (F32, 4), (I32, 2)]);
-    for ((ty, count), whole) in types.flat_map(|ty| [(ty, false), (ty, true)]) {
-        let many = ty.by(count).unwrap();
-        let mut context = context(&|b, params| {
-            let x = b.ins().load(many, flags(), params[0], 0);
-            let mut y = b.ins().load(many, flags(), params[1], 0);
-            for lane in 0..if whole { 0 } else { count as u8 } {
-                let taken = b.ins().extractlane(x, lane);
-                y = b.ins().insertlane(y, taken, count as u8 - 1 - lane);
-            }
-            let y = if whole { b.ins().bswap(x) } else { y };
-            b.ins().store(flags(), y, params[2], 0);
-        });
-        let function = compiled(&mut context).unwrap();
-        let x: Vec<u8> = (0..64).collect();
-        let (y, mut z) = ([0u8; 64], [0u8; 64]);
-        (function.entry)(x.as_ptr(), y.as_ptr(), z.as_mut_ptr());
-        let (size, all) = (bytes(ty), bytes(many));
-        let backwards: Vec<u8> = x[..all].chunks(size).rev().flatten().copied().collect();
-        assert_eq!(z[..all], backwards, "{many}");
-    }
-}
-
-/// Two vectors as the halves of one.
-#[test]
-fn halves() {
-    if missing() {
-        return;
-    }
-    for half in [types::I32X4, types::I32X8] {
-        let mut context = context(&|b, params| {
-            let x = b.ins().load(half, flags(), params[0], 0);
-            let y = b.ins().load(half, flags(), params[1], 0);
-            let both = b.ins().iconcat(x, y);
-            b.ins().store(flags(), both, params[2], 0);
-        });
-        let function = compiled(&mut context).unwrap();
-        let all: Vec<u8> = (0..64).collect();
-        let (size, mut z) = (bytes(half), [0u8; 64]);
-        (function.entry)(all.as_ptr(), all[size..].as_ptr(), z.as_mut_ptr());
-        assert_eq!(z[..2 * size], all[..2 * size]);
-    }
-}
-
-/// More values at a time than there are registers.
-#[test]
-fn spills() {
-    if missing() {
-        return;
-    }
-    let count = 40;
-    let mut context = context(&|b, params| {
-        let loaded: Vec<Value> =
-            (0..count).map(|n| b.ins().load(types::F64X8, flags(), params[0], 64 * n)).collect();
-        let ints: Vec<Value> =
-            (0..20).map(|n| b.ins().load(types::I64, flags(), params[1], 8 * n)).collect();
-        let masks: Vec<Value> =
-            (0..10).map(|n| b.ins().fcmp(FloatCC::LessThan, loaded[n], loaded[n + 20])).collect();
-        // The last is used first.
-        let mut sum = loaded[count as usize - 1];
-        for x in loaded.iter().rev().skip(1) {
-            sum = b.ins().fsub(sum, *x);
-        }
-        for mask in masks.iter().rev() {
-            let little = crate::codegen::scalar::little();
-            let mask = b.ins().bitcast(types::F64X8, little, *mask);
-            let other = b.ins().fadd(sum, sum);
-            sum = b.ins().bitselect(mask, other, sum);
-        }
-        let mut total = ints[19];
-        for x in ints.iter().rev().skip(1) {
-            total = b.ins().isub(total, *x);
-        }
-        let total = b.ins().fcvt_from_sint(types::F64, total);
-        let total = b.ins().splat(types::F64X8, total);
-        let all = b.ins().fadd(sum, total);
-        b.ins().store(flags(), all, params[2], 0);
-    });
-    let function = compiled(&mut context).unwrap();
-    assert!(function.spills > 20, "{}", function.spills);
-    let x: Vec<f64> = (0..8 * count).map(|n| f64::from((n * 37) % 101)).collect();
-    let y: Vec<i64> = (0..20).map(|n| n * n).collect();
-    let mut z = [0f64; 8];
-    (function.entry)(x.as_ptr().cast(), y.as_ptr().cast(), z.as_mut_ptr().cast());
-    for (lane, z) in z.iter().enumerate() {
-        let of = |n: usize| x[8 * n + lane];
-        let mut sum = of(count as usize - 1);
-        (0..count as usize - 1).rev().for_each(|n| sum -= of(n));
-        (0..10).rev().for_each(|n| {
-            if of(n) < of(n + 20) {
-                sum += sum
-            }
-        });
-        let mut total = y[19];
-        (0..19).rev().for_each(|n| total -= y[n]);
-        assert_eq!(*z, sum + total as f64, "lane {lane}");
-    }
-}
-
-/// A loop that carries vectors and a mask, until no lane is left: steps of the Collatz sequence.
-#[test]
-fn loops_under_masks() {
-    if missing() {
-        return;
-    }
-    for (lane, count) in [(types::I64, 2), (types::I64, 4), (types::I64, 8), (types::I32, 16)] {
-        let many = lane.by(count).unwrap();
-        let mut context = context(&|b, params| {
-            let x = b.ins().load(many, flags(), params[0], 0);
-            let [zero, one, two, three] = [0, 1, 2, 3].map(|n| {
-                let n = b.ins().iconst(lane, n);
-                b.ins().splat(many, n)
-            });
-            let going = b.ins().icmp(IntCC::NotEqual, x, one);
-            let (head, body, exit) = (b.create_block(), b.create_block(), b.create_block());
-            for _ in 0..3 {
-                b.append_block_param(head, many);
-            }
-            b.ins().jump(head, &[x.into(), zero.into(), going.into()]);
-            b.switch_to_block(head);
-            let [x, steps, going] = [0, 1, 2].map(|n| b.block_params(head)[n]);
-            let any = b.ins().vany_true(going);
-            b.ins().brif(any, body, &[], exit, &[]);
-            b.switch_to_block(body);
-            let low = b.ins().band(x, one);
-            let odd = b.ins().icmp(IntCC::Equal, low, one);
-            let (half, product) = (b.ins().ushr_imm_u(x, 1), b.ins().imul(x, three));
-            let more = b.ins().iadd(product, one);
-            let next = b.ins().bitselect(odd, more, half);
-            let next = b.ins().bitselect(going, next, x);
-            let counted = b.ins().iadd(steps, one);
-            let after = b.ins().bitselect(going, counted, steps);
-            let on = b.ins().icmp(IntCC::UnsignedGreaterThanOrEqual, next, two);
-            let on = b.ins().band(on, going);
-            b.ins().jump(head, &[next.into(), after.into(), on.into()]);
-            b.switch_to_block(exit);
-            b.ins().store(flags(), steps, params[2], 0);
-        });
-        let function = compiled(&mut context).unwrap();
-        let size = bytes(lane);
-        let mut x = [0u8; 64];
-        for n in 0..count as usize {
-            x[n * size..(n + 1) * size].copy_from_slice(&(n as u64 + 1).to_le_bytes()[..size]);
-        }
-        let mut z = [0u8; 64];
-        (function.entry)(x.as_ptr(), x.as_ptr(), z.as_mut_ptr());
-        let expected = [0u8, 1, 7, 2, 5, 8, 16, 3, 19, 6, 14, 9, 9, 17, 17, 4];
-        for n in 0..count as usize {
-            assert_eq!(z[n * size], expected[n], "{many}, lane {n}");
-        }
-    }
-}
-
 #[test]
 fn what_is_not_known_is_declined() {
-    if missing() {
-        return;
-    }
+    sets().into_iter().for_each(declined_by);
+}
+
+fn declined_by(set: InstructionSet) {
     let mut called = context(&|b, params| {
         let mut signature = Signature::new(CallConv::SystemV);
         signature.params.push(AbiParam::new(types::F64));
@@ -782,11 +623,11 @@ fn what_is_not_known_is_declined() {
         let x = b.ins().f64const(1.0);
         b.ins().call_indirect(signature, params[0], &[x]);
     });
-    assert_eq!(compiled(&mut called).err(), Some(Declined("a call")));
+    assert_eq!(compiled(&mut called, set).err(), Some(Declined("a call")));
     let mut bytes = context(&|b, params| {
-        let x = b.ins().load(types::I8X64, flags(), params[0], 0);
+        let x = b.ins().load(types::I8X32, flags(), params[0], 0);
         let sum = b.ins().iadd(x, x);
         b.ins().store(flags(), sum, params[2], 0);
     });
-    assert_eq!(compiled(&mut bytes).err(), Some(Declined("lanes of another width")));
+    assert_eq!(compiled(&mut bytes, set).err(), Some(Declined("lanes of another width")));
 }

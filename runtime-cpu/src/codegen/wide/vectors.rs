@@ -11,7 +11,7 @@ use cranelift_codegen::ir::{self, InstructionData, Opcode, Type, Value, types};
 use regalloc2::VReg;
 
 /// The predicate of a comparison of floats, which signals nothing.
-fn float_predicate(cond: FloatCC) -> u8 {
+pub fn float_predicate(cond: FloatCC) -> u8 {
     match cond {
         FloatCC::Equal => 0x00,
         FloatCC::LessThan => 0x11,
@@ -47,7 +47,7 @@ fn int_predicate(cond: IntCC) -> (u8, bool) {
 }
 
 /// Returns true if lanes are of 64 bits, false if they are of 32.
-fn wide(ty: Type) -> Result<bool, Declined> {
+pub fn wide(ty: Type) -> Result<bool, Declined> {
     match ty.lane_bits() {
         64 => Ok(true),
         32 => Ok(false),
@@ -255,8 +255,11 @@ impl Lower<'_> {
         let args = func.dfg.inst_args(inst);
         let result = func.dfg.first_result(inst);
         let to = self.result(inst)?;
-        if self.masks.has(result) {
+        if self.in_mask_register(result) {
             return self.mask_result(inst, to);
+        }
+        if !self.set.has_mask_registers() && self.avx2(inst, to)? {
+            return Ok(());
         }
         let ty = self.ty(result);
         let many = ty.is_vector();
@@ -309,11 +312,9 @@ impl Lower<'_> {
                     Opcode::Fneg => (opcodes::XOR, sign),
                     _ => (opcodes::AND, sign - 1),
                 };
-                let bytes = bits.to_le_bytes();
-                let constant = self.pooled(if wide(ty)? { &bytes } else { &bytes[..4] });
                 let op = by_lane(op, wide(ty)?);
-                let maker = Maker::vector(op, length(ty)).def(to).with(from);
-                self.push(maker.from(Source::Broadcast(constant)));
+                let constant = self.in_all_lanes(bits, op.w, length(ty));
+                self.push(Maker::vector(op, length(ty)).def(to).with(from).from(constant));
                 Ok(())
             }
             Opcode::Band if self.is_mask(args[0]) != self.is_mask(args[1]) => {
@@ -488,7 +489,7 @@ impl Lower<'_> {
     }
 
     /// Returns true if the upper halves of all lanes, of 64 bits, are 0.
-    fn is_half(&self, value: Value) -> bool {
+    pub fn is_half(&self, value: Value) -> bool {
         if let Some(lane) = self.lane_constant(value) {
             return lane <= u64::from(u32::MAX);
         }
@@ -504,7 +505,7 @@ impl Lower<'_> {
     }
 
     /// The value without the mask of the lower halves of its lanes.
-    fn half(&self, value: Value) -> Value {
+    pub fn half(&self, value: Value) -> Value {
         let value = self.func.dfg.resolve_aliases(value);
         let Some(inst) = self.definition(value) else { return value };
         let args = self.func.dfg.inst_args(inst);
@@ -516,8 +517,20 @@ impl Lower<'_> {
         }
     }
 
+    /// An operand with a constant in all lanes: of 64 bits if `wide`, else of 32.
+    pub fn in_all_lanes(&mut self, lane: u64, wide: bool, length: Length) -> Source {
+        let bytes = lane.to_le_bytes();
+        let place = self.pooled(if wide { &bytes } else { &bytes[..4] });
+        if self.set.has_mask_registers() {
+            return Source::Broadcast(place);
+        }
+        let lanes = self.fresh(VECTOR);
+        self.push(Maker::vector(opcodes::broadcast(wide), length).def(lanes).at(place));
+        Source::Register(lanes)
+    }
+
     /// Emits a vector of zeros.
-    fn zero(&mut self, ty: Type) -> VReg {
+    pub fn zero(&mut self, ty: Type) -> VReg {
         let zero = self.fresh(VECTOR);
         let place = self.pooled(&[0; 8]);
         self.push(Maker::vector(opcodes::broadcast(true), length(ty)).def(zero).at(place));
