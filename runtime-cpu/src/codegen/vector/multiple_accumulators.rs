@@ -81,9 +81,7 @@ impl VectorEmitter<'_, '_, '_> {
         (combine, ty): (Combine, Ty),
         group: &mut dyn FnMut(&mut Self, ir::Value) -> Lanes,
     ) -> (ir::Value, Lanes) {
-        if !self.c.is_left_over {
-            self.c.refuses_width = Some("streams are bound by memory");
-        }
+        self.c.refuses_width = Some("streams are bound by memory");
         let neutral = Lanes::Uniform(self.c.literal(combine.neutral(ty)));
         let most = self.elements;
         let mut nothing = vec![begin];
