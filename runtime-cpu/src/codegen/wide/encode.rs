@@ -12,7 +12,6 @@
 //! table of opcodes serves all lengths. Register numbers are those of the hardware.
 
 use super::InstructionSet;
-use super::opcodes;
 
 /// The opcode of an instruction with a VEX or EVEX prefix.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -25,6 +24,15 @@ pub struct Opcode {
     pub w: bool,
     /// The opcode byte.
     pub byte: u8,
+}
+
+impl Opcode {
+    /// Returns true if the instruction has the bit W for lanes of 64 bits in its EVEX prefix, but none in its
+    /// VEX prefix.
+    fn is_without_w(self) -> bool {
+        // Broadcasts, and the insertion of a half.
+        matches!((self.map, self.byte), (2, 0x58 | 0x59) | (3, 0x38))
+    }
 }
 
 /// The opcode of an instruction on general registers.
@@ -176,7 +184,7 @@ impl Assembly {
             }
             Encoding::Vex(op, length) => self.vex(inst, op, length),
             Encoding::Vector(op, length) if self.set == InstructionSet::Avx2 => {
-                let op = Opcode { w: op.w && !opcodes::is_without_w(op), ..op };
+                let op = Opcode { w: op.w && !op.is_without_w(), ..op };
                 self.vex(inst, op, length == Length::L256);
             }
             Encoding::Vector(op, length) => {

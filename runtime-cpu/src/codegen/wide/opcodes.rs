@@ -292,13 +292,6 @@ pub const TO_GENERAL_INT: Opcode = op(1, 3, 1, 0x2c);
 /// Selection between lanes of 16 bits by a constant (AVX2).
 pub const BLEND_WORDS: Opcode = op(3, 1, 0, 0x0e);
 
-/// Returns true if an instruction whose EVEX prefix has the bit W for lanes of 64 bits has none in its
-/// VEX prefix.
-pub fn is_without_w(op: Opcode) -> bool {
-    // Broadcasts, and the insertion of a half.
-    matches!((op.map, op.byte), (2, 0x58 | 0x59) | (3, 0x38))
-}
-
 /// The common bits of two masks (VEX).
 pub const MASK_AND: Opcode = op(1, 0, 0, 0x41);
 /// The bits of the second mask that are not in the first (VEX).
