@@ -630,7 +630,7 @@ impl Lower<'_> {
             let op = opcodes::to_ints(from_wide, false);
             self.push(Maker::vector(op, floats).def(converted).from(from));
         }
-        // Where the float has wider lanes than the integer, so have the masks.
+        // If the lanes of the floats are wider than those of the integers, so are those of the masks.
         let narrows = from_wide && !to_wide && of.is_vector();
         let mask = |this: &mut Self, cond: FloatCC, right: Source| {
             let op = opcodes::float(opcodes::COMPARE, of_wide, true);
