@@ -425,12 +425,7 @@ impl Lower<'_> {
             self.shuffle(moved, vector, if wide { UPPER_TO_LOWER } else { lane });
             vector = moved;
         }
-        if ty.lane_type().is_int() {
-            let op = by_lane(opcodes::TO_GENERAL, wide);
-            self.push(Maker::vector(op, Length::L128).read(vector).def_place(to));
-        } else {
-            self.push(Maker::vector(opcodes::LOAD, Length::L128).def(to).from(vector));
-        }
+        self.lowest_as_scalar(to, vector, ty.lane_type());
         Ok(())
     }
 
@@ -563,8 +558,7 @@ impl Lower<'_> {
         Ok(())
     }
 
-    /// Emits the conversion of signed integers of 64 bits to `f64`: of both halves without rounding, and then
-    /// their sum.
+    /// Emits the conversion of signed integers of 64 bits to `f64`: the sum of two floats that are not rounded.
     fn ints_to_floats(&mut self, to: VReg, ty: Type, value: Value) -> Result<(), Declined> {
         let length = length(ty);
         let from = self.get(value)?;

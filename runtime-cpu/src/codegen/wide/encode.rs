@@ -27,8 +27,7 @@ pub struct Opcode {
 }
 
 impl Opcode {
-    /// Returns true if the instruction has the bit W for lanes of 64 bits in its EVEX prefix, but none in its
-    /// VEX prefix.
+    /// Returns true if the bit W of the EVEX prefix, of lanes of 64 bits, is not one of the VEX prefix.
     fn is_without_w(self) -> bool {
         // Broadcasts, and the insertion of a half.
         matches!((self.map, self.byte), (2, 0x58 | 0x59) | (3, 0x38))

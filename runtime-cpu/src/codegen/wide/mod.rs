@@ -51,8 +51,7 @@ pub enum InstructionSet {
 }
 
 impl InstructionSet {
-    /// The instruction sets that this processor has, the best first; none where code has another calling
-    /// convention.
+    /// The instruction sets that this processor has, the best first; none on systems other than Unix.
     pub fn detected() -> impl Iterator<Item = InstructionSet> {
         [InstructionSet::Avx512, InstructionSet::Avx2].into_iter().filter(|set| set.is_detected())
     }

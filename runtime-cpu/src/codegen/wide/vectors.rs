@@ -567,13 +567,19 @@ impl Lower<'_> {
             self.push(maker.byte(lane));
             vector = moved;
         }
-        if ty.lane_type().is_int() {
-            let op = by_lane(opcodes::TO_GENERAL, wide);
-            self.push(Maker::vector(op, Length::L128).read(vector).def_place(to));
-        } else {
-            self.push(Maker::vector(opcodes::LOAD, Length::L128).def(to).from(vector));
-        }
+        self.lowest_as_scalar(to, vector, ty.lane_type());
         Ok(())
+    }
+
+    /// Emits the lowest lane, of 64 or 32 bits, as a scalar.
+    pub fn lowest_as_scalar(&mut self, to: VReg, vector: VReg, lane: Type) {
+        let copy = if lane.is_int() {
+            let op = by_lane(opcodes::TO_GENERAL, lane.bits() == 64);
+            Maker::vector(op, Length::L128).read(vector).def_place(to)
+        } else {
+            Maker::vector(opcodes::LOAD, Length::L128).def(to).from(vector)
+        };
+        self.push(copy);
     }
 
     fn shift_lanes(&mut self, inst: ir::Inst, to: VReg) -> Result<(), Declined> {
