@@ -8,6 +8,7 @@ use super::code::{GENERAL, Maker, Source, VECTOR};
 use super::encode::{Length, Opcode as Code};
 use super::lower::{Lower, length};
 use super::opcodes::{self, Shift, by_lane};
+use super::scalar::condition_of_extreme;
 use super::vectors::{float_predicate, wide};
 use cranelift_codegen::ir::condcodes::{FloatCC, IntCC};
 use cranelift_codegen::ir::{self, InstructionData, Opcode, Type, Value, types};
@@ -79,12 +80,7 @@ impl Lower<'_> {
             }
             Opcode::Imul if wide_lanes => self.multiply(to, ty, args[0], args[1])?,
             Opcode::Smin | Opcode::Smax | Opcode::Umin | Opcode::Umax if wide_lanes => {
-                let cond = match data.opcode() {
-                    Opcode::Smin => IntCC::SignedLessThan,
-                    Opcode::Smax => IntCC::SignedGreaterThan,
-                    Opcode::Umin => IntCC::UnsignedLessThan,
-                    _ => IntCC::UnsignedGreaterThan,
-                };
+                let cond = condition_of_extreme(data.opcode());
                 let (a, b) = (self.get(args[0])?, self.get(args[1])?);
                 let first = self.fresh(VECTOR);
                 self.compare_lanes(first, cond, [args[0], args[1]])?;

@@ -36,6 +36,16 @@ fn condition_of(cond: IntCC) -> Condition {
     }
 }
 
+/// The comparison under which the first operand is the minimum or maximum.
+pub fn condition_of_extreme(opcode: Opcode) -> IntCC {
+    match opcode {
+        Opcode::Smin => IntCC::SignedLessThan,
+        Opcode::Smax => IntCC::SignedGreaterThan,
+        Opcode::Umin => IntCC::UnsignedLessThan,
+        _ => IntCC::UnsignedGreaterThan,
+    }
+}
+
 impl Lower<'_> {
     /// Emits the comparison of two integers.
     pub fn compare(&mut self, cond: IntCC, a: Value, b: Value) -> Result<Condition, Declined> {
@@ -247,12 +257,7 @@ impl Lower<'_> {
                 self.choose(to, Condition::Sign, from, negative);
             }
             Opcode::Smin | Opcode::Smax | Opcode::Umin | Opcode::Umax => {
-                let cond = match data.opcode() {
-                    Opcode::Smin => IntCC::SignedLessThan,
-                    Opcode::Smax => IntCC::SignedGreaterThan,
-                    Opcode::Umin => IntCC::UnsignedLessThan,
-                    _ => IntCC::UnsignedGreaterThan,
-                };
+                let cond = condition_of_extreme(data.opcode());
                 let (a, b) = (self.get(args[0])?, self.get(args[1])?);
                 let condition = self.compare(cond, args[0], args[1])?;
                 self.choose(to, condition, a, b);

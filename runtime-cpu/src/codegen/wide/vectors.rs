@@ -46,6 +46,21 @@ fn int_predicate(cond: IntCC) -> (u8, bool) {
     }
 }
 
+/// Returns true if a comparison holds of equal integers.
+fn holds_of_equals(cond: IntCC) -> bool {
+    use IntCC::*;
+    match cond {
+        Equal
+        | SignedLessThanOrEqual
+        | SignedGreaterThanOrEqual
+        | UnsignedLessThanOrEqual
+        | UnsignedGreaterThanOrEqual => true,
+        NotEqual | SignedLessThan | SignedGreaterThan | UnsignedLessThan | UnsignedGreaterThan => {
+            false
+        }
+    }
+}
+
 /// Returns true if lanes are of 64 bits, false if they are of 32.
 pub fn wide(ty: Type) -> Result<bool, Declined> {
     match ty.lane_bits() {
@@ -105,8 +120,22 @@ impl Lower<'_> {
             false => Source::Register(self.get(b)?),
         };
         let compare = Maker::vector(op, length(ty)).def(to).with(left).from(right);
+        // Of equal floats, and of those of which one is not a number: both may be above a short vector.
+        let holds_above = cond != FloatCC::LessThan && cond != FloatCC::GreaterThan;
+        let compare = self.of_own_lanes(compare, ty, holds_above);
         self.push(compare.byte(float_predicate(cond)));
         Ok(())
+    }
+
+    /// A comparison into a mask register without what is above a vector of less than 128 bits, where the lanes
+    /// are equal; a mask has no bits above its lanes.
+    fn of_own_lanes(&mut self, compare: Maker, ty: Type, holds_above: bool) -> Maker {
+        let is_short = ty.is_vector() && ty.bits() < 128;
+        if !self.set.has_mask_registers() || !is_short || !holds_above {
+            return compare;
+        }
+        let lanes = self.mask_constant((1 << ty.lane_count()) - 1);
+        compare.under(lanes, false)
     }
 
     /// The mask of the first lane if a scalar is not 0.
@@ -200,6 +229,8 @@ impl Lower<'_> {
                     _ => self.source(args[1], op.w)?,
                 };
                 let compare = Maker::vector(op, length(ty)).def(to).with(left).from(right);
+                let holds_above = holds_of_equals(cond);
+                let compare = self.of_own_lanes(compare, ty, holds_above);
                 self.push(compare.byte(predicate));
                 Ok(())
             }
