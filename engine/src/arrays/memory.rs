@@ -1,6 +1,6 @@
 //! Allocation on a runtime, transfers of a few elements, and launches of built-in kernels.
 
-use super::arguments::{array, int, slice};
+use super::arguments::{array, slice};
 use super::builtin::Builtin;
 use super::facts::Contents;
 use super::{ArrayState, Stepped};
@@ -57,8 +57,9 @@ impl Memory<'_> {
         lower::columns(element, self.precision).iter().map(column).collect()
     }
 
-    /// Reads the first elements of columns, so many of each, with one wait for all of them.
-    pub(crate) fn read_all(&self, wanted: &[(Arg, usize)]) -> Stepped<Vec<Vec<Literal>>> {
+    /// Reads the first elements of columns, so many of each, with one wait for all of them; returns their
+    /// bytes.
+    pub(super) fn read_all(&self, wanted: &[(Arg, usize)]) -> Stepped<Vec<Vec<u8>>> {
         let bytes_of = |(column, count): &(Arg, usize)| vec![0; count * array(column).ty().size()];
         let mut bytes: Vec<Vec<u8>> = wanted.iter().map(bytes_of).collect();
         let mut reads: Vec<Read<'_>> = Vec::with_capacity(wanted.len());
@@ -71,11 +72,14 @@ impl Memory<'_> {
             [read] => self.runtime.read(read.buffer, read.at, read.out)?,
             reads => self.runtime.read_many(reads)?,
         }
-        let literals = |((column, _), bytes): (&(Arg, usize), &Vec<u8>)| {
-            let ty = array(column).ty();
-            bytes.chunks_exact(ty.size()).map(|bytes| Literal::from_bytes(ty, bytes)).collect()
-        };
-        Ok(wanted.iter().zip(&bytes).map(literals).collect())
+        Ok(bytes)
+    }
+
+    /// Reads the first element of each of some columns, with one wait for all of them.
+    pub(super) fn read_firsts(&self, columns: &[Arg]) -> Stepped<Vec<Literal>> {
+        let wanted: Vec<(Arg, usize)> = columns.iter().map(|column| (column.clone(), 1)).collect();
+        let read = self.read_all(&wanted)?;
+        Ok(columns.iter().zip(&read).map(|(column, bytes)| first_of(column, bytes)).collect())
     }
 
     /// Returns the first `count` elements of columns of ints, read with one wait unless they are
@@ -96,7 +100,7 @@ impl Memory<'_> {
             at += 1;
             known.unwrap_or_else(|| {
                 let read = read.next().or_bug("each column that is not known is read");
-                let ints: Vec<i64> = read.into_iter().map(|x| int(&Arg::Scalar(x))).collect();
+                let ints = ints_of(column, &read);
                 self.know_values(column, &ints);
                 ints
             })
@@ -132,8 +136,10 @@ impl Memory<'_> {
 
     /// Writes a new array of indices or lengths.
     pub(super) fn write_indices(&self, values: &[i64]) -> Stepped<Arg> {
-        let literals: Vec<Literal> = values.iter().map(|x| Literal::I64(*x)).collect();
-        let column = self.write_literals(Ty::I64, &literals)?;
+        let out = self.alloc(Ty::I64, values.len())?;
+        let bytes: Vec<u8> = values.iter().flat_map(|value| value.to_ne_bytes()).collect();
+        self.runtime.write(&out, 0, &bytes)?;
+        let column = Arg::Array(out, 0);
         self.know_values(&column, values);
         Ok(column)
     }
@@ -156,6 +162,24 @@ impl Memory<'_> {
             (Scalar::Bool(x), _) => Literal::Bool(x),
             (Scalar::Char(x), _) => Literal::U8(x),
         }
+    }
+}
+
+/// Returns the first element of a column, whose bytes are those of its elements from there on.
+pub(super) fn first_of(column: &Arg, bytes: &[u8]) -> Literal {
+    let ty = array(column).ty();
+    Literal::from_bytes(ty, &bytes[..ty.size()])
+}
+
+/// Returns the elements of a column of ints with these bytes.
+pub(super) fn ints_of(column: &Arg, bytes: &[u8]) -> Vec<i64> {
+    match array(column).ty() {
+        Ty::I64 => bytes.as_chunks().0.iter().map(|int| i64::from_ne_bytes(*int)).collect(),
+        Ty::I32 => {
+            let ints = bytes.as_chunks().0.iter();
+            ints.map(|int| i64::from(i32::from_ne_bytes(*int))).collect()
+        }
+        other => bug!("{other:?} is no type of ints"),
     }
 }
 

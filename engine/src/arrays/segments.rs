@@ -6,7 +6,7 @@
 use super::arguments::{int, number, slice};
 use super::builtin::Builtin;
 use super::facts::Contents;
-use super::memory::out_of_memory;
+use super::memory::{first_of, ints_of, out_of_memory};
 use super::{Memory, Stepped};
 use nesl_runtime::bug;
 use nesl_runtime::bug::OrBug;
@@ -183,10 +183,7 @@ impl PendingSegments {
             let known = facts.ints(&lengths, count);
             let pending = PendingSegments::Short(count, lengths);
             return Ok(match known {
-                Some(ints) => {
-                    let literals: Vec<Literal> = ints.into_iter().map(Literal::I64).collect();
-                    PendingSegments::Known(pending.with(memory, &literals))
-                }
+                Some(ints) => PendingSegments::Known(pending.with(memory, &ints)),
                 None => pending,
             });
         }
@@ -227,25 +224,23 @@ impl PendingSegments {
     }
 
     /// Returns the segments, given the elements that were wanted.
-    fn with(self, memory: &Memory<'_>, read: &[Literal]) -> Rc<Segments> {
-        let ints = || read.iter().map(|literal| int(&Arg::Scalar(*literal)));
+    fn with(self, memory: &Memory<'_>, read: &[i64]) -> Rc<Segments> {
         match self {
             PendingSegments::Known(segments) => segments,
             PendingSegments::Short(count, lengths) => {
-                let ints: Vec<i64> = ints().collect();
-                memory.know_values(&lengths, &ints);
-                if let [first, second, rest @ ..] = &ints[..]
+                memory.know_values(&lengths, read);
+                if let [first, second, rest @ ..] = read
                     && first == second
                     && rest.iter().all(|length| length == first)
                     && let Ok(regular) = Segments::regular(count, *first as usize)
                 {
                     return regular.with_lengths(&lengths);
                 }
-                let total = ints.iter().fold(0i64, |total, length| total.wrapping_add(*length));
+                let total = read.iter().fold(0i64, |total, length| total.wrapping_add(*length));
                 Segments::of_total(memory, count, lengths, total as usize)
             }
             PendingSegments::Scanned(count, lengths, offsets) => {
-                let total = ints().next().or_bug("the last offset is read") as usize;
+                let total = *read.first().or_bug("the last offset is read") as usize;
                 let (offsets, lengths) = (OnceCell::from(offsets), OnceCell::from(lengths));
                 let segments = Segments { count, total, regular: None, offsets, lengths };
                 segments.record(memory);
@@ -300,13 +295,16 @@ pub(crate) fn read_together(
     let mut totals = totals.iter();
     let segments = segments.into_iter().map(|pending| {
         let read = match pending.wanted() {
-            Some(_) => &totals.next().or_bug("everything wanted is read")[..],
-            None => &[],
+            Some((column, _)) => {
+                ints_of(&column, totals.next().or_bug("everything wanted is read"))
+            }
+            None => Vec::new(),
         };
-        pending.with(memory, read)
+        pending.with(memory, &read)
     });
     let segments = segments.collect();
-    Ok((firsts.iter().map(|read| read[0]).collect(), segments))
+    let firsts = scalars.iter().zip(firsts).map(|(column, bytes)| first_of(column, bytes));
+    Ok((firsts.collect(), segments))
 }
 
 /// Returns the offsets of a few segments and their total, added up by the host: it needs the total
@@ -392,8 +390,7 @@ pub(super) fn segments_of_rows(
         PendingSegments::Short(..) => {
             // The starts will be needed, too: they are read together with the lengths.
             let [_, ints] = memory.read_ints([starts, lengths], count)?;
-            let literals: Vec<Literal> = ints.into_iter().map(Literal::I64).collect();
-            let segments = pending.with(memory, &literals);
+            let segments = pending.with(memory, &ints);
             let start = contiguous(memory, starts, lengths, &segments, count)?;
             return Ok((segments, start));
         }
@@ -446,11 +443,7 @@ fn contiguous(
     let few = few || count <= memory.limits.max_known_elements;
     let (least, greatest) = if few {
         let [starts, lengths] = memory.read_ints([starts, lengths], count)?;
-        let offsets = exclusive_sums(&lengths);
-        let filled = (0..count).filter(|i| lengths[*i] > 0);
-        let shifts: Vec<i64> = filled.map(|i| starts[i] - offsets[i]).collect();
-        let least = shifts.iter().min().copied().unwrap_or(0);
-        (least, shifts.iter().max().copied().unwrap_or(0))
+        shifts_of_filled(&starts, &lengths)
     } else {
         let offsets = Arg::Array(segments.offsets(memory)?, 0);
         let args = vec![number(count), starts.clone(), lengths.clone(), offsets];
@@ -459,15 +452,17 @@ fn contiguous(
     Ok(common_shift(least, greatest))
 }
 
-/// Returns the sum of the ints before each.
-fn exclusive_sums(ints: &[i64]) -> Vec<i64> {
-    let mut sum = 0i64;
-    let before = |int: &i64| {
-        let before = sum;
-        sum = sum.wrapping_add(*int);
-        before
-    };
-    ints.iter().map(before).collect()
+/// Returns the extremes of the distances of starts from the sums of the lengths before, of segments that are not
+/// empty; zero if all are.
+fn shifts_of_filled(starts: &[i64], lengths: &[i64]) -> (i64, i64) {
+    let (mut offset, mut extremes) = (0i64, None);
+    for (start, length) in starts.iter().zip(lengths).filter(|(_, length)| **length > 0) {
+        let shift = start - offset;
+        let (least, greatest) = extremes.unwrap_or((shift, shift));
+        extremes = Some((shift.min(least), shift.max(greatest)));
+        offset = offset.wrapping_add(*length);
+    }
+    extremes.unwrap_or((0, 0))
 }
 
 /// Returns the least and the greatest of `count` ints, if there are any.

@@ -124,7 +124,7 @@ pub(super) fn element_at(
     for field in fields(element) {
         match field {
             Field::Scalar => {
-                scalars.push((from_element(&rest[0], at), 1));
+                scalars.push(from_element(&rest[0], at));
                 rest = &rest[1..];
             }
             Field::Sequence(inner) => {
@@ -137,7 +137,7 @@ pub(super) fn element_at(
                 let row = match row.each_ref().map(|column| memory.known_int(column)) {
                     [Some(start), Some(length)] => Some([start, length]),
                     [None, _] | [_, None] => {
-                        scalars.extend(row.map(|column| (column, 1)));
+                        scalars.extend(row);
                         None
                     }
                 };
@@ -146,8 +146,7 @@ pub(super) fn element_at(
             }
         }
     }
-    let read = memory.read_all(&scalars)?;
-    let mut read = read.into_iter().map(|read| Arg::Scalar(read[0]));
+    let mut read = memory.read_firsts(&scalars)?.into_iter().map(Arg::Scalar);
     let mut next = || read.next().or_bug("every scalar is read");
     let (mut rest, mut known) = (sequence.columns, known.into_iter());
     let mut out = Vec::new();

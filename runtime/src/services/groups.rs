@@ -3,6 +3,7 @@
 //!
 //! ```text
 //! few elements         each is compared with all others
+//! some elements        one table, on the thread that asks
 //! ints, close to each other
 //!                      a table with a place for each int there may be
 //! few different ones   a table for each piece of the sequence, all of them put together, and then
@@ -34,6 +35,10 @@ const MAX_PARTITION_GROUPS: usize = 1 << 16;
 
 /// Up to so many elements are compared with each other, without a table.
 const MAX_COMPARED_ELEMENTS: usize = 16;
+
+/// Up to so many elements are grouped by one table on one thread: cutting them into pieces and joining what was
+/// found takes longer.
+const MAX_ONE_TABLE_ELEMENTS: usize = 1 << 12;
 
 /// The elements of each group for which several threads make a table for each piece, at least. With fewer, nearly every
 /// table has nearly all groups, and joining the tables takes longer than making one.
@@ -217,7 +222,7 @@ pub fn groups<E: Elements + ?Sized>(
     let mut found = found;
     let count = elements.count();
     assert!(found.last.len() == count && found.count.len() == count, "as much room as elements");
-    if E::CHEAP && count > MAX_COMPARED_ELEMENTS && ints::by_range(elements, &mut found, team)? {
+    if E::CHEAP && count > MAX_ONE_TABLE_ELEMENTS && ints::by_range(elements, &mut found, team)? {
         return Ok(());
     }
     groups_within(MAX_PARTITION_GROUPS, elements, found, team)
@@ -233,6 +238,10 @@ fn groups_within<E: Elements + ?Sized>(
     let count = elements.count();
     if count <= MAX_COMPARED_ELEMENTS && most > 0 {
         by_comparing(elements, 0, found);
+        return Ok(());
+    }
+    if count <= MAX_ONE_TABLE_ELEMENTS.min(most) {
+        PartTable::default().groups_of_few(elements, 0..count, found);
         return Ok(());
     }
     let expected = expected_groups(most, elements);
@@ -300,6 +309,12 @@ impl<E: Elements + ?Sized> PartTable<E> {
         if part.len() > MAX_PARTITION_GROUPS {
             return groups(&Consecutive { elements, range: part }, found, team);
         }
+        self.groups_of_few(elements, part, found);
+        Ok(())
+    }
+
+    /// As [`PartTable::groups`], for no more elements than a table has groups.
+    fn groups_of_few(&mut self, elements: &E, part: Range<usize>, found: Found<'_>) {
         let table = &mut self.0;
         table.clear(part.len().min(FIRST_GROUPS));
         for (number, place) in found.last.iter_mut().zip(0..) {
@@ -315,7 +330,6 @@ impl<E: Elements + ?Sized> PartTable<E> {
             last.write(i64::from(known.last));
             count.write(i64::from(known.count));
         }
-        Ok(())
     }
 }
 

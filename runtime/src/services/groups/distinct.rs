@@ -7,8 +7,9 @@ use super::super::sort::Team;
 use super::super::sort::radix::{Shared, pieces, poll};
 use super::ints::{self, ByRange};
 use super::{
-    Elements, Found, Joined, MAX_COMPARED_ELEMENTS, MAX_PARTITION_GROUPS, STRETCH, by_buckets,
-    by_comparing, expected_groups, pieces_will_do, tables,
+    Elements, FIRST_GROUPS, Found, Joined, MAX_COMPARED_ELEMENTS, MAX_ONE_TABLE_ELEMENTS,
+    MAX_PARTITION_GROUPS, STRETCH, Table, by_buckets, by_comparing, expected_groups,
+    pieces_will_do, tables,
 };
 use crate::fault::FaultCode;
 use std::mem::MaybeUninit;
@@ -55,6 +56,9 @@ pub(super) fn distinct_within<E: Elements + ?Sized>(
         // SAFETY: all were written.
         return Ok(unsafe { keep_last(&mut found) });
     }
+    if count <= MAX_ONE_TABLE_ELEMENTS.min(many) {
+        return Ok(by_one_table(elements, &mut found));
+    }
     if count <= MAX_ELEMENTS {
         if E::CHEAP
             && let Some(table) = ByRange::of(elements, team)?
@@ -84,6 +88,26 @@ pub(super) fn distinct_within<E: Elements + ?Sized>(
     by_buckets(elements, Found { last: &mut *found.last, count: &mut *found.count }, team)?;
     // SAFETY: all were written.
     Ok(unsafe { keep_last(&mut found) })
+}
+
+/// Finds the different ones among elements that one table holds. They are looked at from the last to the first:
+/// so each group begins with its last place, and the groups begin in descending order of those.
+fn by_one_table<E: Elements + ?Sized>(elements: &E, found: &mut Found<'_>) -> usize {
+    let count = elements.count();
+    let mut table: Table<E> = Table::new(count.min(FIRST_GROUPS));
+    for place in (0..count).rev() {
+        let number = table.number(&elements.key(place));
+        let group = &mut table.groups[number as usize];
+        if group.count == 0 {
+            group.last = place as u32;
+        }
+        group.count += 1;
+    }
+    for (at, group) in table.groups.iter().rev().enumerate() {
+        found.last[at].write(i64::from(group.last));
+        found.count[at].write(i64::from(group.count));
+    }
+    table.groups.len()
 }
 
 /// Keeps, of what was found out for each element, what is about the last ones.

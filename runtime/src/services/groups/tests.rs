@@ -146,6 +146,11 @@ fn texts_are_grouped_by_what_they_say() {
 fn who_is_stopped_stops() {
     let stop = AtomicBool::new(true);
     let (mut last, mut count) = (Vec::new(), Vec::new());
-    let done = groups_into(&[1i64; 100][..], &mut last, &mut count, &CallingThread(Some(&stop)));
+    let done = groups_into(
+        &[1i64; 2 * MAX_ONE_TABLE_ELEMENTS][..],
+        &mut last,
+        &mut count,
+        &CallingThread(Some(&stop)),
+    );
     assert_eq!(done, Err(FaultCode::Interrupted));
 }
