@@ -111,11 +111,12 @@ pub struct Taken {
 }
 
 /// The bytes that the elements of a chunk emit for an output.
+#[repr(C)]
 #[derive(Debug, Default)]
 pub struct Part {
-    /// The address in the output for the next element's bytes, if all elements emit as many and their number was
-    /// known before: nothing is kept here then.
-    pub place: Option<usize>,
+    /// The address in the output for the next element's bytes, if the lengths of all rows were known before the
+    /// launch: nothing is kept here then. 0 if they were not.
+    pub place: usize,
     /// An array that an element made: what is emitted first.
     pub taken: Option<Taken>,
     /// The bytes behind that.
@@ -129,10 +130,10 @@ impl Part {
     }
 }
 
-/// Offsets of the fields of [`Env`] that compiled code accesses, in bytes.
+/// Offsets of the fields of [`Env`] and [`Part`] that compiled code accesses, in bytes.
 #[allow(missing_docs, reason = "they have the names of the fields")]
 pub mod offset {
-    use super::{Bump, Env, offset_of};
+    use super::{Bump, Env, Part, offset_of};
     pub const NEXT: i32 = (offset_of!(Env, memory) + offset_of!(Bump, next)) as i32;
     pub const END: i32 = (offset_of!(Env, memory) + offset_of!(Bump, end)) as i32;
     pub const BASE: i32 = (offset_of!(Env, memory) + offset_of!(Bump, base)) as i32;
@@ -145,6 +146,8 @@ pub mod offset {
     pub const DETAILS: i32 = offset_of!(Env, details) as i32;
     pub const DETAIL: i32 = offset_of!(Env, detail) as i32;
     pub const TEXT: i32 = offset_of!(Env, text) as i32;
+    pub const EMITTED: i32 = offset_of!(Env, emitted) as i32;
+    pub const PLACE: i32 = offset_of!(Part, place) as i32;
     pub const RESULT: i32 = offset_of!(Env, result) as i32;
     pub const TEXT_LENGTH: i32 = offset_of!(Env, text_length) as i32;
 }

@@ -68,14 +68,16 @@ pub unsafe extern "C" fn emit(env: *mut Env, output: i64, from: *const u8, bytes
     // seen that there is such an output.
     let part = unsafe { &mut *env.emitted.add(output as usize) };
     let bytes = bytes.max(0) as usize;
-    if let Some(place) = &mut part.place {
-        // SAFETY: the launcher allocated as many bytes for each element as all of them emit, and the place moves
-        // on with each; the source belongs to an array of the work item or the runtime, never to the output. The
-        // launcher keeps the output until the launch is over.
-        unsafe {
-            std::ptr::copy_nonoverlapping(from, *place as *mut u8, bytes);
+    if part.place != 0 {
+        let place = part.place as *mut u8;
+        // Code makes an array there if it is known to emit it.
+        if !std::ptr::eq(place, from) {
+            // SAFETY: the launcher allocated as many bytes as all elements emit, and the place moves on with each;
+            // any other source belongs to an array of the work item or the runtime, never to the output. The
+            // launcher keeps the output until the launch is over.
+            unsafe { std::ptr::copy_nonoverlapping(from, place, bytes) };
         }
-        *place += bytes;
+        part.place += bytes;
         return Status::Done as i32;
     }
     if env.emits_last && part.len() == 0 {

@@ -2,6 +2,7 @@
 //! one for each pass of each kernel.
 
 use super::MIN_STACK_BYTES;
+use super::emitted;
 use super::emitter::{Exit, FunctionEmitter, clif_value};
 use super::kernel::KernelBuilder;
 use super::machine::{self, Machine, VECTOR_BYTES};
@@ -196,6 +197,9 @@ impl<'a, 'j> Assembler<'a, 'j> {
         let exit = Exit::Function(Vec::new());
         let (mut c, params) = FunctionEmitter::new(b, unit, &refs, &kernel.types, exit);
         c.vector_bytes = vector_bytes;
+        if phase == Phase::Final {
+            c.emitted = emitted::allocations(kernel);
+        }
         let allocates = kir::facts::kernel_facts(kernel, unit.facts).allocates;
         let (chunk, tag) = (params[2], params[2]);
         let mut builder = KernelBuilder { c, kernel, allocates, chunk, tag, group_elements: 1 };

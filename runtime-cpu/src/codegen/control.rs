@@ -2,7 +2,7 @@
 
 use super::cold::ColdCall;
 use super::emitter::{FunctionEmitter, flags};
-use crate::abi::{Status, offset};
+use crate::abi::{Part, Status, offset};
 use crate::services::{self, Address};
 use crate::{arena, callbacks};
 use cranelift_codegen::ir::condcodes::IntCC;
@@ -56,7 +56,10 @@ impl<'a> FunctionEmitter<'a, '_> {
             Op::Alloc(ty, length) => {
                 let array = Provenance::Allocated(inst.results[0], self.loops);
                 self.provenance.insert(inst.results[0], array);
-                self.alloc(*ty, self.get(*length))
+                match self.emitted.get(&inst.results[0]) {
+                    Some(output) => self.alloc_in_output(*output, *ty, self.get(*length)),
+                    None => self.alloc(*ty, self.get(*length)),
+                }
             }
             Op::Load { array, index } => {
                 self.load(self.get(*array), self.get(*index), self.element_ty(*array))
@@ -119,6 +122,21 @@ impl<'a> FunctionEmitter<'a, '_> {
         let dead = self.b.create_block();
         self.b.set_cold_block(dead);
         self.b.switch_to_block(dead);
+    }
+
+    /// Emits an allocation in an output, where the row of the work item goes, if that place is known.
+    fn alloc_in_output(&mut self, output: u32, ty: Ty, length: ir::Value) -> ir::Value {
+        let parts = self.env_load(types::I64, offset::EMITTED);
+        let at = output as i32 * size_of::<Part>() as i32 + offset::PLACE;
+        let place = self.b.ins().load(types::I64, flags(), parts, at);
+        let unknown = self.b.create_block();
+        let done = self.block_with([types::I64]);
+        self.b.ins().brif(place, done, &[place.into()], unknown, &[]);
+        self.b.switch_to_block(unknown);
+        let allocated = self.alloc(ty, length);
+        self.jump(done, &[allocated]);
+        self.b.switch_to_block(done);
+        self.b.block_params(done)[0]
     }
 
     /// Emits an allocation: moves a pointer if there is room, else calls the runtime.

@@ -95,6 +95,8 @@ pub struct FunctionEmitter<'a, 'f> {
     pub product: Option<Product>,
     /// For each mark, the slot with the top of the memory at the last attempt to compact to it.
     pub attempts: FxHashMap<kir::Value, ir::StackSlot>,
+    /// The allocations of arrays that are made in an output where that is possible, with its number.
+    pub emitted: FxHashMap<kir::Value, u32>,
     /// The address of the environment.
     pub env: ir::Value,
     /// The address of the interrupt flag.
@@ -143,6 +145,7 @@ impl<'a, 'f> FunctionEmitter<'a, 'f> {
             constants: FxHashMap::default(),
             provenance: FxHashMap::default(),
             attempts: FxHashMap::default(),
+            emitted: FxHashMap::default(),
             env: params[0],
             interrupt: params[0],
             depth: params[0],

@@ -11,6 +11,7 @@
 //! assemble          a machine function for each function and for each pass of a kernel
 //!   phases          the passes of a kernel, and the part of each sink in each
 //!   kernel          the loops of a pass over segments and elements
+//!   emitted         the lengths of rows that are emitted, and arrays made where they end up
 //!   cold            rare calls of the runtime, which change no register
 //!   emitter, control, scalar, sinks, rows     code for one element at a time
 //!   vector          code for several elements, or iterations of a loop, at a time
@@ -21,6 +22,7 @@
 mod assemble;
 mod cold;
 mod control;
+pub mod emitted;
 mod emitter;
 mod kernel;
 pub mod machine;
@@ -39,6 +41,7 @@ use crate::services::{self, Address};
 use crate::workers::Workers;
 use assemble::Assembler;
 use cranelift_jit::{JITBuilder, JITModule};
+use emitted::{RowLength, row_lengths};
 use machine::Machine;
 use nesl_runtime::kir::common_subexpressions::eliminate_common_subexpressions;
 use nesl_runtime::kir::early_exit::add_early_exits;
@@ -91,6 +94,8 @@ pub struct KernelCode {
     pub scatters: bool,
     /// True if the code calls services that use all threads, if there is one chunk.
     pub calls_services: bool,
+    /// For each output, the length of the rows that work items emit for it, if it is known before a launch.
+    pub row_lengths: Vec<Option<RowLength>>,
     /// The number of elements that are best executed together; chunks are multiples of it.
     pub group_elements: usize,
     /// The times of its launches with the help of other threads and without.
@@ -183,6 +188,7 @@ fn compile_here(
         let checks = passes.checks.into_iter().map(entry).collect();
         KernelCode {
             group_elements: passes.group_elements,
+            row_lengths: row_lengths(&module, kernel),
             ..describe(kernel, &facts, phases, checks)
         }
     });
@@ -210,6 +216,7 @@ fn describe(
         divides_freely: !sinks().any(|sink| combines_floats(kernel, sink)),
         phases,
         checks,
+        row_lengths: Vec::new(),
         group_elements: 1,
         pace: Pace::default(),
         kernel: kernel.clone(),

@@ -409,6 +409,7 @@ fn emits(cases: &mut Vec<Case>, shape: &Shape) {
         let case = shape.case("emit rows of one length", &params, &[Ty::I32], body);
         cases.push(case.i64(length).out(vec![length; points]).output(expected));
     }
+    emits_rows_of_known_lengths(cases, shape);
     // Nobody emits anything; the parts begin behind the end of an array.
     let body = "  v20: i64 = const 0\n  emit v20 columns v10 -> #0 lengths v11\n";
     let params = ["v10: [i32]".to_string(), "v11: [i64]".to_string()];
@@ -416,6 +417,49 @@ fn emits(cases: &mut Vec<Case>, shape: &Shape) {
     cases.push(case.array([7i32]).out(vec![0i64; points]).output(Vec::<i32>::new()));
     emits_with_others(cases, shape);
     emits_in_stages(cases, shape);
+}
+
+/// Rows whose lengths are an argument: a half of them is new, the others are parts of an array. A second column is
+/// new in all.
+fn emits_rows_of_known_lengths(cases: &mut Vec<Case>, shape: &Shape) {
+    let body = "  v20: i64 = load v10[v2]
+  v21: i64 = const 2
+  v22: i64 = rem v2, v21
+  v23: i64 = const 1
+  v24: bool = eq v22, v23
+  v25: i64 = const 0
+  v30: [f64], v31: i64 = if v24 {
+    v32: [f64] = alloc v20
+    for v33 < v20 {
+      v34: i64 = sub v2, v33
+      v35: f64 = convert v34
+      store v32[v33] = v35
+    }
+    yield v32, v25
+  } else {
+    yield v12, v23
+  }
+  v36: [f64] = slice v30[v31..]
+  v40: [i32] = alloc v20
+  for v41 < v20 {
+    v42: i64 = add v2, v41
+    v43: i32 = convert v42
+    store v40[v41] = v43
+  }
+  emit v20 columns v36 -> #0, v40 -> #1 lengths v11
+";
+    let points = shape.points() as i64;
+    let lengths: Vec<i64> = (0..points).map(|k| (k * 7 + 3) % 6).collect();
+    let pool = [9.0, 8.0, 7.0, 6.0, 5.0, 4.0, 3.0];
+    let rows = || lengths.iter().zip(0..).flat_map(|(n, k)| (0..*n).map(move |j| (k, j)));
+    let element =
+        |(k, j): (i64, i64)| if k % 2 == 1 { (k - j) as f64 } else { pool[1 + j as usize] };
+    let floats: Vec<f64> = rows().map(element).collect();
+    let sums: Vec<i32> = rows().map(|(k, j)| (k + j) as i32).collect();
+    let params = ["v10: [i64]".to_string(), "v11: [i64]".to_string(), "v12: [f64]".to_string()];
+    let case = shape.case("emit rows of known lengths", &params, &[Ty::F64, Ty::I32], body);
+    let case = case.array(lengths.clone()).out(lengths.clone()).array(pool);
+    cases.push(case.output(floats).output(sums));
 }
 
 /// Parts of lengths that the arguments determine, most of them empty and some long, beside other
