@@ -534,7 +534,11 @@ impl<'w, 'a> Walk<'w, 'a> {
     fn update(&mut self, binding: &'a Let, op: SeqOp, args: &'a [Atom]) -> Vec<Origins> {
         let known = args[0].variable().and_then(|var| self.variables.get(&var));
         let of = known.map(|(all, _)| all[0].clone()).unwrap_or_default();
-        let others = self.atoms_read(&args[1..]);
+        let mut others = self.atoms_read(&args[1..]);
+        if op == SeqOp::Scatter {
+            // All writes are computed and stored before the first is done.
+            others.retain(|writes| !writes.delayed);
+        }
         let is_row = self.is_taken(&of);
         let fits = op != SeqOp::Append || !is_row;
         let mut result = self.derived(binding);
