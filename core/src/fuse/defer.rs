@@ -1,4 +1,5 @@
-//! The end of the last sub-pass: a kernel whose values only one version reads is executed in that version.
+//! The end of the last sub-pass: a kernel whose values only one version, or one side of a conditional, reads is
+//! executed there.
 //!
 //! The sequential version of a value computes the cheap values that it needs by itself. What the flattened version reads
 //! was then stored for nothing where the sequential version is chosen:
@@ -11,6 +12,8 @@
 //!   kernel 2 over s2 stores x { … p … }               kernel 2 over s2 stores x { … p … }
 //! }                                                 }
 //! ```
+//!
+//! In the same way, what one side of a conditional reads is not computed where the other one is taken.
 
 use crate::base::with_stack;
 use crate::flat::{Block, IndexSpace, Kernel, Let, Op, Step};
@@ -18,17 +21,20 @@ use crate::ir::product::MatrixRows;
 use crate::ir::{Atom, Var};
 use rustc_hash::FxHashSet;
 
-/// Moves the kernels of a block, and of those inside, to the flattened versions that alone read their values.
+/// Moves the kernels of a block, and of those inside, to the flattened versions and the sides that alone read their
+/// values.
 pub(super) fn defer(block: &mut Block, spaces: &[IndexSpace]) {
     with_stack(|| {
         for at in (0..block.steps.len()).rev() {
             if let Step::Kernel(kernel) = &block.steps[at]
-                && let Some(reader) = only_reader(block, at, kernel, spaces)
+                && let Some((reader, number)) = only_reader(block, at, kernel, spaces)
             {
                 let kernel = block.steps.remove(at);
                 // What stood behind the kernel has moved up.
-                if let Some(flattened) = flattened_mut(&mut block.steps[reader - 1]) {
-                    flattened.steps.insert(0, kernel);
+                if let Step::Let(binding) = &mut block.steps[reader - 1]
+                    && let Some(inner) = binding.op.blocks_mut().nth(number)
+                {
+                    inner.steps.insert(0, kernel);
                 }
             }
         }
@@ -40,19 +46,24 @@ pub(super) fn defer(block: &mut Block, spaces: &[IndexSpace]) {
     });
 }
 
-fn flattened_mut(step: &mut Step) -> Option<&mut Block> {
-    match step {
-        Step::Let(binding) => match &mut binding.op {
-            Op::Versions { flattened, .. } => Some(flattened),
-            _ => None,
-        },
-        Step::Space(_) | Step::Kernel(_) => None,
+/// Returns true if kernels are moved into a block of a step: into the flattened version of a value, and into both
+/// sides of a conditional. Sequential code computes the cheap values that it needs by itself.
+fn takes_kernels(op: &Op, inner: &Block) -> bool {
+    match op {
+        Op::Versions { flattened, .. } => std::ptr::eq(flattened, inner),
+        Op::Branch { .. } => true,
+        _ => false,
     }
 }
 
-/// Returns the step whose flattened version alone reads what a kernel stores, if there is one. A kernel that may fault
-/// has none, since it has to be executed whatever version is chosen.
-fn only_reader(block: &Block, at: usize, kernel: &Kernel, spaces: &[IndexSpace]) -> Option<usize> {
+/// Returns the step, and the number of the block inside it, that alone reads what a kernel stores, if there is one. A
+/// kernel that may fault has none, since it has to be executed whatever version or side is chosen.
+fn only_reader(
+    block: &Block,
+    at: usize,
+    kernel: &Kernel,
+    spaces: &[IndexSpace],
+) -> Option<(usize, usize)> {
     if !kernel.masks.is_empty() || kernel.lets.iter().any(|binding| binding.may_fault()) {
         return None;
     }
@@ -61,18 +72,23 @@ fn only_reader(block: &Block, at: usize, kernel: &Kernel, spaces: &[IndexSpace])
     let none = FxHashSet::default;
     let mut reader = None;
     for (place, step) in block.steps.iter().enumerate().skip(at + 1) {
-        let (in_flattened, elsewhere) = match step {
-            Step::Let(Let { op: op @ Op::Versions { sequential, flattened, .. }, .. }) => (
-                reads.of_block(flattened, &mut none()),
-                reads.of_operands(op, &none()) || reads.of_block(sequential, &mut none()),
-            ),
-            step => (false, reads.of_step(step, &mut none())),
+        let Step::Let(Let { op, .. }) = step else {
+            if reads.of_step(step, &mut none()) {
+                return None;
+            }
+            continue;
         };
-        if elsewhere || in_flattened && reader.is_some() {
+        if reads.of_operands(op, &none()) {
             return None;
         }
-        if in_flattened {
-            reader = Some(place);
+        for (number, inner) in op.blocks().enumerate() {
+            if !reads.of_block(inner, &mut none()) {
+                continue;
+            }
+            if reader.is_some() || !takes_kernels(op, inner) {
+                return None;
+            }
+            reader = Some((place, number));
         }
     }
     let is_result = block.result.variable().is_some_and(|var| stored.contains(&var));
