@@ -44,6 +44,25 @@ const PROGRAMS: &[Program] = &[
         "sum(go(dist(0, n), 0))",
     ),
     (
+        "a range of writes",
+        "function go(a, i) : ([int], int) -> [int] =
+           if i + 4 >= #a then a else go(a <- {(j, i) : j in [i:i + 4]}, i + 1);",
+        "sum(go(dist(0, n), 0))",
+    ),
+    (
+        "writes of what was read",
+        "function go(a, i) : ([int], int) -> [int] =
+           if i + 4 >= #a then a
+           else go(a <- {(j, min(a[j], a[j + 1]) + 1) : j in [i:i + 4]}, i + 1);",
+        "sum(go([0:n], 0))",
+    ),
+    (
+        "writes counted from the end",
+        "function go(a, i) : ([int], int) -> [int] =
+           if i + 4 >= #a then a else go(a <- {(#a - 1 - j, i) : j in [i:i + 4]}, i + 1);",
+        "sum(go(dist(0, n), 0))",
+    ),
+    (
         "several writes",
         "function go(a, i) : ([int], int) -> [int] =
            if i == #a then a else go(a <- [(i, a[i - 1]), (i - 1, a[i])], i + 1);",
@@ -429,8 +448,11 @@ fn loops_cost_what_they_write() {
         work per turn                 sequential   flattened      chosen
         rep                                   30          11          30
         rep of what was read                  43          11          43
-        write                                 37          11          37
-        several writes                        57          10          57
+        write                                 37          17          37
+        a range of writes                     82          39          82
+        writes of what was read              149         134         149
+        writes counted from the end           94          51          94
+        several writes                        57          22          57
         snoc                                  27           4          28
         append a list                         41        1544          42
         a stack                               33           0          33

@@ -115,7 +115,7 @@ fn programs_of_the_benchmarks() {
         kmeans-30                 16        20         0         7         5    168067     16703    202336         0
         primes                    24        24         0        10         9       453      2540     17293         0
         hotspot                   40        40         0         1         0     44378      6437     77999         0
-        bfs                      105       125         0        44        43     15884      4735     31550         0
+        bfs                       90       110         0        34        33     15235      4425     28454         0
         word-count                 5         6         0         3         2      6270      4798     38257         0
         quicksort                307       307         1        61        64     24743     19949    161691         1
         quickhull                 87        92         1        34        39     18184      3700    105732         1
@@ -166,11 +166,11 @@ fn programs_of_the_examples() {
         example              kernels   entries    on cpu    drains     reads  load KiB store KiB   k instr   refused
         barnes_hut                26        34         1        11        19      4302      2501     15806         1
         batcher                   64        65        10        18        26       185       131      4198        10
-        bfs                       43        49         3        19        21        36        22      3903         3
+        bfs                       41        47         3        17        19        35        22      3882         3
         black_scholes              2         3         0         2         0         0         0        98         0
         closest_pair              20        20         2         9        15      5199      3779      9667         2
         collatz                    5         5         1         4         2        30        25      5475         1
-        components               346       403         0        74        68     29512     10099     34201         0
+        components               419       483         2       110       114      8180      2672     30019         2
         dot_product                3         3         0         3         2        66         8      8346         0
         edit_distance             31        45         0        19         1       864       604      2207         0
         fft                       49        49         3         9        14        78        54       755         1
@@ -216,6 +216,8 @@ fn programs_of_the_examples() {
         closest_pair: closest kernel 15: recursive functions
         closest_pair: closest kernel 22: recursive functions
         collatz: game kernel 4: recursive functions
+        components: settle kernel 20: the collective operation `store`
+        components: settle kernel 60: the collective operation `store`
         fft: fft kernel 13: recursive functions
         integration: integrate kernel 6: recursive functions
         integration: integrate kernel 7: recursive functions

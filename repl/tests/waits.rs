@@ -68,7 +68,7 @@ fn programs_of_the_benchmarks() {
         kmeans-30                16        6        5        0        7
         primes                   24       10        9        1        4
         hotspot                  40        1        0        0        2
-        bfs                     105       44       43        3        6
+        bfs                      90       34       33        3        6
         word-count                5        3        2        0        4
         quicksort               308       61       59        1       11
         quickhull                88       34       30        4       18

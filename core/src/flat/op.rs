@@ -147,7 +147,7 @@ pub enum Op {
     /// faults [`FaultCode::Scatter`] out of bounds. The result overwrites the sequence in~index if
     /// nothing else uses that.
     Scatter {
-        /// The sequence, in the step's index space. Its elements contain no sequences.
+        /// The sequence, in the step's index space or around it. Its elements contain no sequences.
         of: Var,
         /// The index that is written, in `from` or around it.
         index: Atom,

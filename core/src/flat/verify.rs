@@ -199,9 +199,6 @@ impl Checker<'_, '_> {
                 if *from == space || !is_within(self.spaces(), *from, space) {
                     self.report(format!("{what}: {from} is not inside of {space}"));
                 }
-                if self.vars.get(of).is_some_and(|home| *home != space) {
-                    self.report(format!("{what}: v{} does not live in {space}", of.0));
-                }
                 if binding.ty.element().is_none_or(Ty::has_sequence) {
                     self.report(format!("{what}: its elements are not written one by one"));
                 }

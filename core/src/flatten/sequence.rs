@@ -85,7 +85,7 @@ impl Flattener<'_> {
                 self.define(var, op, ty, space, site);
             }
             (SeqOp::Scatter, [Atom::Var(of), Atom::Var(writes)])
-                if self.env[of].0 == space && !ty.element().is_none_or(Ty::has_sequence) =>
+                if !ty.element().is_none_or(Ty::has_sequence) =>
             {
                 self.scatter(binding, *of, *writes, space);
             }

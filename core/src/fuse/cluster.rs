@@ -210,7 +210,10 @@ impl Clustering<'_, '_> {
                     !stands_alone(first) || is_half_of(&binding, first)
                 }))
         };
-        let first = if inside { from } else { from + 1 };
+        let mut first = if inside { from } else { from + 1 };
+        if let Op::Scatter { of, .. } = binding.op {
+            first = first.max(self.behind_reads(of));
+        }
         let found = (first..self.steps.len()).rev().find(|at| joins(&self.steps[*at]));
         // Sequential code that makes arrays begins a kernel: its results may have any shape.
         let found = found.filter(|_| self.state.fuel > 0 && !makes_arrays(&binding));
@@ -320,6 +323,24 @@ impl Clustering<'_, '_> {
             return;
         }
         self.store_read(var);
+    }
+
+    /// Returns the first place behind all steps that use a sequence which is overwritten, other than element
+    /// by element. A kernel that reads it elsewhere, too, would have to write to a copy.
+    fn behind_reads(&self, of: Var) -> usize {
+        let reads = |binding: &Let| {
+            let mut found = false;
+            if !matches!(binding.op, Op::Element { .. }) {
+                binding.op.each_use(&mut |var| found |= var == of);
+            }
+            found
+        };
+        let uses = |step: &Step| match step {
+            Step::Space(_) => false,
+            Step::Let(binding) => reads(binding),
+            Step::Kernel(kernel) => kernel.lets.iter().any(reads),
+        };
+        self.steps.iter().rposition(uses).map_or(0, |at| at + 1)
     }
 
     /// Adds a step outside of kernels.

@@ -192,11 +192,39 @@ impl<'p> Schedule<'p> {
         match placement(kernel, frame.extent(kernel.space).single) {
             Placement::HostSteps => run_host_steps(&self.launcher, frame, kernel),
             Placement::ArrayOperation(operation) => self.array_operation(frame, kernel, operation),
-            Placement::Launch => match self.rows_beside(frame, kernel)? {
-                Some(parts) => self.kernel_in_parts(frame, kernel, parts),
-                None => self.launcher.launch_own(frame, kernel),
-            },
+            Placement::Launch => {
+                let targets = self.broadcast_targets(frame, kernel)?;
+                match self.rows_beside(frame, kernel)? {
+                    Some(parts) => self.kernel_in_parts(frame, kernel, parts)?,
+                    None => self.launcher.launch_own(frame, kernel)?,
+                }
+                for (var, space) in targets {
+                    frame.take(var, space);
+                }
+                Ok(())
+            }
         }
+    }
+
+    /// Broadcasts the sequences of outer index spaces that a kernel writes to at many elements: each element
+    /// has one of its own. Returns those that are new in the frame.
+    fn broadcast_targets(
+        &self,
+        frame: &mut CallFrame<'p>,
+        kernel: &'p Kernel,
+    ) -> RunResult<Vec<(Var, SpaceId)>> {
+        let mut new = Vec::new();
+        for binding in &kernel.lets {
+            let Op::Scatter { of, .. } = binding.op else { continue };
+            let space = binding.space;
+            if frame.extent(space).single || frame.holds(of, space) {
+                continue;
+            }
+            let value = value_in(&self.launcher, frame, Atom::Var(of), space)?;
+            frame.bind(of, space, value);
+            new.push((of, space));
+        }
+        Ok(new)
     }
 
     /// Returns the parts of a kernel that copies whole rows beside other steps, if those are too long for a

@@ -52,16 +52,17 @@ pub(super) fn arguments(
                 args.push(arrays::fill(memory, combine.neutral(*ty), size)?);
             }
             KernelParam::One(ty) => args.push(Arg::Array(memory.alloc(*ty, 1)?, 0)),
-            KernelParam::Own(var) => {
-                let parts = frame.value_at_home(*var).parts.len();
-                overwritten.push((args.len(), *var));
+            KernelParam::Own(var, space) => {
+                let descriptor = if frame.extent(*space).single { 1 } else { 3 };
+                let parts = descriptor + pool(frame, *var).len();
+                overwritten.push((args.len(), *var, *space));
                 args.extend(std::iter::repeat_n(number(0), parts));
             }
         }
     }
-    for (n, (at, var)) in overwritten.iter().enumerate() {
-        let again = overwritten[n + 1..].iter().any(|(_, other)| other == var);
-        let parts = writable_sequence(memory, frame, *var, !again)?;
+    for (n, (at, var, space)) in overwritten.iter().enumerate() {
+        let again = overwritten[n + 1..].iter().any(|(_, other, _)| other == var);
+        let parts = writable_sequence(memory, frame, (*var, *space), !again)?;
         args.splice(*at..*at + parts.len(), parts);
     }
     Ok(args)
@@ -101,18 +102,18 @@ fn table_size(
     Ok(arrays::int(&size.parts[0]).max(0) as usize)
 }
 
-/// Returns the parts of a sequence in arrays that a kernel may write to: its own if this is their
-/// `last` use, and copies otherwise.
+/// Returns the parts of a sequence, as it is seen from an index space, in arrays that a kernel may write to:
+/// its own if this is their `last` use, and copies otherwise.
 fn writable_sequence(
     memory: &Memory<'_>,
     frame: &mut CallFrame<'_>,
-    var: Var,
+    (var, space): (Var, SpaceId),
     last: bool,
 ) -> RunResult<Vec<Arg>> {
     let (home, element) = (frame.home(var), frame.element_ty(var));
-    let last = last && frame.is_last_use(var, home);
-    let value = frame.take(var, home).or_bug("a value is computed before it is used");
-    if frame.extent(home).single {
+    if frame.extent(space).single {
+        let last = last && frame.is_last_use(var, home);
+        let value = frame.take(var, home).or_bug("a value is computed before it is used");
         let mut parts = value.parts.clone();
         match Rc::try_unwrap(value) {
             Ok(_) if last => {}
@@ -125,16 +126,17 @@ fn writable_sequence(
         }
         return Ok(parts);
     }
+    let value = frame.value_in(memory, Atom::Var(var), space);
+    let value = value.or_bug("a sequence to be overwritten is broadcast before the launch");
     let [starts, lengths, _, pool @ ..] = &value.parts[..] else {
         bug!("sequences at many elements have a descriptor")
     };
     let segments = match &value.tiles {
         Some(tiles) => tiles.clone(),
-        None => Segments::of_lengths(memory, frame.extent(home).count, lengths.clone())?,
+        None => Segments::of_lengths(memory, frame.extent(space).count, lengths.clone())?,
     };
     let offsets = Arg::Array(segments.offsets(memory)?, 0);
     let pool = gather_segments(memory, &segments, starts, pool, element)?;
     let descriptor = [offsets, lengths.clone(), number(segments.total)];
-    frame.bind(var, home, value);
     Ok(descriptor.into_iter().chain(pool).collect())
 }

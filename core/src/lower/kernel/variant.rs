@@ -69,10 +69,10 @@ pub enum KernelParam {
     /// An array of this length, filled with the neutral element of an operator, which the kernel
     /// updates.
     Table(Atom, kir::Combine, kir::Ty),
-    /// The parts of a sequence, as for [`KernelParam::Value`], in arrays that the kernel
-    /// overwrites: those of the sequence if this is their last use, or else copies. In an index
-    /// space with many elements, the sequences are contiguous.
-    Own(Var),
+    /// The parts of a sequence as it is seen from an index space, in arrays that the kernel overwrites:
+    /// those of the sequence if this is their last use, or else copies. In an index space with many
+    /// elements, the sequences are contiguous.
+    Own(Var, SpaceId),
 }
 
 /// A value that a kernel stores, and the location of its parts.

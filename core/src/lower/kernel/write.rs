@@ -90,7 +90,7 @@ impl<'a> KernelLowering<'a> {
         self.builder.body = std::mem::take(&mut self.code.body);
         let params: Vec<Value> = types.iter().map(|ty| self.kir_param(*ty)).collect();
         self.code.body = std::mem::take(&mut self.builder.body);
-        self.params.push(KernelParam::Own(of));
+        self.params.push(KernelParam::Own(of, binding.space));
         let parts = (first..).zip(&types).map(|(at, ty)| match ty {
             ValueTy::Array(_) => ResultPart::Array(at),
             ValueTy::Scalar(_) | ValueTy::Mark => ResultPart::Same(at),
