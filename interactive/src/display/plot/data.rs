@@ -63,7 +63,12 @@ pub(super) fn points(kind: Kind, shown: &Shown, stop: &AtomicBool) -> Result<Cha
     note_not_finite(not_finite, &mut chart.notes);
     let total: usize = chart.series.iter().map(|series| series.points.len()).sum();
     if total == 0 {
-        return Err("there is no point to plot".to_owned());
+        return Err(match not_finite {
+            0 => "there is no point to plot".to_owned(),
+            _ => format!(
+                "there is no point to plot: no number is finite and at most {MAX_MAGNITUDE:e} in size"
+            ),
+        });
     }
     let mark = if kind == Kind::Line { Mark::Line } else { Mark::Point };
     let most = MAX_POINTS / chart.series.len().max(1);

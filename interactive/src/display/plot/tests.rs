@@ -193,7 +193,10 @@ fn other_values_are_refused() {
     assert_eq!(refused(Kind::HeatMap, "drop([[1]], 1)"), "there is no row to show");
     assert_eq!(refused(Kind::HeatMap, "[[0.0 / 0.0]]"), "there is no finite number to show");
     assert_eq!(refused(Kind::Line, "drop([1], 1)"), "there is no point to plot");
-    assert_eq!(refused(Kind::Line, "[1.0 / 0.0]"), "there is no point to plot");
+    for beyond in ["[1.0 / 0.0]", "[1e308, -1e308]"] {
+        let why = "there is no point to plot: no number is finite and at most 1e300 in size";
+        assert_eq!(refused(Kind::Line, beyond), why);
+    }
     assert_eq!(refused(Kind::Histogram, "[0.0 / 0.0]"), "there is no number to count");
 }
 
