@@ -1,5 +1,5 @@
-//! The end of the last sub-pass: a kernel whose values only one version, or one side of a conditional, reads is
-//! executed there.
+//! The end of the last sub-pass: a kernel is executed in the version, or in the side of a conditional, that alone
+//! reads its values.
 //!
 //! The sequential version of a value computes the cheap values that it needs by itself. What the flattened version reads
 //! was then stored for nothing where the sequential version is chosen:
@@ -21,8 +21,8 @@ use crate::ir::product::MatrixRows;
 use crate::ir::{Atom, Var};
 use rustc_hash::FxHashSet;
 
-/// Moves the kernels of a block, and of those inside, to the flattened versions and the sides that alone read their
-/// values.
+/// Moves the kernels of a block, and of the blocks inside it, to the flattened versions and to the sides of
+/// conditionals that alone read their values.
 pub(super) fn defer(block: &mut Block, spaces: &[IndexSpace]) {
     with_stack(|| {
         for at in (0..block.steps.len()).rev() {

@@ -57,8 +57,8 @@ impl Memory<'_> {
         lower::columns(element, self.precision).iter().map(column).collect()
     }
 
-    /// Reads the first elements of columns, so many of each, with one wait for all of them; returns their
-    /// bytes.
+    /// Reads the first elements of columns, so many of each, with one wait for all of them. Returns the bytes
+    /// of each column.
     pub(super) fn read_all(&self, wanted: &[(Arg, usize)]) -> Stepped<Vec<Vec<u8>>> {
         let bytes_of = |(column, count): &(Arg, usize)| vec![0; count * array(column).ty().size()];
         let mut bytes: Vec<Vec<u8>> = wanted.iter().map(bytes_of).collect();

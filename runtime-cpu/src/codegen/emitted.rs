@@ -60,18 +60,25 @@ impl Uniform {
     }
 }
 
-/// Returns for each output of a kernel the length of the rows that are emitted for it, if it is known before the
-/// launch.
-pub fn row_lengths(module: &Module, kernel: &Kernel) -> Vec<Option<RowLength>> {
-    let mut known = vec![None; kernel.outputs.len()];
+/// Rows of which the lengths are known before a launch.
+#[derive(Clone, Debug)]
+pub struct KnownRows {
+    /// The length of each row.
+    pub length: RowLength,
+    /// The numbers of the outputs that rows of these lengths are emitted for.
+    pub outputs: Vec<usize>,
+}
+
+/// Returns the rows that a kernel emits and whose lengths are known before the launch.
+pub fn known_rows(module: &Module, kernel: &Kernel) -> Vec<KnownRows> {
     if !matches!(kernel.space, Space::Flat { .. }) {
-        return known;
+        return Vec::new();
     }
-    for (columns, length) in emits(kernel) {
-        let row = row_length(module, kernel, length);
-        columns.iter().for_each(|(_, output)| known[output.0 as usize] = row.clone());
-    }
-    known
+    let rows = emits(kernel).filter_map(|(columns, length)| {
+        let outputs = columns.iter().map(|(_, output)| output.0 as usize).collect();
+        Some(KnownRows { length: row_length(module, kernel, length)?, outputs })
+    });
+    rows.collect()
 }
 
 fn row_length(module: &Module, kernel: &Kernel, length: Value) -> Option<RowLength> {

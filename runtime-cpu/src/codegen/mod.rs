@@ -41,7 +41,7 @@ use crate::services::{self, Address};
 use crate::workers::Workers;
 use assemble::Assembler;
 use cranelift_jit::{JITBuilder, JITModule};
-use emitted::{RowLength, row_lengths};
+use emitted::{KnownRows, known_rows};
 use machine::Machine;
 use nesl_runtime::kir::common_subexpressions::eliminate_common_subexpressions;
 use nesl_runtime::kir::early_exit::add_early_exits;
@@ -94,8 +94,8 @@ pub struct KernelCode {
     pub scatters: bool,
     /// True if the code calls services that use all threads, if there is one chunk.
     pub calls_services: bool,
-    /// For each output, the length of the rows that work items emit for it, if it is known before a launch.
-    pub row_lengths: Vec<Option<RowLength>>,
+    /// The rows that work items emit and whose lengths are known before a launch.
+    pub known_rows: Vec<KnownRows>,
     /// The number of elements that are best executed together; chunks are multiples of it.
     pub group_elements: usize,
     /// The times of its launches with the help of other threads and without.
@@ -188,7 +188,7 @@ fn compile_here(
         let checks = passes.checks.into_iter().map(entry).collect();
         KernelCode {
             group_elements: passes.group_elements,
-            row_lengths: row_lengths(&module, kernel),
+            known_rows: known_rows(&module, kernel),
             ..describe(kernel, &facts, phases, checks)
         }
     });
@@ -216,7 +216,7 @@ fn describe(
         divides_freely: !sinks().any(|sink| combines_floats(kernel, sink)),
         phases,
         checks,
-        row_lengths: Vec::new(),
+        known_rows: Vec::new(),
         group_elements: 1,
         pace: Pace::default(),
         kernel: kernel.clone(),

@@ -4,6 +4,7 @@
 mod bits;
 mod combine_partials;
 mod execute;
+mod place_rows;
 mod plan;
 
 pub use plan::MIN_CHUNK_OPERATIONS;
@@ -12,14 +13,14 @@ use crate::abi::chunk::{HEADER, SLOTS, TAG};
 use crate::abi::{Part, Taken};
 use crate::buffer::{alloc, block, internal_failure};
 use crate::codegen::KernelCode;
-use crate::codegen::emitted::RowLength;
 use crate::codegen::phases::Phase;
 use crate::pace::Way;
 use crate::workers::Workers;
 use execute::run_pass;
 use nesl_runtime::fault::FaultCode;
-use nesl_runtime::kir::{Literal, Sink, Ty, ValueTy};
+use nesl_runtime::kir::{Literal, Sink, ValueTy};
 use nesl_runtime::runtime::{Arg, Buffer, Failure, Launch, Options};
+use place_rows::place_rows;
 use plan::Chunk;
 use smallvec::{SmallVec, smallvec};
 use std::sync::Arc;
@@ -103,7 +104,7 @@ pub fn launch(
         state[..TAG].copy_from_slice(&chunk.words());
         state[TAG] = at as u64 + 1;
     }
-    place_rows(&mut run, &extents, launch, workers)?;
+    place_rows(&mut run, extents.elements as usize, launch.args, workers)?;
     let begun = way.map(|way| (way, Instant::now()));
     let done = phases(&mut run, &extents, launch, workers, options);
     if let Some((way, begun)) = begun.filter(|_| done.is_ok()) {
@@ -233,98 +234,6 @@ fn length(code: &KernelCode, args: &[Arg], array: nesl_runtime::kir::Value) -> u
         Some(Arg::Array(buffer, at)) => buffer.len() - at,
         _ => 0,
     }
-}
-
-/// Allocates the outputs whose size is known: where the lengths of the rows are known before they are made, they go
-/// to their places. Otherwise a chunk keeps what its elements emit, and the parts of all chunks are copied at
-/// the end.
-fn place_rows(
-    run: &mut Run<'_>,
-    extents: &plan::Extents<'_>,
-    launch: &Launch<'_>,
-    workers: &Workers,
-) -> Result<(), Failure> {
-    let code = run.code;
-    // What a single element emits may be taken from it without a copy.
-    if extents.elements < 2 {
-        return Ok(());
-    }
-    let outputs = code.kernel.outputs.len();
-    for (at, length) in code.row_lengths.iter().enumerate() {
-        let Some(length) = length else { continue };
-        let firsts = run.chunks.iter().map(|chunk| chunk.first as usize);
-        let firsts: SmallVec<[usize; 1]> = firsts.chain([extents.elements as usize]).collect();
-        let Some(starts) = starts_of_rows(code, length, &firsts, launch.args) else {
-            continue;
-        };
-        let ty = code.kernel.outputs[at];
-        // An element that fails may stand before one that would emit too much.
-        let Ok(buffer) = alloc(workers.memory(), ty, *starts.last().unwrap_or(&0)) else {
-            continue;
-        };
-        let to = block(&buffer)?.start() as usize;
-        for (start, part) in starts.iter().zip(run.emitted[at..].iter_mut().step_by(outputs)) {
-            part.place = to + start * ty.size();
-        }
-        run.rows[at] = Some(buffer);
-    }
-    Ok(())
-}
-
-/// Returns for some ascending numbers of rows the number of elements in the rows before each. `None` if the lengths
-/// are not there, or cannot be added up.
-fn starts_of_rows(
-    code: &KernelCode,
-    length: &RowLength,
-    firsts: &[usize],
-    args: &[Arg],
-) -> Option<SmallVec<[usize; 1]>> {
-    match length {
-        RowLength::Common(length) => {
-            let scalar = |value| match &args[param(code, value)?] {
-                Arg::Scalar(literal) => Some(*literal),
-                Arg::Array(..) => None,
-            };
-            let element = |array, index| match &args[param(code, array)?] {
-                Arg::Array(buffer, at) => element(buffer, at.checked_add_signed(index as isize)?),
-                Arg::Scalar(_) => None,
-            };
-            let length = length.compute(scalar, element)?.max(0) as usize;
-            firsts.iter().map(|first| first.checked_mul(length)).collect()
-        }
-        RowLength::OfItem(at) => {
-            let Arg::Array(buffer, from) = &args[*at] else { return None };
-            let rows = *firsts.last()?;
-            if buffer.ty() != Ty::I64 || buffer.len() - from < rows {
-                return None;
-            }
-            let start = block(buffer).ok()?.start().cast::<i64>();
-            // SAFETY: the block has so many ints behind its start, all of them written before the launch, which
-            // does not write to it.
-            let lengths = unsafe { std::slice::from_raw_parts(start.add(*from), rows) };
-            let (mut before, mut sum) = (0, 0usize);
-            let starts = firsts.iter().map(|first| {
-                for length in &lengths[before..*first] {
-                    sum = sum.checked_add((*length).max(0) as usize)?;
-                }
-                before = *first;
-                Some(sum)
-            });
-            starts.collect()
-        }
-    }
-}
-
-/// Returns an element of an array that was written before the launch, if there is such an element.
-fn element(buffer: &Buffer, at: usize) -> Option<Literal> {
-    if at >= buffer.len() {
-        return None;
-    }
-    let size = buffer.ty().size();
-    let start = block(buffer).ok()?.start();
-    // SAFETY: the block has so many elements behind its start, and the launch has not begun to write.
-    let bytes = unsafe { std::slice::from_raw_parts(start.add(at * size), size) };
-    Some(Literal::from_bytes(buffer.ty(), bytes))
 }
 
 /// Concatenates the parts that the chunks emitted.
