@@ -2,9 +2,10 @@
 //!
 //! A work item allocates by moving a pointer; when it ends, all its memory is freed at once. A
 //! long-running one (a loop that makes arrays) frees with `Mark` and `Compact`: once the garbage since
-//! the mark exceeds 64 KiB and twice the size of the kept arrays, these are moved down to the mark.
-//! Copying is therefore paid for by the allocation of the garbage. Freed chunks are used again until
-//! the launch ends, since fresh pages of the system are expensive.
+//! the mark exceeds 64 KiB and twice the size of the arrays to be moved, these are moved down to the mark,
+//! or behind the last chunk that is mostly kept, which stays as it is. Copying is therefore paid for by
+//! the allocation of the garbage. Freed chunks are used again until the launch ends, since fresh pages
+//! of the system are expensive.
 //!
 //! ```text
 //! chunks:  [ arrays … | mark … garbage, kept, garbage ]  →  [ … | kept ]
@@ -21,6 +22,9 @@ pub const MIN_GARBAGE_BYTES: usize = 64 << 10;
 
 /// The size of the first chunk, in bytes.
 const FIRST_CHUNK_BYTES: usize = 64 << 10;
+
+/// The least size of a chunk that compaction makes, in bytes: room for arrays that are garbage at the next one.
+const MIN_FRESH_CHUNK_BYTES: usize = 4 * MIN_GARBAGE_BYTES;
 
 /// Arrays of fewer bytes are not worth taking out of an arena instead of copying them.
 const MIN_TAKEN_BYTES: usize = 64 << 10;
@@ -245,6 +249,9 @@ impl Arena {
 
     /// Moves arrays down to the mark, if that frees enough. `keep` holds their addresses and sizes in
     /// bytes; the addresses become the new ones. Returns false if there is no memory.
+    ///
+    /// A chunk behind that of the mark of which most is kept stays as it is, with all that is in it: a large
+    /// array that a loop updates is not copied again and again.
     pub fn compact(&mut self, bump: &mut Bump, mark: *mut u8, keep: &mut [[usize; 2]]) -> bool {
         // A mark made before there was any chunk stands before the first.
         let found = self.chunks.iter().rposition(|c| c.contains(mark));
@@ -253,30 +260,51 @@ impl Arena {
             (None, Some(first)) => (first.start, 0),
             (None, None) => return true,
         };
-        let above: usize = self.chunks[mark_chunk..].iter().map(|c| c.size).sum();
-        let below = mark as usize - self.chunks[mark_chunk].start as usize;
-        let room = bump.end as usize - bump.next as usize;
-        let all = above - below - room;
-        let ranges = self.moving(mark, mark_chunk, keep);
+        let mut ranges = self.moving(mark, mark_chunk, keep);
+        let stays = self.staying(mark_chunk, &ranges);
+        ranges.retain(|range| !stays[range.chunk - mark_chunk]);
         let kept: usize = ranges.iter().map(Range::bytes).sum();
-        if all.saturating_sub(kept) <= MIN_GARBAGE_BYTES.max(2 * kept) {
+        // To the mark, or behind the last chunk that stays.
+        let behind = stays.iter().rposition(|stays| *stays).map(|at| mark_chunk + at + 1);
+        let (target, start) = match behind {
+            None => (mark_chunk, mark as usize),
+            Some(at) => (at, self.chunks.get(at).map_or(0, |chunk| chunk.start as usize)),
+        };
+        let is_there = |range: &&Range, to: &mut usize| {
+            let there = range.chunk == target && range.from == *to;
+            *to += range.bytes();
+            there
+        };
+        let mut to = start;
+        let there: usize =
+            ranges.iter().take_while(|range| is_there(range, &mut to)).map(Range::bytes).sum();
+        let moved = kept - there;
+        let freed = self.chunks[mark_chunk..].iter().zip(&stays).filter(|(_, stays)| !**stays);
+        let freed: usize = freed.map(|(chunk, _)| chunk.size).sum();
+        let below = mark as usize - self.chunks[mark_chunk].start as usize;
+        let room = match stays.last() {
+            Some(false) => bump.end as usize - bump.next as usize,
+            _ => 0,
+        };
+        let garbage = freed.saturating_sub(below + room + kept);
+        if garbage <= MIN_GARBAGE_BYTES.max(2 * moved) {
             return true;
         }
-        // Down to the mark, if it fits there: no range is moved up, and none is written over
-        // before it is moved. Else to a new chunk.
-        let chunk = &self.chunks[mark_chunk];
-        let chunk_end = chunk.start as usize + chunk.size;
-        let fits = kept <= chunk_end - mark as usize;
+        // No range is moved up, and none is written over before it is moved. Else all go to a new chunk.
+        let fits =
+            self.chunks.get(target).is_some_and(|chunk| kept <= chunk.end() as usize - start)
+                && ranges.iter().all(|range| range.chunk >= target);
         let fresh = if fits {
             None
         } else {
-            let Some(chunk) = self.chunk(kept.saturating_add(kept / 2), kept) else {
+            let size = kept.saturating_add(kept / 2).max(MIN_FRESH_CHUNK_BYTES);
+            let Some(chunk) = self.chunk(size, kept) else {
                 return false;
             };
             Some(chunk)
         };
-        let start = fresh.as_ref().map_or(mark, |chunk| chunk.start);
-        let mut to = start as usize;
+        let start = fresh.as_ref().map_or(start, |chunk| chunk.start as usize);
+        let mut to = start;
         let mut places = Vec::with_capacity(ranges.len());
         for range in &ranges {
             let bytes = range.bytes();
@@ -291,12 +319,35 @@ impl Arena {
                 *at = places[range] + (*at - ranges[range].from);
             }
         }
-        self.free_above(mark_chunk + 1);
+        // What is below the mark stays, too.
+        let mut is_kept = stays;
+        is_kept[0] = true;
+        if fits {
+            is_kept[target - mark_chunk] = true;
+        }
+        for (n, is_kept) in is_kept.into_iter().enumerate().rev() {
+            if !is_kept {
+                let chunk = self.chunks.remove(mark_chunk + n);
+                self.spare.push(chunk);
+            }
+        }
         self.chunks.extend(fresh);
         bump.grown = i64::from(self.chunks.len() > 1);
         bump.next = to as *mut u8;
         bump.end = self.chunks.last().map_or(bump.next, Chunk::end);
         true
+    }
+
+    /// Returns for each chunk from that of the mark on whether it stays as it is in a compaction that keeps some
+    /// ranges: more than half of it is kept.
+    fn staying(&self, mark_chunk: usize, ranges: &[Range]) -> Vec<bool> {
+        let mut kept = vec![0; self.chunks.len() - mark_chunk];
+        for range in ranges {
+            kept[range.chunk - mark_chunk] += range.bytes();
+        }
+        let sizes = self.chunks[mark_chunk..].iter().map(|chunk| chunk.size);
+        let behind_mark = |(n, (kept, size)): (usize, (usize, usize))| n > 0 && kept > size / 2;
+        kept.into_iter().zip(sizes).enumerate().map(behind_mark).collect()
     }
 
     /// Returns the disjoint ranges of memory that hold the kept arrays, in order of chunk and address;
@@ -418,6 +469,29 @@ mod tests {
         }
         drop(arena);
         assert!(memory.reserve(u64::MAX), "all was given back");
+    }
+
+    #[test]
+    fn a_large_array_stays_where_it_is_while_a_loop_makes_small_ones() {
+        const LARGE_BYTES: usize = 2 << 20;
+        const SMALL_BYTES: usize = 3000;
+        let memory = Memory::new(u64::MAX);
+        let mut arena = Arena::new(memory.clone());
+        let mut bump = Bump::default();
+        arena.enter(&mut bump);
+        let mark = bump.next;
+        let mut kept = [array(&mut arena, &mut bump, LARGE_BYTES, 1), [bump.next as usize, 0]];
+        let at = kept[0][0];
+        for turn in 0..1000 {
+            array(&mut arena, &mut bump, 4 * SMALL_BYTES, 9);
+            kept[1] = array(&mut arena, &mut bump, SMALL_BYTES, turn as u8);
+            assert!(arena.compact(&mut bump, mark, &mut kept));
+            assert_eq!(kept[0][0], at);
+            assert!(holds(kept[1], turn as u8));
+        }
+        assert!(holds(kept[0], 1));
+        let bytes: usize = arena.chunks.iter().chain(&arena.spare).map(|chunk| chunk.size).sum();
+        assert!(bytes < 4 * LARGE_BYTES, "{bytes} bytes");
     }
 
     #[test]
