@@ -136,6 +136,15 @@ pub struct Thresholds {
     /// [`min_flattened_elements`]: Thresholds::min_flattened_elements
     pub max_sequential_call_work_items: u64,
 
+    /// Work items per launch below which a recursion seen [`min_observed_calls`] times is finished by
+    /// one thread.
+    ///
+    /// A launch takes a CPU about 5 µs, a work item of sequential code 5 to 20 ns. Zero on a device, where
+    /// one thread takes much longer, and the host would have to fetch the arrays.
+    ///
+    /// [`min_observed_calls`]: Thresholds::min_observed_calls
+    pub sequential_work_items_per_launch: u64,
+
     /// Elements that a call may read for each of its work items, where flattened code copies arrays
     /// that sequential code overwrites; with more, the recursion is finished by sequential code.
     ///
@@ -176,7 +185,8 @@ pub struct Thresholds {
 
     /// Work items that a thread of sequential code counts as when the work of a call is observed.
     ///
-    /// Such a thread may run loops of its own whose lengths the host does not know.
+    /// Such a thread may run loops of its own whose lengths the host does not know. One with short loops alone
+    /// counts as their iterations.
     pub sequential_thread_work_items: u64,
 
     /// Elements up to which the host copies or compares a column itself instead of launching.
@@ -333,6 +343,7 @@ impl Thresholds {
             distinct_by_intrinsic: false,
             max_elements_off_device: if caps.recursion { u64::MAX } else { 1 << 16 },
             max_elements_of_small_work_item: 64,
+            sequential_work_items_per_launch: 0,
             max_host_copied_elements: 0,
             max_host_scanned_segments: 0,
             max_host_appended_segments: 0,
@@ -365,6 +376,7 @@ impl Default for Thresholds {
             min_observed_calls: 16,
             min_observed_depth: 64,
             max_sequential_call_work_items: 1 << 11,
+            sequential_work_items_per_launch: 1 << 9,
             max_copied_elements_per_work_item: 16,
             max_map_side_operations: 64,
             max_short_loop_iterations: 8,

@@ -29,6 +29,7 @@ mod version;
 pub use crate::thresholds::Thresholds;
 pub use interpret_first::InterpretBudget;
 pub use version::{
-    Facts, Overwrites, Recursion, Strategy, Version, called_function, calls_any, deciding_space,
-    is_map, is_one_kernel, orders_rows, overwrites, recursive, recursive_when_sequential,
+    Facts, Overwrites, Recursion, Strategy, Version, VersionCode, called_function, calls_any,
+    deciding_space, is_map, is_one_kernel, orders_rows, overwrites, recursive,
+    recursive_when_sequential, work_items_per_element,
 };

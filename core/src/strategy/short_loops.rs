@@ -11,13 +11,22 @@ use rustc_hash::FxHashSet;
 
 /// Returns true if a block calls no function, and each loop in it has at most `most` iterations, a constant.
 pub(super) fn has_short_loops(block: &Block, most: usize) -> bool {
-    Loops { most, short: FxHashSet::default() }.are_short(block)
+    longest_loop(block, most).is_some()
+}
+
+/// Returns the number of iterations of the longest loop of a block, and 1 if there is no loop; `None` if the block
+/// calls functions, or has loops that may have more than `most` iterations.
+pub(super) fn longest_loop(block: &Block, most: usize) -> Option<usize> {
+    let mut loops = Loops { most, short: FxHashSet::default(), longest: 1 };
+    loops.are_short(block).then_some(loops.longest)
 }
 
 struct Loops {
     most: usize,
     /// The sequences that are known to be short.
     short: FxHashSet<Var>,
+    /// The number of elements of the longest of them, at least 1.
+    longest: usize,
 }
 
 impl Loops {
@@ -40,7 +49,7 @@ impl Loops {
                         [_, Atom::Int(count)] => self.is_few(count),
                         _ => false,
                     },
-                    Op::List(elements) => elements.len() <= self.most,
+                    Op::List(elements) => self.is_few(elements.len() as i64),
                     op if op.costs_at_most(Cost::Element, &binding.ty) => return true,
                     op => {
                         op.blocks().next().is_none()
@@ -55,8 +64,12 @@ impl Loops {
         })
     }
 
-    fn is_few(&self, count: i64) -> bool {
-        usize::try_from(count).is_ok_and(|count| count <= self.most)
+    fn is_few(&mut self, count: i64) -> bool {
+        let Some(count) = usize::try_from(count).ok().filter(|count| *count <= self.most) else {
+            return false;
+        };
+        self.longest = self.longest.max(count);
+        true
     }
 
     fn is_short(&self, sequence: Atom) -> bool {

@@ -11,12 +11,13 @@
 //! and one more row of [`RULES`].
 
 use super::Thresholds;
-use super::short_loops::has_short_loops;
+use super::short_loops::{has_short_loops, longest_loop};
 use crate::base::with_stack;
 pub use crate::flat::Version;
-use crate::flat::{Block, Let, Op, Program, SpaceId, Step, rows_operation};
+use crate::flat::{Block, Kernel, Let, Op, Program, SpaceId, Step, rows_operation};
 use crate::fuse::sequential::Ownership;
-use crate::ir::{self, Atom, FunId};
+use crate::ir::{self, Atom, FunId, Var};
+use rustc_hash::FxHashSet;
 
 /// The policy by which versions are chosen.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -51,6 +52,52 @@ pub struct Facts {
     pub copies: bool,
 }
 
+/// The part of the facts that follows from the code of the versions alone.
+#[derive(Clone, Debug)]
+pub struct VersionCode {
+    /// The index space whose elements decide.
+    pub deciding_space: SpaceId,
+    /// The function whose call the flattened version ends with, if it does.
+    pub called: Option<FunId>,
+    /// The flattened version is a map ([`is_map`]).
+    pub map: bool,
+    /// The flattened version is one kernel ([`is_one_kernel`]).
+    pub one_kernel: bool,
+    /// The flattened version orders or groups whole rows ([`orders_rows`]).
+    pub orders_rows: bool,
+    /// The variables that the flattened version uses and does not bind, each once.
+    pub inputs: Vec<Var>,
+}
+
+impl VersionCode {
+    /// Returns the facts of a value's versions.
+    pub fn of(
+        binding: &Let,
+        sequential: &Block,
+        flattened: &Block,
+        limits: &Thresholds,
+    ) -> VersionCode {
+        let mut inputs = Vec::new();
+        let mut seen = FxHashSet::default();
+        flattened.each_let(&mut |binding| {
+            seen.insert(binding.var);
+        });
+        flattened.each_use(&mut |var| {
+            if seen.insert(var) {
+                inputs.push(var);
+            }
+        });
+        VersionCode {
+            deciding_space: deciding_space(binding, sequential),
+            called: called_function(flattened),
+            map: is_map(flattened, limits),
+            one_kernel: is_one_kernel(flattened),
+            orders_rows: orders_rows(flattened),
+            inputs,
+        }
+    }
+}
+
 /// The sequences that sequential code overwrites, and flattened code copies.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Overwrites {
@@ -69,6 +116,8 @@ pub struct Recursion {
     pub depth: u64,
     /// The number of work items of all launches during these calls.
     pub work_items: u64,
+    /// The number of these launches.
+    pub launches: u64,
 }
 
 impl Recursion {
@@ -80,6 +129,13 @@ impl Recursion {
             false => limits.min_observed_depth,
         };
         self.calls >= least
+    }
+
+    /// Returns true if one thread does the work of a call before its launches have begun.
+    fn is_done_sooner_by_one_thread(&self, limits: &Thresholds) -> bool {
+        let of_launches = self.launches.saturating_mul(limits.sequential_work_items_per_launch);
+        let of_calls = self.calls.saturating_mul(limits.max_sequential_call_work_items);
+        self.work_items < of_launches.max(of_calls)
     }
 }
 
@@ -104,9 +160,10 @@ const RULES: &[Rule] = &[
     Rule {
         version: Version::Sequential,
         applies: |facts, limits| {
-            facts.recursion.is_some_and(|recursion| recursion.is_observed(limits))
-                && work_items_per_call(facts)
-                    .is_some_and(|work_items| work_items < limits.max_sequential_call_work_items)
+            let recursion = facts.recursion.filter(|_| facts.single);
+            recursion.is_some_and(|recursion| {
+                recursion.is_observed(limits) && recursion.is_done_sooner_by_one_thread(limits)
+            })
         },
     },
     // So is one that would copy in each call much more than it computes.
@@ -248,6 +305,16 @@ fn is_scalar_versions(binding: &Let, space: SpaceId, limits: &Thresholds) -> boo
         && !binding.ty.has_sequence()
         && kernel.space == space
         && kernel.lets.iter().all(is_short)
+}
+
+/// Returns the number of work items that each element of a kernel counts as when the work of a call is observed.
+pub fn work_items_per_element(kernel: &Kernel, limits: &Thresholds) -> u64 {
+    let of_step = |step: &Let| match &step.op {
+        Op::Sequential(block) => longest_loop(block, limits.max_short_loop_iterations)
+            .map_or(limits.sequential_thread_work_items, |iterations| iterations as u64),
+        _ => 1,
+    };
+    kernel.lets.iter().map(of_step).max().unwrap_or(1)
 }
 
 /// Returns true if flattened code is one kernel, beside descriptors and elements that lie there already: it
@@ -503,31 +570,35 @@ mod tests {
     fn the_host_path_leaves_only_small_recursions_to_one_thread() {
         let single = Facts { elements: 1, single: true, input_elements: 10, ..MANY };
         assert_eq!(choose(single), Version::Flattened);
-        let recursion = Some(Recursion { calls: 2, depth: 2, work_items: 20 });
+        let recursion = Some(Recursion { calls: 2, depth: 2, work_items: 20, launches: 0 });
         assert_eq!(choose(Facts { recursion, ..single }), Version::Sequential);
         let large = Facts { recursion, input_elements: 1 << 20, ..single };
         assert_eq!(choose(large), Version::Flattened);
-        let walk = Recursion { calls: 16, depth: 1, work_items: 160 };
+        let walk = Recursion { calls: 16, depth: 1, work_items: 160, launches: 0 };
         let choose_large = |recursion| choose(Facts { recursion: Some(recursion), ..large });
         assert_eq!(choose_large(walk), Version::Sequential);
         let descent = Recursion { depth: 16, ..walk };
         assert_eq!(choose_large(descent), Version::Flattened);
-        let long = Recursion { calls: 64, depth: 64, work_items: 640 };
+        let busy = Recursion { work_items: 16 << 11, ..walk };
+        assert_eq!(choose_large(busy), Version::Flattened);
+        let of_many_launches = Recursion { launches: 16 * 5, ..busy };
+        assert_eq!(choose_large(of_many_launches), Version::Sequential);
+        let long = Recursion { calls: 64, depth: 64, work_items: 640, launches: 0 };
         assert_eq!(choose_large(long), Version::Sequential);
     }
 
     #[test]
     fn a_loop_that_would_copy_its_tables_is_not_flattened() {
-        let recursion = Some(Recursion { calls: 16, depth: 1, work_items: 16 << 12 });
+        let recursion = Some(Recursion { calls: 16, depth: 1, work_items: 16 << 12, launches: 0 });
         let rows = Facts { elements: 1, single: true, recursion, ..MANY };
         assert_eq!(choose(rows), Version::Flattened);
         assert_eq!(choose(Facts { copies: true, ..rows }), Version::Sequential);
-        let few = Recursion { calls: 15, depth: 1, work_items: 15 << 12 };
+        let few = Recursion { calls: 15, depth: 1, work_items: 15 << 12, launches: 0 };
         assert_eq!(
             choose(Facts { copies: true, recursion: Some(few), ..rows }),
             Version::Flattened
         );
-        let much = Recursion { calls: 16, depth: 1, work_items: 16 << 16 };
+        let much = Recursion { calls: 16, depth: 1, work_items: 16 << 16, launches: 0 };
         assert_eq!(
             choose(Facts { copies: true, recursion: Some(much), ..rows }),
             Version::Flattened
@@ -599,7 +670,7 @@ fn "array"(v0: [int]) -> [int] {
         assert_eq!(choose_within(&divide, 1 << 20), Version::Sequential);
         let other = Facts { calls_itself: false, ..divide };
         assert_eq!(choose_within(&other, 1 << 18), Version::Sequential);
-        let walk = Some(Recursion { calls: 100, depth: 1, work_items: 1 << 20 });
+        let walk = Some(Recursion { calls: 100, depth: 1, work_items: 1 << 20, launches: 0 });
         assert_eq!(
             choose_within(&Facts { recursion: walk, ..divide }, 1 << 18),
             Version::Sequential

@@ -1,9 +1,10 @@
 //! The facts for the choice between versions, and what is observed of recursion for them.
 
 use crate::frame::{CallFrame, FlatProgram};
+use crate::kernels::Work;
 use nesl_core::flat::{Block, Let};
 use nesl_core::ir::FunId;
-use nesl_core::strategy::{self, Facts, Recursion, Thresholds};
+use nesl_core::strategy::{Facts, Recursion, Thresholds};
 use std::cell::RefCell;
 
 /// The calls of each function that are under way in flattened code.
@@ -16,8 +17,8 @@ struct OpenCalls {
     depth: u64,
     /// The number of calls since the outermost of them began, with those in tail position.
     begun: u64,
-    /// The number of work items of all launches before the outermost began.
-    work_items_before: u64,
+    /// The work of all launches before the outermost began.
+    before: Work,
 }
 
 impl RecursionLog {
@@ -26,11 +27,11 @@ impl RecursionLog {
     }
 
     /// Records that a call begins; `repeats` if it takes the place of a call of the same function,
-    /// which it ends by. `work_items` counts all launches so far.
-    pub(super) fn begin(&self, id: FunId, repeats: bool, work_items: u64) {
+    /// which it ends by. `work` is that of all launches so far.
+    pub(super) fn begin(&self, id: FunId, repeats: bool, work: Work) {
         let calls = &mut self.0.borrow_mut()[id.0 as usize];
         if calls.depth == 0 && !repeats {
-            *calls = OpenCalls { work_items_before: work_items, ..OpenCalls::default() };
+            *calls = OpenCalls { before: work, ..OpenCalls::default() };
         }
         calls.depth += 1;
         calls.begun += 1;
@@ -42,13 +43,13 @@ impl RecursionLog {
     }
 
     /// Returns what was observed of a function of which a call is under way.
-    fn observed(&self, id: FunId, work_items: u64) -> Option<Recursion> {
+    fn observed(&self, id: FunId, work: Work) -> Option<Recursion> {
         let calls = self.0.borrow()[id.0 as usize];
-        let work_items = work_items - calls.work_items_before;
         (calls.depth > 0).then_some(Recursion {
             calls: calls.begun,
             depth: calls.depth,
-            work_items,
+            work_items: work.work_items - calls.before.work_items,
+            launches: work.launches - calls.before.launches,
         })
     }
 }
@@ -58,22 +59,23 @@ pub(super) fn facts(
     program: &FlatProgram,
     frame: &CallFrame<'_>,
     recursions: &RecursionLog,
-    work_items: u64,
+    work: Work,
     limits: &Thresholds,
     (binding, sequential, flattened): (&Let, &Block, &Block),
 ) -> Facts {
-    let extent = frame.extent(strategy::deciding_space(binding, sequential));
-    let callee = strategy::called_function(flattened).filter(|id| program.is_recursive(*id));
-    let recursion = callee.and_then(|callee| recursions.observed(callee, work_items));
+    let code = program.version_code(binding, sequential, flattened, limits);
+    let extent = frame.extent(code.deciding_space);
+    let callee = code.called.filter(|id| program.is_recursive(*id));
+    let recursion = callee.and_then(|callee| recursions.observed(callee, work));
     let calls = recursion.map_or(0, |recursion| recursion.calls);
     Facts {
         elements: extent.count as u64,
         single: extent.single,
-        map: strategy::is_map(flattened, limits),
-        one_kernel: strategy::is_one_kernel(flattened),
-        orders_rows: strategy::orders_rows(flattened),
+        map: code.map,
+        one_kernel: code.one_kernel,
+        orders_rows: code.orders_rows,
         recursion,
-        input_elements: frame.input_elements(flattened),
+        input_elements: frame.elements_of(&code.inputs),
         calls_itself: limits.max_elements_off_device < u64::MAX
             && program.needs_recursion(sequential),
         // It takes a walk over the program, and matters to recursions that go on for long.

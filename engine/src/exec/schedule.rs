@@ -144,7 +144,7 @@ impl<'p> Schedule<'p> {
             let Call { callee, elements, args, trace } = call;
             let mut frame = CallFrame::new(self.program, callee, elements, args, trace);
             let repeats = previous.replace(callee) == Some(callee);
-            self.recursions.begin(callee, repeats, self.launcher.work_items());
+            self.recursions.begin(callee, repeats, self.launcher.work());
             let body = &self.program.function(callee).body;
             let outcome = self.block(&mut frame, body, SpaceId::CALLER, true);
             self.recursions.end(callee);
@@ -472,11 +472,9 @@ impl<'p> Schedule<'p> {
                 {
                     return Ok(Outcome::Value(Rc::new(value)));
                 }
-                let (limits, work_items) =
-                    (self.launcher.memory.limits, self.launcher.work_items());
+                let (limits, work) = (self.launcher.memory.limits, self.launcher.work());
                 let versions = (binding, sequential, flattened);
-                let facts =
-                    facts(self.program, frame, &self.recursions, work_items, limits, versions);
+                let facts = facts(self.program, frame, &self.recursions, work, limits, versions);
                 let block = match self.strategy.choose(&facts, limits) {
                     Version::Sequential => sequential,
                     Version::Flattened => flattened,

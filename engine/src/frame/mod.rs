@@ -26,7 +26,7 @@ use crate::arrays::{FlatValue, Memory};
 use crate::trace::CallTrace;
 use crate::unsupported::Unsupported;
 use last_use::LastUses;
-use nesl_core::flat::{Block, Function, SpaceId, SpaceKind};
+use nesl_core::flat::{Function, SpaceId, SpaceKind};
 use nesl_core::ir::{Atom, FunId, Ty, Var};
 use nesl_core::lower::kernel::Values;
 use nesl_core::pipeline::launches::Descriptors;
@@ -217,19 +217,14 @@ impl<'p> CallFrame<'p> {
         false
     }
 
-    /// Returns the number of elements of all arrays that a block reads.
-    pub(crate) fn input_elements(&self, block: &Block) -> u64 {
-        let mut seen: Vec<Var> = Vec::new();
-        let mut elements = 0;
-        block.each_use(&mut |var| {
-            if !seen.contains(&var) {
-                seen.push(var);
-                let home = self.homes.get(&var).map(|(home, _)| *home);
-                let value = home.and_then(|home| self.values.get(&(var, home)));
-                elements += value.map_or(0, |value| value.elements());
-            }
-        });
-        elements
+    /// Returns the number of elements of all arrays of some variables, those that have values.
+    pub(crate) fn elements_of(&self, vars: &[Var]) -> u64 {
+        let elements_of = |var: &Var| {
+            let home = self.homes.get(var).map(|(home, _)| *home);
+            let value = home.and_then(|home| self.values.get(&(*var, home)));
+            value.map_or(0, |value| value.elements())
+        };
+        vars.iter().map(elements_of).sum()
     }
 }
 

@@ -1,11 +1,11 @@
 //! A flat program with what is derived from it once, for all its runs.
 
 use super::last_use::{self, LastUses};
-use nesl_core::flat::{Block, Function, Program};
+use nesl_core::flat::{Block, Function, Let, Program};
 use nesl_core::ir::FunId;
 use nesl_core::lower::kernel::{self, Values};
 use nesl_core::lower::prepare_sequential;
-use nesl_core::strategy::{self, Overwrites, Thresholds};
+use nesl_core::strategy::{self, Overwrites, Thresholds, VersionCode};
 use nesl_runtime::bug::OrBug;
 use rustc_hash::FxHashMap;
 use std::cell::{OnceCell, RefCell};
@@ -26,6 +26,8 @@ pub(crate) struct FlatProgram {
     /// Last uses by the address of a block. The blocks are never moved or changed: they are on the
     /// heap, and nobody but this struct owns them.
     last_uses: RefCell<FxHashMap<*const Block, Rc<LastUses>>>,
+    /// Facts about the code of versions, by the address of the step with the versions.
+    version_code: RefCell<FxHashMap<*const Let, Rc<VersionCode>>>,
 }
 
 impl FlatProgram {
@@ -36,6 +38,7 @@ impl FlatProgram {
             needs_recursion: OnceCell::new(),
             overwrites: OnceCell::new(),
             last_uses: RefCell::default(),
+            version_code: RefCell::default(),
             program,
         }
     }
@@ -84,5 +87,22 @@ impl FlatProgram {
         let uses = Rc::new(last_use::last_uses(function, block));
         self.last_uses.borrow_mut().insert(key, uses.clone());
         uses
+    }
+
+    /// Returns what the choice between the versions of a value depends on in their code.
+    pub(crate) fn version_code(
+        &self,
+        binding: &Let,
+        sequential: &Block,
+        flattened: &Block,
+        limits: &Thresholds,
+    ) -> Rc<VersionCode> {
+        let key = std::ptr::from_ref(binding);
+        if let Some(code) = self.version_code.borrow().get(&key) {
+            return code.clone();
+        }
+        let code = Rc::new(VersionCode::of(binding, sequential, flattened, limits));
+        self.version_code.borrow_mut().insert(key, code.clone());
+        code
     }
 }

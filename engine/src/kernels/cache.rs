@@ -7,6 +7,7 @@ use nesl_core::ir::{FunId, Var};
 use nesl_core::lower::kernel::{LoweredKernel, Variant};
 use nesl_core::pipeline;
 use nesl_core::pipeline::launches::{Origin, is_renaming};
+use nesl_core::strategy::work_items_per_element;
 use nesl_runtime::kir::Literal;
 use nesl_runtime::runtime::{Failure, Loaded, Runtime};
 use rustc_hash::FxHashMap;
@@ -30,6 +31,8 @@ pub(crate) enum KernelKey {
 /// A kernel lowered for a variant, loaded when it is first launched.
 pub(crate) struct CachedKernel {
     pub(super) code: LoweredKernel,
+    /// The number of work items that each element counts as.
+    pub(super) work_items_per_element: u64,
     /// The loaded module; `None` if there is nothing to execute, because all results are arguments.
     module: Option<OnceCell<Loaded>>,
 }
@@ -110,9 +113,8 @@ impl KernelCache {
         let code =
             pipeline::kernel(&program.program, function, homes, kernel, variant, &self.options);
         let code = code.map_err(Unsupported::Lowering)?;
-        if is_renaming(kernel, &code) {
-            return Ok(CachedKernel { code, module: None });
-        }
-        Ok(CachedKernel { code, module: Some(OnceCell::new()) })
+        let module = (!is_renaming(kernel, &code)).then(OnceCell::new);
+        let work_items_per_element = work_items_per_element(kernel, &self.options.limits);
+        Ok(CachedKernel { code, work_items_per_element, module })
     }
 }

@@ -7,7 +7,7 @@ use super::results::bind_results;
 use crate::arrays::Memory;
 use crate::frame::{CallFrame, FlatProgram, RunError, RunResult};
 use crate::trace::CallTrace;
-use nesl_core::flat::{Kernel, Op};
+use nesl_core::flat::Kernel;
 use nesl_core::interp::Failure as ProgramFailure;
 use nesl_core::ir::Site;
 use nesl_core::pipeline::launches::{Origin, variant};
@@ -21,8 +21,16 @@ pub(crate) struct Launcher<'p> {
     program: &'p FlatProgram,
     cache: &'p KernelCache,
     log: LaunchLog,
-    /// The number of work items of all launches so far.
-    work_items: Cell<u64>,
+    work: Cell<Work>,
+}
+
+/// The work of launches.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Work {
+    /// The number of their work items.
+    pub(crate) work_items: u64,
+    /// The number of launches.
+    pub(crate) launches: u64,
 }
 
 impl<'p> Launcher<'p> {
@@ -31,8 +39,8 @@ impl<'p> Launcher<'p> {
         program: &'p FlatProgram,
         cache: &'p KernelCache,
     ) -> Launcher<'p> {
-        let (log, work_items) = Default::default();
-        Launcher { memory, program, cache, log, work_items }
+        let (log, work) = Default::default();
+        Launcher { memory, program, cache, log, work }
     }
 
     /// Launches a kernel of a call, and binds its results.
@@ -45,7 +53,8 @@ impl<'p> Launcher<'p> {
         let variant = variant(frame.function, frame.homes, kernel, frame);
         let lowered = self.cache.kernel(self.program, frame.id, key, kernel, variant)?;
         let code = &lowered.code;
-        self.count_work_items(self.work_items_of(frame, kernel));
+        let count = frame.extent(kernel.space).count as u64;
+        self.count_work_items(count * lowered.work_items_per_element);
         let args = arguments(&self.memory, frame, kernel, code)?;
         let runtime = self.memory.runtime;
         let at_call = |failure, frame: &CallFrame<'p>| self.located(failure, &frame.trace);
@@ -70,21 +79,15 @@ impl<'p> Launcher<'p> {
         self.launch(frame, KernelKey::Program(Origin::Own(kernel.id)), kernel)
     }
 
-    /// Returns the number of work items that a launch counts as.
-    fn work_items_of(&self, frame: &CallFrame<'p>, kernel: &Kernel) -> u64 {
-        let sequential = kernel.lets.iter().any(|binding| matches!(binding.op, Op::Sequential(_)));
-        let each = if sequential { self.memory.limits.sequential_thread_work_items } else { 1 };
-        frame.extent(kernel.space).count as u64 * each
-    }
-
-    /// Counts work items.
+    /// Counts a launch, or an operation of the array library, with its work items.
     pub(crate) fn count_work_items(&self, count: u64) {
-        self.work_items.set(self.work_items.get() + count);
+        let Work { work_items, launches } = self.work.get();
+        self.work.set(Work { work_items: work_items + count, launches: launches + 1 });
     }
 
-    /// Returns the number of work items of all launches so far.
-    pub(crate) fn work_items(&self) -> u64 {
-        self.work_items.get()
+    /// Returns the work of all launches so far.
+    pub(crate) fn work(&self) -> Work {
+        self.work.get()
     }
 
     /// Empties the log of launches if all of them are done. Waits for them if the log is too long.

@@ -26,6 +26,6 @@ mod results;
 
 pub(crate) use cache::{KernelCache, KernelKey};
 pub(crate) use derived::{filter, filter_sides, lengths_in, value_in};
-pub(crate) use launch::Launcher;
+pub(crate) use launch::{Launcher, Work};
 pub(crate) use log::locate_failure;
 pub(crate) use prefetch::prefetch;
