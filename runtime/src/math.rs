@@ -45,6 +45,7 @@ pub use hyperbolic::{cosh, sinh, tanh};
 pub use inverse::{acos, asin, atan};
 pub use native::{evaluate32, evaluate64};
 pub use ops::Ops;
+pub use reduction::reduce_huge;
 pub use trigonometric::{cos, sin, tan};
 
 /// A mathematical function of one float.

@@ -115,7 +115,7 @@ impl<'a, 'j> Assembler<'a, 'j> {
         let mut refs = FxHashMap::default();
         for block in blocks {
             walk::each_inst(block, &mut |inst| {
-                if let Op::Call(callee, _) = inst.op
+                if let Some(callee) = inst.op.callee()
                     && let Some(id) = ids[callee.0 as usize]
                 {
                     refs.entry(callee.0).or_insert_with(|| jit.declare_func_in_func(id, into));
@@ -256,7 +256,7 @@ fn called(module: &Module) -> Vec<bool> {
     let mut left: Vec<&kir::Block> = module.kernels.iter().flat_map(walk::stage_bodies).collect();
     while let Some(block) = left.pop() {
         walk::each_inst(block, &mut |inst| {
-            if let Op::Call(callee, _) = inst.op
+            if let Some(callee) = inst.op.callee()
                 && !std::mem::replace(&mut called[callee.0 as usize], true)
             {
                 left.push(&module.functions[callee.0 as usize].body);

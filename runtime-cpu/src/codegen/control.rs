@@ -83,7 +83,9 @@ impl<'a> FunctionEmitter<'a, '_> {
                 return self.while_op(inst, init, carried, cond, body);
             }
             Op::For { .. } => return self.for_op(inst),
-            Op::Call(callee, args) => return self.call_op(inst, callee.0, args),
+            Op::Call(callee, args) | Op::Compute(callee, args) => {
+                return self.call_op(inst, callee.0, args);
+            }
             Op::Extern(service, args) => return self.extern_op(inst, *service, args),
             Op::Check { cond, site, detail } => {
                 let detail = self.all(detail);

@@ -131,6 +131,7 @@ impl Search {
             | Op::Store { .. }
             | Op::Copy { .. }
             | Op::Call(..)
+            | Op::Compute(..)
             | Op::Extern(..)
             | Op::Check { .. }
             | Op::Fail { .. }

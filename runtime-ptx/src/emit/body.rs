@@ -252,7 +252,9 @@ impl<'a> WorkItem<'a> {
                     self.define(result(at), address);
                 }
             }
-            Op::Call(..) => bug!("calls have become the bodies of their functions"),
+            Op::Call(..) | Op::Compute(..) => {
+                bug!("calls have become the bodies of their functions")
+            }
             Op::Extern(intrinsic, args) => self.intrinsic(inst, *intrinsic, args)?,
         }
         Ok(())

@@ -115,9 +115,7 @@ pub fn emit_for(module: &Module, target: Target) -> Result<Code, Reason> {
         for body in walk::stage_bodies(kernel) {
             let mut callee = None;
             walk::each_inst(body, &mut |inst| {
-                if let Op::Call(function, _) = inst.op {
-                    callee = Some(function);
-                }
+                callee = inst.op.callee().or(callee);
             });
             if let Some(callee) = callee {
                 let recursive = facts[callee.0 as usize].recursive;

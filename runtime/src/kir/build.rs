@@ -277,6 +277,16 @@ impl Body {
         self.push(Op::Call(function, args), types)
     }
 
+    /// The results, of these types, of a function that only computes.
+    pub fn compute(
+        &mut self,
+        function: FunctionId,
+        args: Vec<Value>,
+        types: &[ValueTy],
+    ) -> Vec<Value> {
+        self.push(Op::Compute(function, args), types)
+    }
+
     /// A service of the runtime.
     pub fn service(&mut self, service: Extern, args: Vec<Value>) -> Vec<Value> {
         self.push(Op::Extern(service, args), service.results())

@@ -40,7 +40,9 @@ pub fn function_facts(module: &Module) -> Vec<FunctionFacts> {
         walk::each_inst(&function.body, &mut |inst| {
             all[at].instructions += 1;
             match &inst.op {
-                Op::Call(callee, _) => reaches[at][callee.0 as usize] = true,
+                Op::Call(callee, _) | Op::Compute(callee, _) => {
+                    reaches[at][callee.0 as usize] = true
+                }
                 Op::Alloc(..) | Op::Compact { .. } => all[at].allocates = true,
                 _ => {}
             }
@@ -163,7 +165,9 @@ pub fn work(block: &Block, facts: &[FunctionFacts]) -> u64 {
         let once = inner.saturating_add(inst.op.cost());
         sum = sum.saturating_add(match &inst.op {
             Op::For { .. } | Op::While { .. } => once.saturating_mul(ASSUMED_ITERATIONS),
-            Op::Call(FunctionId(callee), _) => once.saturating_add(facts[*callee as usize].work),
+            Op::Call(FunctionId(callee), _) | Op::Compute(FunctionId(callee), _) => {
+                once.saturating_add(facts[*callee as usize].work)
+            }
             _ => once,
         });
     }

@@ -88,7 +88,7 @@ impl Inliner<'_> {
 
     fn inst(&mut self, inst: &Inst, names: &mut Names, out: &mut Vec<Inst>) {
         self.instructions += 1;
-        if let Op::Call(callee, args) = &inst.op
+        if let Op::Call(callee, args) | Op::Compute(callee, args) = &inst.op
             && (self.small)(callee.0 as usize)
             && self.instructions < self.limits.caller_instructions
         {

@@ -135,6 +135,9 @@ pub enum Op {
     },
     /// A call of a function of the module.
     Call(FunctionId, Vec<Value>),
+    /// The results of a function of scalars that only computes: its code and that of its callees is of operations
+    /// of [`Class::Pure`] and conditionals. It cannot fail.
+    Compute(FunctionId, Vec<Value>),
     /// A call of an intrinsic of the runtime.
     Extern(Extern, Vec<Value>),
 
@@ -229,7 +232,7 @@ macro_rules! visit_operands {
                     $visit(value);
                 }
             }
-            Op::Call(_, args) | Op::Extern(_, args) => {
+            Op::Call(_, args) | Op::Compute(_, args) | Op::Extern(_, args) => {
                 for value in args {
                     $visit(value);
                 }
@@ -279,6 +282,7 @@ macro_rules! nested_blocks {
             | Op::Slice(..)
             | Op::Copy { .. }
             | Op::Call(..)
+            | Op::Compute(..)
             | Op::Extern(..)
             | Op::Check { .. }
             | Op::Fail { .. }
@@ -300,7 +304,8 @@ impl Op {
             | Op::Fma(..)
             | Op::Select(..)
             | Op::Convert(..)
-            | Op::Bits(..) => Class::Pure,
+            | Op::Bits(..)
+            | Op::Compute(..) => Class::Pure,
             Op::Text(_) | Op::Slice(..) => Class::Address,
             Op::Load { .. } => Class::Read,
             Op::Store { .. } | Op::Copy { .. } => Class::Write,
@@ -334,6 +339,7 @@ impl Op {
             | Op::Mark => 1,
             Op::Call(..) => 5,
             Op::Alloc(..) | Op::Copy { .. } | Op::Compact { .. } => 10,
+            Op::Compute(..) => 100,
             Op::Extern(..) => 200,
         }
     }
@@ -419,6 +425,14 @@ impl Op {
             | Class::Control
             | Class::Call
             | Class::Intrinsic => false,
+        }
+    }
+
+    /// Returns the function that the operation calls.
+    pub fn callee(&self) -> Option<FunctionId> {
+        match self {
+            Op::Call(callee, _) | Op::Compute(callee, _) => Some(*callee),
+            _ => None,
         }
     }
 

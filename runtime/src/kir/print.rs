@@ -200,10 +200,13 @@ impl<'a> Printer<'a> {
                 }
                 self.block(body)
             }
-            Op::Call(callee, args) => match self.unique_name(*callee) {
-                Some(name) => write!(self.out, "call {}({})", Quoted(name), List(args)),
-                None => write!(self.out, "call #{}({})", callee.0, List(args)),
-            },
+            Op::Call(callee, args) | Op::Compute(callee, args) => {
+                let word = if matches!(op, Op::Call(..)) { "call" } else { "compute" };
+                match self.unique_name(*callee) {
+                    Some(name) => write!(self.out, "{word} {}({})", Quoted(name), List(args)),
+                    None => write!(self.out, "{word} #{}({})", callee.0, List(args)),
+                }
+            }
             Op::Extern(service, args) => {
                 write!(self.out, "extern {}({})", service.mnemonic(), List(args))
             }

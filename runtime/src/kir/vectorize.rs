@@ -276,6 +276,7 @@ impl<'a> Analysis<'a> {
             Op::Alloc(..)
             | Op::Copy { .. }
             | Op::Call(..)
+            | Op::Compute(..)
             | Op::Extern(..)
             | Op::Mark
             | Op::Compact { .. } => return Err(NotVectorizable("memory or calls")),
@@ -533,6 +534,17 @@ impl<'a> Analysis<'a> {
         then: &Block,
         otherwise: &Block,
     ) -> Result<(), NotVectorizable> {
+        if let Some(common) = common_side(then, otherwise) {
+            // The vectors of which an element takes the other side are done one by one.
+            if self.stored {
+                return Err(NotVectorizable("a check behind a write"));
+            }
+            self.block(common)?;
+            for (result, value) in inst.results.iter().zip(&common.yields) {
+                self.set(*result, self.of(*value));
+            }
+            return self.arrays_are_uniform(inst);
+        }
         // One side may write, and the other check.
         let before = self.stored;
         self.block(then)?;
@@ -696,13 +708,29 @@ impl<'a> Analysis<'a> {
 pub fn is_if_convertible(block: &Block) -> bool {
     let operations = block.insts.iter().filter(|inst| !matches!(inst.op, Op::Const(_))).count();
     operations <= MAX_IF_CONVERTED_OPERATIONS
-        && block.insts.iter().all(|inst| inst.op.class() == Class::Pure)
+        && block
+            .insts
+            .iter()
+            .all(|inst| inst.op.class() == Class::Pure && !matches!(inst.op, Op::Compute(..)))
 }
 
-/// Returns true if a block or a nested one has operations that may fail.
+/// Returns the side of a branch that vectorised code executes, if the other calls a function that computes: it is
+/// long, and most elements do not need it.
+pub fn common_side<'b>(then: &'b Block, otherwise: &'b Block) -> Option<&'b Block> {
+    let calls = |side: &Block| side.insts.iter().any(|inst| matches!(inst.op, Op::Compute(..)));
+    match (calls(then), calls(otherwise)) {
+        (true, false) => Some(otherwise),
+        (false, true) => Some(then),
+        _ => None,
+    }
+}
+
+/// Returns true if a block or a nested one has operations at which vectorised code may be left.
 fn has_traps(block: &Block) -> bool {
     let mut found = false;
-    walk::each_inst(block, &mut |inst| found |= inst.op.class() == Class::Trap);
+    walk::each_inst(block, &mut |inst| {
+        found |= inst.op.class() == Class::Trap || matches!(inst.op, Op::Compute(..));
+    });
     found
 }
 

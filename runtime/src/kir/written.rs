@@ -147,6 +147,7 @@ impl<'a> Search<'a> {
             | Op::Convert(..)
             | Op::Bits(..)
             | Op::Alloc(..)
+            | Op::Compute(..)
             | Op::Check { .. }
             | Op::Mark => {}
         }

@@ -75,4 +75,13 @@ pub trait Ops {
         common: [Self::F; N],
         rare: impl FnOnce(&Self) -> [Self::F; N],
     ) -> [Self::F; N];
+
+    /// The reduction of a huge angle ([`super::reduce_huge`]): code so long that a backend may have one copy of it,
+    /// which all functions of angles call.
+    fn reduce_huge(&self, a: Self::F) -> [Self::F; 3]
+    where
+        Self: Sized,
+    {
+        super::reduce_huge(self, a)
+    }
 }

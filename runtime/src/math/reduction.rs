@@ -17,7 +17,7 @@ pub(super) struct Reduced<F, I> {
 pub(super) fn reduce<O: Ops>(o: &O, a: O::F) -> Reduced<O::F, O::I> {
     let format = o.format();
     let huge = o.lt(o.float(format.angle_most), a);
-    let [n, high, low] = o.when(huge, reduce_small(o, a), |o| reduce_huge(o, a));
+    let [n, high, low] = o.when(huge, reduce_small(o, a), |o| o.reduce_huge(a));
     Reduced { quadrant: o.bits(o.add(n, o.float(format.magic))), high, low }
 }
 
@@ -36,12 +36,14 @@ fn reduce_small<O: Ops>(o: &O, a: O::F) -> [O::F; 3] {
     [n, high, o.fma(minus_n, o.float(c.half_pi[2]), low)]
 }
 
+/// Reduces a huge `a`: the number of quarter turns, of which the lowest two bits matter, and two parts of the rest.
+///
 /// By Payne and Hanek. a = m · 2^(d k), m an integer, d the length of a digit of 2 / π. Of
 /// a · 2 / π = Σ m · digit(i) · 2^(d (k - i - 1)) the terms with i < k - 1 are multiples of 4,
 /// whole turns; of the others six are enough for the whole precision even where the sum almost
 /// vanishes.
 #[inline(always)]
-fn reduce_huge<O: Ops>(o: &O, a: O::F) -> [O::F; 3] {
+pub fn reduce_huge<O: Ops>(o: &O, a: O::F) -> [O::F; 3] {
     let (format, c) = (o.format(), &o.format().coefficients);
     let magic = o.float(format.magic);
     let digit = format.digit as f64;

@@ -23,6 +23,8 @@ pub(in crate::lower) enum Helper {
     IntText,
     /// A mathematical function.
     Math(ScalarOp),
+    /// The reduction of huge angles, for functions of angles.
+    HugeAngle,
 }
 
 /// The state that the functions of a module share.

@@ -3,7 +3,8 @@
 use super::function::{FunctionLowering, Helper};
 use nesl_runtime::bug::OrBug;
 use nesl_runtime::kir::{
-    Binary, Body, Function as KirFunction, FunctionBuilder, Literal, Op, Ty, Unary, Value, ValueTy,
+    Binary, Body, Function as KirFunction, FunctionBuilder, FunctionId, Literal, Op, Ty, Unary,
+    Value, ValueTy,
 };
 use nesl_runtime::math::{self, Format, Function, Ops};
 use nesl_runtime::scalar::ScalarOp;
@@ -14,28 +15,44 @@ impl FunctionLowering<'_> {
     pub(super) fn math(&mut self, op: ScalarOp, a: Value) -> Value {
         let ty = self.body.element(a);
         let meaning = op.function().or_bug("the operation is a mathematical function");
-        let function = self.helper(Helper::Math(op), |name| self::function(name, meaning, ty));
-        self.body.call(function, vec![a], &[ValueTy::Scalar(ty)])[0]
+        let of_angle = matches!(op, ScalarOp::Sin | ScalarOp::Cos | ScalarOp::Tan);
+        let huge_angle =
+            of_angle.then(|| self.helper(Helper::HugeAngle, |name| self::huge_angle(name, ty)));
+        let make = |name: &str| self::function(name, meaning, ty, huge_angle);
+        let function = self.helper(Helper::Math(op), make);
+        self.body.compute(function, vec![a], &[ValueTy::Scalar(ty)])[0]
     }
 }
 
-/// Returns a mathematical function of one float as a kir function with this name.
-pub(super) fn function(name: &str, function: Function, ty: Ty) -> KirFunction {
+/// Returns a mathematical function of one float as a kir function with this name; `huge_angle` is the function
+/// that reduces huge angles, if it is one of angles.
+fn function(name: &str, function: Function, ty: Ty, huge_angle: Option<FunctionId>) -> KirFunction {
     let mut builder = FunctionBuilder::new(name);
     let x = builder.param(ValueTy::Scalar(ty));
-    let result = math::emit(function, &Writer::new(&mut builder.body, ty), x);
+    let result = math::emit(function, &Writer::new(&mut builder.body, ty, huge_angle), x);
     builder.finish(vec![result])
+}
+
+/// Returns the reduction of huge angles as a kir function with this name. The functions of angles are short without
+/// it, and are inlined: loops that call them are vectorised.
+fn huge_angle(name: &str, ty: Ty) -> KirFunction {
+    let mut builder = FunctionBuilder::new(name);
+    let x = builder.param(ValueTy::Scalar(ty));
+    let results = math::reduce_huge(&Writer::new(&mut builder.body, ty, None), x);
+    builder.finish(results.to_vec())
 }
 
 /// Emits the operations of an algorithm into a body.
 struct Writer<'b> {
     body: RefCell<&'b mut Body>,
     float: Ty,
+    /// The function that reduces huge angles, if it is to be called.
+    huge_angle: Option<FunctionId>,
 }
 
 impl<'b> Writer<'b> {
-    fn new(body: &'b mut Body, float: Ty) -> Writer<'b> {
-        Writer { body: RefCell::new(body), float }
+    fn new(body: &'b mut Body, float: Ty, huge_angle: Option<FunctionId>) -> Writer<'b> {
+        Writer { body: RefCell::new(body), float, huge_angle }
     }
 
     fn int_ty(&self) -> Ty {
@@ -167,6 +184,13 @@ impl Ops for Writer<'_> {
         let otherwise = body.end(common.to_vec());
         let types: Vec<ValueTy> = common.iter().map(|v| body.ty(*v)).collect();
         let results = body.push(Op::If { cond: condition, then, otherwise }, &types);
+        std::array::from_fn(|i| results[i])
+    }
+
+    fn reduce_huge(&self, a: Value) -> [Value; 3] {
+        let Some(function) = self.huge_angle else { return math::reduce_huge(self, a) };
+        let types = [ValueTy::Scalar(self.float); 3];
+        let results = self.body.borrow_mut().compute(function, vec![a], &types);
         std::array::from_fn(|i| results[i])
     }
 }

@@ -8,7 +8,7 @@ use cranelift_codegen::ir::{self, InstBuilder, StackSlotData, StackSlotKind, Typ
 use nesl_runtime::bug;
 use nesl_runtime::bug::OrBug;
 use nesl_runtime::kir::uniformity::Uniformity;
-use nesl_runtime::kir::vectorize::is_if_convertible;
+use nesl_runtime::kir::vectorize::{common_side, is_if_convertible};
 use nesl_runtime::kir::walk;
 use nesl_runtime::kir::{Block, Combine, Inst, Literal, Op, Ty, Value, ValueTy};
 use smallvec::smallvec;
@@ -61,6 +61,16 @@ impl<'a> VectorEmitter<'_, 'a, '_> {
             }
             Op::If { cond: value, then, otherwise } => {
                 let cond = self.get(*value);
+                if let Some(common) = common_side(then, otherwise) {
+                    let common_if = if std::ptr::eq(common, then) { cond } else { self.not(&cond) };
+                    self.check(&common_if);
+                    self.block(common);
+                    for (result, value) in inst.results.iter().zip(&common.yields) {
+                        let lanes = self.get(*value);
+                        self.set(*result, lanes);
+                    }
+                    return;
+                }
                 let none = self.none.get(value).copied().filter(|_| self.active.is_none());
                 match (&cond, none) {
                     (Lanes::Uniform(cond), _) => self.branch(inst, *cond, then, otherwise),
@@ -78,6 +88,7 @@ impl<'a> VectorEmitter<'_, 'a, '_> {
             Op::Alloc(..)
             | Op::Copy { .. }
             | Op::Call(..)
+            | Op::Compute(..)
             | Op::Extern(..)
             | Op::Mark
             | Op::Compact { .. } => {

@@ -127,6 +127,7 @@ impl<'a> VectorEmitter<'_, 'a, '_> {
             | Op::While { .. }
             | Op::For { .. }
             | Op::Call(..)
+            | Op::Compute(..)
             | Op::Extern(..)
             | Op::Check { .. }
             | Op::Fail { .. }

@@ -84,7 +84,7 @@ impl Parser<'_> {
                 }
                 Op::For { count, index, init, carried, reduce, body: self.block(depth)? }
             }
-            "call" => {
+            "call" | "compute" => {
                 let callee = if self.eat(&Token::Punct('#')) {
                     FunctionId(self.number()?)
                 } else {
@@ -92,7 +92,8 @@ impl Parser<'_> {
                     let found = self.names.get(&name).copied();
                     found.ok_or_else(|| format!("there is no function {name:?}"))?
                 };
-                Op::Call(callee, self.args()?)
+                let args = self.args()?;
+                if word == "call" { Op::Call(callee, args) } else { Op::Compute(callee, args) }
             }
             "extern" => {
                 let service = self.named("a service", Extern::from_mnemonic)?;

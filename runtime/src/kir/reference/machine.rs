@@ -327,7 +327,7 @@ impl<'m, 'r> Machine<'m, 'r> {
                 self.iterate(body, Count { results, index, carried, reduce, at: 0, count, sums });
                 return Ok(());
             }
-            Op::Call(callee, args) => {
+            Op::Call(callee, args) | Op::Compute(callee, args) => {
                 self.poll()?;
                 // The stage itself is not a call.
                 if self.frames.len() > self.max_depth {

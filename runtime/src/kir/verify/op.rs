@@ -1,7 +1,7 @@
 //! The types of operations.
 
 use super::{BOOL, Checker, INDEX, combines};
-use crate::kir::{Binary, Combine, Inst, Op, Ty, Unary, Value, ValueTy};
+use crate::kir::{Binary, Block, Class, Combine, Inst, Module, Op, Ty, Unary, Value, ValueTy};
 
 impl Checker<'_> {
     /// Checks the operands; gives the types of the results, unless they cannot be told.
@@ -127,7 +127,8 @@ impl Checker<'_> {
                 self.leave(outer);
                 types
             }
-            Op::Call(callee, args) => {
+            Op::Call(callee, args) | Op::Compute(callee, args) => {
+                let computes = matches!(inst.op, Op::Compute(..));
                 let Some(callee) = self.module.functions.get(callee.0 as usize) else {
                     self.wrong(format!("there is no function #{}", callee.0));
                     return None;
@@ -137,6 +138,12 @@ impl Checker<'_> {
                 // Wrong in the callee, and said there.
                 let types: Vec<ValueTy> = types.collect::<Option<_>>()?;
                 self.args(args, &types);
+                if computes
+                    && !only_computes(self.module, &callee.body, self.module.functions.len())
+                {
+                    let name = &callee.name;
+                    self.wrong(format!("the function {name:?} does not only compute"));
+                }
                 callee.results.clone()
             }
             Op::Extern(service, args) => {
@@ -244,4 +251,19 @@ impl Checker<'_> {
         }
         types
     }
+}
+
+/// Returns true if a block is of operations of [`Class::Pure`] and conditionals alone, and calls functions of such
+/// within each other at most `depth` times.
+fn only_computes(module: &Module, block: &Block, depth: usize) -> bool {
+    block.insts.iter().all(|inst| match &inst.op {
+        Op::If { then, otherwise, .. } => {
+            [then, otherwise].iter().all(|side| only_computes(module, side, depth))
+        }
+        Op::Compute(callee, _) => {
+            let callee = module.functions.get(callee.0 as usize);
+            depth > 0 && callee.is_some_and(|f| only_computes(module, &f.body, depth - 1))
+        }
+        op => op.class() == Class::Pure,
+    })
 }
