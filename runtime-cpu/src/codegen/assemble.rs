@@ -18,7 +18,7 @@ use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext};
 use cranelift_jit::JITModule;
 use cranelift_module::{FuncId, Module as _};
 use nesl_runtime::kir::alias::Provenance;
-use nesl_runtime::kir::{self, Kernel, Module, Op, liveness, walk};
+use nesl_runtime::kir::{self, Kernel, Module, liveness, walk};
 use rustc_hash::FxHashMap;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::{Mutex, PoisonError};
@@ -142,7 +142,7 @@ impl<'a, 'j> Assembler<'a, 'j> {
         emitter.enter();
         for (name, param) in function.params.iter().zip(&params[2..]) {
             emitter.set(*name, *param);
-            emitter.provenance.insert(*name, Provenance::Preexisting);
+            emitter.provenance.insert(*name, Provenance::PREEXISTING);
         }
         if unit.facts[at].in_cycle {
             let left = emitter.b.ins().icmp_imm_s(IntCC::SignedLessThan, emitter.depth, 0);

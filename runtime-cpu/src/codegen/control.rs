@@ -35,7 +35,7 @@ impl<'a> FunctionEmitter<'a, '_> {
                 self.literal(*literal)
             }
             Op::Text(text) => {
-                self.provenance.insert(inst.results[0], Provenance::Preexisting);
+                self.provenance.insert(inst.results[0], Provenance::PREEXISTING);
                 self.int(self.unit.texts.address(text))
             }
             Op::Unary(op, a) => self.unary(*op, self.element_ty(*a), self.get(*a)),
@@ -54,7 +54,8 @@ impl<'a> FunctionEmitter<'a, '_> {
             Op::Convert(to, a) => self.convert(*to, self.element_ty(*a), self.get(*a)),
             Op::Bits(to, a) => self.bits(*to, self.get(*a)),
             Op::Alloc(ty, length) => {
-                let array = Provenance::Allocated(inst.results[0], self.loops);
+                let array = Provenance::Allocated(inst.results[0], self.allocations);
+                self.allocations += 1;
                 self.provenance.insert(inst.results[0], array);
                 match self.emitted.get(&inst.results[0]) {
                     Some(output) => self.alloc_in_output(*output, *ty, self.get(*length)),
@@ -65,9 +66,9 @@ impl<'a> FunctionEmitter<'a, '_> {
                 self.load(self.get(*array), self.get(*index), self.element_ty(*array))
             }
             Op::Slice(array, start) => {
-                if let Some(root) = self.provenance.get(array).copied() {
-                    self.provenance.insert(inst.results[0], root);
-                }
+                let root = self.provenance.get(array).copied();
+                let root = root.unwrap_or(Provenance::Existing(self.allocations));
+                self.provenance.insert(inst.results[0], root);
                 self.address(self.get(*array), self.get(*start), self.element_ty(*array))
             }
             Op::Mark => self.mark(inst.results[0]),
@@ -191,10 +192,11 @@ impl<'a> FunctionEmitter<'a, '_> {
 
     fn branch_op(&mut self, inst: &Inst, cond: kir::Value, then: &'a Block, otherwise: &'a Block) {
         self.emit_branch(inst, cond, then, otherwise);
+        self.note_existing(&inst.results);
         for (n, result) in inst.results.iter().enumerate() {
             let sides = [then, otherwise].map(|side| self.provenance.get(&side.yields[n]).copied());
-            if let Some(either) = Provenance::of_either(sides) {
-                self.provenance.insert(*result, either);
+            if let [Some(a), Some(b)] = sides {
+                self.provenance.insert(*result, a.of_either(b));
             }
         }
     }
@@ -269,14 +271,22 @@ impl<'a> FunctionEmitter<'a, '_> {
         let next = self.all(&body.yields);
         self.end_loop(&looped, &next);
         self.bind(&inst.results, &looped.carried);
+        self.note_existing(&inst.results);
     }
 
     /// Notes that the code which is emitted next is in a loop that carries these values.
     fn enter_loop(&mut self, carried: &[kir::Value]) {
         self.loops += 1;
-        let arrays =
-            carried.iter().filter(|v| matches!(self.types[v.0 as usize], ValueTy::Array(_)));
-        self.provenance.extend(arrays.map(|array| (*array, Provenance::Carried(self.loops))));
+        self.note_existing(carried);
+    }
+
+    /// Notes that the arrays among some values are none of those that code emitted later allocates. Code that is
+    /// emitted twice notes it again: its allocations have new numbers.
+    fn note_existing(&mut self, values: &[kir::Value]) {
+        for value in values.iter().filter(|v| matches!(self.types[v.0 as usize], ValueTy::Array(_)))
+        {
+            self.provenance.insert(*value, Provenance::Existing(self.allocations));
+        }
     }
 
     fn for_op(&mut self, inst: &'a Inst) {
@@ -315,6 +325,7 @@ impl<'a> FunctionEmitter<'a, '_> {
         }
         self.end_loop(&looped, &next);
         self.bind(&inst.results, &looped.carried[1..]);
+        self.note_existing(&inst.results);
     }
 
     fn call_op(&mut self, inst: &Inst, callee: u32, args: &[kir::Value]) {
@@ -330,6 +341,7 @@ impl<'a> FunctionEmitter<'a, '_> {
         for (name, value) in inst.results.iter().zip(&results[1..]) {
             self.set(*name, *value);
         }
+        self.note_existing(&inst.results);
         self.leave_unless_done(results[0]);
     }
 
@@ -412,6 +424,7 @@ impl<'a> FunctionEmitter<'a, '_> {
         self.b.switch_to_block(done);
         let params = self.b.block_params(done).to_vec();
         self.bind(&inst.results, &params);
+        self.note_existing(&inst.results);
     }
 
     /// Frees the memory of a work item that may have allocated.

@@ -90,6 +90,8 @@ pub struct FunctionEmitter<'a, 'f> {
     pub constants: FxHashMap<kir::Value, Literal>,
     /// The arrays of known provenance.
     pub provenance: FxHashMap<kir::Value, Provenance>,
+    /// The number of allocations emitted so far.
+    pub allocations: usize,
     /// The factors and the low word of the last product of which the high word was emitted, and its
     /// block: one instruction computes both words.
     pub product: Option<Product>,
@@ -144,6 +146,7 @@ impl<'a, 'f> FunctionEmitter<'a, 'f> {
             values: vec![None; types.len()],
             constants: FxHashMap::default(),
             provenance: FxHashMap::default(),
+            allocations: 0,
             attempts: FxHashMap::default(),
             emitted: FxHashMap::default(),
             env: params[0],

@@ -114,7 +114,7 @@ impl<'a> KernelBuilder<'a, '_> {
             let flags = flags().with_readonly().with_can_move();
             let value = self.c.b.ins().load(ty, flags, params, 8 * n as i32);
             self.c.set(*param, value);
-            self.c.provenance.insert(*param, nesl_runtime::kir::alias::Provenance::Preexisting);
+            self.c.provenance.insert(*param, nesl_runtime::kir::alias::Provenance::PREEXISTING);
         }
         let head = |builder: &mut Self, slot: usize| {
             let chunk = builder.chunk;

@@ -7,29 +7,33 @@
 use super::{Block, Class, Op, Value};
 use rustc_hash::FxHashMap;
 
-/// The array that a value is, or is a part of.
+/// The array that a value is, or is a part of. Allocations are numbered in the order of the code, from 0 on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Provenance {
-    /// The array that was allocated under this name; the number is that of the loops around the allocation.
+    /// The array of the allocation with this name and number.
     Allocated(Value, usize),
-    /// An array that a loop carries: it existed when the current iteration began. The number counts that loop and those
-    /// around it. What the current iteration allocates is another array.
-    Carried(usize),
-    /// An array that existed before the code began.
-    Preexisting,
+    /// An array that existed when the code reached the allocation with this number. What this allocation makes, or
+    /// one after it, is another array: all code that both names reach is executed after both.
+    Existing(usize),
 }
 
 impl Provenance {
-    /// The provenance of an array that is one of two others, if it is known.
-    pub fn of_either(sides: [Option<Provenance>; 2]) -> Option<Provenance> {
-        use Provenance::{Allocated, Carried, Preexisting};
-        let [Some(a), Some(b)] = sides else { return None };
-        match (a, b) {
-            _ if a == b => Some(a),
-            // What existed before the code began also did when an iteration began.
-            (Preexisting, Carried(loops)) | (Carried(loops), Preexisting) => Some(Carried(loops)),
-            (Carried(outer), Carried(inner)) => Some(Carried(outer.max(inner))),
-            (Allocated(..), _) | (_, Allocated(..)) | (Preexisting, Preexisting) => None,
+    /// An array that existed before the code began.
+    pub const PREEXISTING: Provenance = Provenance::Existing(0);
+
+    /// Returns the number of the first allocation that makes another array.
+    fn apart_from(self) -> usize {
+        match self {
+            Provenance::Allocated(_, number) => number + 1,
+            Provenance::Existing(number) => number,
+        }
+    }
+
+    /// The provenance of an array that is one of two others.
+    pub fn of_either(self, other: Provenance) -> Provenance {
+        match self == other {
+            true => self,
+            false => Provenance::Existing(self.apart_from().max(other.apart_from())),
         }
     }
 }
@@ -47,9 +51,9 @@ pub fn iterations_are_independent(body: &Block, provenance: &FxHashMap<Value, Pr
     memory.block(body, false);
     let Accesses { reads, writes, opaque, .. } = memory;
     let apart = |(n, array): (usize, &Option<Provenance>)| {
-        let Some(Provenance::Allocated(_, loops)) = *array else { return false };
+        let Some(Provenance::Allocated(_, number)) = *array else { return false };
         let others = |other: &Option<Provenance>| match other {
-            Some(Provenance::Carried(outer)) => loops >= *outer,
+            Some(Provenance::Existing(before)) => number >= *before,
             known => known.is_some() && known != array,
         };
         !writes[..n].contains(array) && reads.iter().all(others)
@@ -89,14 +93,14 @@ impl Accesses<'_> {
                     }
                 }
                 Op::Text(_) => {
-                    self.inner.insert(inst.results[0], Provenance::Preexisting);
+                    self.inner.insert(inst.results[0], Provenance::PREEXISTING);
                 }
                 Op::If { then, otherwise, .. } => {
                     inst.op.blocks().for_each(|block| self.block(block, in_loop));
                     for (n, result) in inst.results.iter().enumerate() {
                         let sides = [then, otherwise].map(|side| self.provenance(side.yields[n]));
-                        if let Some(either) = Provenance::of_either(sides) {
-                            self.inner.insert(*result, either);
+                        if let [Some(a), Some(b)] = sides {
+                            self.inner.insert(*result, a.of_either(b));
                         }
                     }
                 }
@@ -121,7 +125,7 @@ mod tests {
     /// The body of the loop in a function of three arrays and an int, of which the first was
     /// allocated by the code around.
     fn independent(body: &str) -> bool {
-        independent_beside(body, Provenance::Preexisting)
+        independent_beside(body, Provenance::PREEXISTING)
     }
 
     /// The same, where the second array has this provenance.
@@ -154,18 +158,24 @@ mod tests {
             )
         };
         assert!(independent(&body("v1")));
-        assert!(independent_beside(&body("v1"), Provenance::Carried(2)));
+        assert!(independent_beside(&body("v1"), Provenance::Existing(2)));
         assert!(!independent(&body("v0")), "the array that is written");
         assert!(!independent(&body("v2")), "of unknown provenance");
-        let [carried, given] = [Provenance::Carried(1), Provenance::Preexisting].map(Some);
-        assert_eq!(Provenance::of_either([carried, given]), carried);
+        let [first, third] = [0, 2].map(|n| Provenance::Allocated(Value(n), n as usize));
+        assert_eq!(first.of_either(third), Provenance::Existing(3));
+        assert_eq!(first.of_either(first), first);
     }
 
     #[test]
-    fn an_array_of_this_iteration_is_not_one_that_the_loop_carries() {
+    fn an_array_that_existed_before_is_not_one_that_is_allocated() {
         let body = "v5: i64 = load v1[v4] store v0[v4] = v5";
-        for (loops, expected) in [(1, true), (2, true), (3, false)] {
-            assert_eq!(independent_beside(body, Provenance::Carried(loops)), expected, "{loops}");
+        for (number, expected) in [(1, true), (2, true), (3, false)] {
+            assert_eq!(
+                independent_beside(body, Provenance::Existing(number)),
+                expected,
+                "{number}"
+            );
         }
+        assert!(independent_beside(body, Provenance::Allocated(Value(1), 5)));
     }
 }
