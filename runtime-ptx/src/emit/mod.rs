@@ -78,7 +78,7 @@ pub use target::Target;
 
 use crate::services::Service;
 use nesl_runtime::kir::inline::{Limits, inline};
-use nesl_runtime::kir::{Module, Op, walk};
+use nesl_runtime::kir::{Module, walk};
 use nesl_runtime::runtime::Reason;
 use proved::remove_proved_checks;
 

@@ -54,6 +54,15 @@ impl Body {
         self.constants[value.0 as usize]
     }
 
+    /// The array and the index that a value was loaded from, in a block that is still open.
+    pub fn loaded_from(&self, value: Value) -> Option<(Value, Value)> {
+        let insts = self.open.iter().flat_map(|block| &block.insts);
+        insts.rev().find(|inst| inst.results.contains(&value)).and_then(|inst| match inst.op {
+            Op::Load { array, index } => Some((array, index)),
+            _ => None,
+        })
+    }
+
     /// Opens a block: what follows is part of it until [`Body::end`].
     pub fn begin(&mut self) {
         self.open.push(Block::default());

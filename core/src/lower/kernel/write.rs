@@ -234,6 +234,14 @@ impl<'a> KernelLowering<'a> {
         with_stack(|| match (value, ty) {
             (LoweredValue::Unit, _) => {}
             (LoweredValue::Scalar(value), _) => {
+                // The column of an input need not be copied.
+                if let Some((array, at)) = self.code.body.loaded_from(*value)
+                    && at == index
+                    && self.is_input(array)
+                {
+                    parts.push(ResultPart::Alias(self.param_number(array), None));
+                    return;
+                }
                 let ty = self.code.body.element(*value);
                 let (array, at) = self.array(over, ty);
                 self.code.body.store(array, index, *value);

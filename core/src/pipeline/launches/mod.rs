@@ -24,8 +24,8 @@ pub use extent::{ExtentRule, HostLength, extent_rule};
 pub use split::{KernelPart, RowsPart, next_part, rows_parts};
 pub use walk::{Launch, StoredDescriptors, Unlaunched, VersionChoice, Visitor, walk};
 
-use crate::flat::{Function, Kernel, Op, SpaceId, SpaceKind};
-use crate::ir::Var;
+use crate::flat::{Function, Kernel, Let, Op, SpaceId, SpaceKind};
+use crate::ir::{self, Var};
 use crate::lower::kernel::{LoweredKernel, ResultPart, Values, Variant};
 
 /// The number of a kernel that is not one of the program's.
@@ -111,7 +111,14 @@ pub fn filtering(space: SpaceId, masks: Vec<SpaceId>) -> Kernel {
 pub fn is_renaming(kernel: &Kernel, code: &LoweredKernel) -> bool {
     let is_argument =
         |part: &ResultPart| matches!(part, ResultPart::Alias(_, None) | ResultPart::Same(_));
-    kernel.lets.iter().all(|step| matches!(step.op, Op::Element { .. }))
+    let is_name = |step: &Let| match &step.op {
+        Op::Element { .. } => true,
+        Op::Map(op) => {
+            matches!(op, ir::Op::Copy(_) | ir::Op::Pair(..) | ir::Op::First(_) | ir::Op::Second(_))
+        }
+        _ => false,
+    };
+    kernel.lets.iter().all(is_name)
         && code.filters.is_empty()
         && code.results.iter().flat_map(|result| &result.parts).all(is_argument)
 }
