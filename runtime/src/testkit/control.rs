@@ -6,6 +6,7 @@ pub(super) fn cases(cases: &mut Vec<Case>) {
     branches(cases);
     loops(cases);
     calls(cases);
+    rare_sides(cases);
 }
 
 fn branches(cases: &mut Vec<Case>) {
@@ -310,4 +311,47 @@ kernel \"k\"(v0: i64, v1: [i64]) over flat v0 at v2 {
 }";
     let expected: Vec<i64> = (0..50).map(|n| n * (n - 1) / 2).collect();
     cases.push(Case::new("recursion that allocates", text).i64(50).out(expected));
+}
+
+/// A branch of which one side calls a long function that only computes: few elements take it, and the others are
+/// computed in vectors.
+fn rare_sides(cases: &mut Vec<Case>) {
+    const STEPS: usize = 200;
+    const ELEMENTS: usize = 100;
+    let steps: String = (0..STEPS)
+        .map(|n| format!("  v{}: f64 = add v{}, v1\n", n + 2, if n == 0 { 0 } else { n + 1 }))
+        .collect();
+    let function = format!(
+        "function \"long\"(v0: f64) -> f64 {{\n  v1: f64 = const 1.0\n{steps}  yield v{}\n}}\n",
+        STEPS + 1
+    );
+    let kernel = "kernel \"k\"(v0: i64, v1: [f64], v2: [f64], v3: [f64]) over flat v0 at v4 {
+  v5: f64 = load v1[v4]
+  v6: f64 = const 1000.0
+  v7: bool = lt v6, v5
+  v8: f64, v9: f64 = if v7 {
+    v10: f64 = compute \"long\"(v5)
+    yield v10, v6
+  } else {
+    v11: f64 = add v5, v5
+    yield v11, v5
+  }
+  v12: f64 = sub v8, v9
+  store v2[v4] = v8
+  store v3[v4] = v12
+}";
+    for rare in [&[][..], &[77], &[3, 4, 98]] {
+        let x = |n: usize| if rare.contains(&n) { 5000.0 + n as f64 } else { n as f64 };
+        let result = |n: usize| if rare.contains(&n) { x(n) + STEPS as f64 } else { 2.0 * x(n) };
+        let rest = |n: usize| result(n) - if rare.contains(&n) { 1000.0 } else { x(n) };
+        let column = |f: &dyn Fn(usize) -> f64| (0..ELEMENTS).map(f).collect::<Vec<f64>>();
+        let name = format!("a side that calls a long function, for {} elements", rare.len());
+        cases.push(
+            Case::new(name, format!("{function}{kernel}"))
+                .i64(ELEMENTS as i64)
+                .array(column(&x))
+                .out(column(&result))
+                .out(column(&rest)),
+        );
+    }
 }

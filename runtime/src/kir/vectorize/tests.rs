@@ -7,7 +7,9 @@ use crate::kir::parse;
 /// `v2` are arrays.
 fn analyse(body: &str) -> Result<VectorFacts, NotVectorizable> {
     let params = "v0: i64, v1: [f64], v2: [i64]";
-    let text = format!("kernel \"k\"({params}) over flat v0 at v3 {{ {body} }}");
+    let function =
+        "function \"half\"(v0: f64) -> f64 { v1: f64 = const 0.5 v2: f64 = mul v0, v1 yield v2 }";
+    let text = format!("{function} kernel \"k\"({params}) over flat v0 at v3 {{ {body} }}");
     let module = parse(&text).unwrap();
     let kernel = &module.kernels[0];
     let constants = FxHashMap::default();
@@ -98,4 +100,18 @@ fn comparisons_with_bounds_are_implied_by_the_ends() {
         analyse("v4: bool = lt v3, v0 check v4 @0 v5: f64 = load v1[v3] v6: f64 = add v5, v5 store v1[v3] = v6").unwrap();
     assert!(facts.is_implied_predicate(Value(4)));
     assert!(!facts.is_implied_predicate(Value(5)));
+}
+
+#[test]
+fn a_side_that_calls_a_function_is_left_to_scalar_code() {
+    let load = "v4: f64 = load v1[v3] v5: f64 = const 9.0 v6: bool = lt v5, v4";
+    let branch = "v7: f64 = if v6 { v8: f64 = compute \"half\"(v4) yield v8 } \
+        else { v9: f64 = add v4, v4 yield v9 }";
+    let facts = analyse(&format!("{load} {branch} store v1[v3] = v7")).unwrap();
+    assert_eq!(facts.of(Value(7)), Uniformity::Varying);
+    let behind = analyse(&format!("{load} store v1[v3] = v5 {branch} store v1[v3] = v7"));
+    assert_eq!(behind.unwrap_err(), NotVectorizable("a check behind a write"));
+    let both = branch.replace("add v4, v4", "compute \"half\"(v5)");
+    let both = analyse(&format!("{load} {both} store v1[v3] = v7"));
+    assert_eq!(both.unwrap_err(), NotVectorizable("memory or calls"));
 }

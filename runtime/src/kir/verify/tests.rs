@@ -158,6 +158,27 @@ fn names_are_different() {
 }
 
 #[test]
+fn functions_that_are_computed_only_compute() {
+    let of = |body: &str| {
+        violations(&format!(
+            "function \"g\"(v0: f64, v1: [f64]) -> f64 {{ {body} }} \
+             function \"f\"(v0: f64, v1: [f64]) -> f64 {{ v2: f64 = compute \"g\"(v0, v1) yield v2 }}"
+        ))
+    };
+    let branch = "v2: bool = lt v0, v0 v3: f64 = if v2 { yield v0 } else { v4: f64 = neg v0 yield v4 } yield v3";
+    assert_eq!(of(branch), "fine");
+    let wrong = "the function \"g\" does not only compute";
+    for body in [
+        "v2: i64 = const 0 v3: f64 = load v1[v2] yield v3",
+        "v2: f64 = compute \"g\"(v0, v1) yield v2",
+        "v2: f64 = call \"g\"(v0, v1) yield v2",
+        "v2: bool = lt v0, v0 check v2 @0 yield v0",
+    ] {
+        assert!(of(body).contains(wrong), "{body}: {}", of(body));
+    }
+}
+
+#[test]
 fn a_violation_says_where() {
     let found = in_function("if v2 { v10: i64 = add v0, v1 }");
     assert_eq!(found, "function `f`: `v10: i64 = add v0, v1`: v1 is f64, not i64\n");
