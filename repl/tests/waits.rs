@@ -71,9 +71,9 @@ fn programs_of_the_benchmarks() {
         bfs                      90       34       33        3        6
         word-count                5        3        2        0        4
         quicksort               308       61       59        1       11
-        quickhull                88       34       30        4       18
+        quickhull                83       34       30        4       16
         barnes-hut               26        8        6        6        8
-        barnes-hut-squares      230       64       63        0       46
+        barnes-hut-squares      228       64       63        0       44
         batcher                 864      192      181        2       17
     "#]]
     .assert_eq(&table);
