@@ -136,13 +136,10 @@ pub struct Thresholds {
     /// [`min_flattened_elements`]: Thresholds::min_flattened_elements
     pub max_sequential_call_work_items: u64,
 
-    /// Work items per launch below which a recursion seen [`min_observed_calls`] times is finished by
-    /// one thread.
+    /// Work items per launch below which a recursion that was seen often enough is finished by one thread.
     ///
     /// A launch takes a CPU about 5 µs, a work item of sequential code 5 to 20 ns. Zero on a device, where
     /// one thread takes much longer, and the host would have to fetch the arrays.
-    ///
-    /// [`min_observed_calls`]: Thresholds::min_observed_calls
     pub sequential_work_items_per_launch: u64,
 
     /// Elements that a call may read for each of its work items, where flattened code copies arrays

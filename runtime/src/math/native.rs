@@ -162,6 +162,11 @@ macro_rules! native {
             ) -> [$float; N] {
                 if condition { rare(self) } else { common }
             }
+
+            #[inline(always)]
+            fn reduce_huge(&self, a: $float) -> [$float; 3] {
+                super::reduce_huge(self, a)
+            }
         }
     };
 }

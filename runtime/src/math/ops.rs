@@ -76,12 +76,7 @@ pub trait Ops {
         rare: impl FnOnce(&Self) -> [Self::F; N],
     ) -> [Self::F; N];
 
-    /// The reduction of a huge angle ([`super::reduce_huge`]): code so long that a backend may have one copy of it,
-    /// which all functions of angles call.
-    fn reduce_huge(&self, a: Self::F) -> [Self::F; 3]
-    where
-        Self: Sized,
-    {
-        super::reduce_huge(self, a)
-    }
+    /// The reduction of a huge angle, as `reduce_huge` of the module emits it. That is so long that a backend may
+    /// have one copy, which all functions of angles call.
+    fn reduce_huge(&self, a: Self::F) -> [Self::F; 3];
 }

@@ -134,6 +134,10 @@ impl Ops for Lanes {
             common
         }
     }
+
+    fn reduce_huge(&self, a: Self::F) -> [Self::F; 3] {
+        reduce_huge(self, a)
+    }
 }
 
 fn same(a: f64, b: f64) -> bool {
