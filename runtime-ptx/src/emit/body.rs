@@ -1,7 +1,7 @@
 //! The code of one work item: blocks, control flow, memory, checks.
 //!
 //! Values of kir are operands: registers, or constants in the instructions that use them. Calls
-//! have become the bodies of their functions before ([`super::prepare`]).
+//! have become the bodies of their functions before ([`nesl_runtime::kir::inline`]).
 //!
 //! An array is an address. Parameters and texts lie in global memory, short arrays of constant
 //! length in the local memory of the thread, other arrays in its scratch memory (`arena`). Where
