@@ -96,14 +96,14 @@ fn launches_do_not_grow_and_work_does_not_outgrow_the_elements() {
         launches, bytes for each element                                          flattened               chosen
         #sort(k)                                                                 1      8.0           1      8.0
         #permute({x + 1 : x in k}, rank(k))                                      3     24.0           3     24.0
-        #histogram(k)                                                            5     16.0           5     16.0
-        #histogram({code_char(rem(x, 26)) : x in k})                             4     17.0           4     17.0
-        #histogram({float(x) : x in k})                                          6     32.0           6     32.0
-        #histogram({(rem(x, 7), x > 3) : x in k})                                5     33.0           5     33.0
+        #histogram(k)                                                            4     16.0           4     16.0
+        #histogram({code_char(rem(x, 26)) : x in k})                             3     17.0           3     17.0
+        #histogram({float(x) : x in k})                                          5     32.0           5     32.0
+        #histogram({(rem(x, 7), x > 3) : x in k})                                4     33.0           4     33.0
         #remove_duplicates(k)                                                    4     16.0           4     16.0
         #remove_duplicates({@x : x in k})                                        6     34.9           6     34.9
-        #collect(kv)                                                             7     40.0           7     40.0
-        #int_collect({(x, @i) : (x, i) in kv})                                  10     77.2          10     77.2
+        #collect(kv)                                                             6     32.0           6     32.0
+        #int_collect({(x, @i) : (x, i) in kv})                                  10     69.2          10     69.2
         #{sort(r) : r in rows}                                                   3     10.0           3     10.0
         sum({sum(rank(r)) : r in rows})                                          5     12.0           2      2.0
         sum({#histogram(r) : r in rows})                                         5     18.0           2      2.0
