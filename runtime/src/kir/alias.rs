@@ -65,8 +65,8 @@ pub fn iterations_are_independent(body: &Block, provenance: &FxHashMap<Value, Pr
 /// The arrays that a loop accesses; `None` is one of unknown provenance.
 struct Accesses<'r> {
     outer: &'r FxHashMap<Value, Provenance>,
-    /// The arrays and slices that the body names.
-    inner: FxHashMap<Value, Provenance>,
+    /// The names that the body defines. What is known of them from outside is about another copy of the same code.
+    inner: FxHashMap<Value, Option<Provenance>>,
     reads: Vec<Option<Provenance>>,
     writes: Vec<Option<Provenance>>,
     /// An iteration writes many times, or in ways that are not analysed.
@@ -75,12 +75,13 @@ struct Accesses<'r> {
 
 impl Accesses<'_> {
     fn provenance(&self, array: Value) -> Option<Provenance> {
-        self.inner.get(&array).or_else(|| self.outer.get(&array)).copied()
+        self.inner.get(&array).copied().unwrap_or_else(|| self.outer.get(&array).copied())
     }
 
     /// Notes the accesses of a block; `in_loop` is true within a nested loop.
     fn block(&mut self, block: &Block, in_loop: bool) {
         for inst in &block.insts {
+            self.inner.extend(inst.results.iter().map(|name| (*name, None)));
             match &inst.op {
                 Op::Load { array, .. } => self.reads.push(self.provenance(*array)),
                 Op::Store { array, .. } => {
@@ -88,23 +89,23 @@ impl Accesses<'_> {
                     self.writes.push(self.provenance(*array));
                 }
                 Op::Slice(array, _) => {
-                    if let Some(array) = self.provenance(*array) {
-                        self.inner.insert(inst.results[0], array);
-                    }
+                    let array = self.provenance(*array);
+                    self.inner.insert(inst.results[0], array);
                 }
                 Op::Text(_) => {
-                    self.inner.insert(inst.results[0], Provenance::PREEXISTING);
+                    self.inner.insert(inst.results[0], Some(Provenance::PREEXISTING));
                 }
                 Op::If { then, otherwise, .. } => {
                     inst.op.blocks().for_each(|block| self.block(block, in_loop));
                     for (n, result) in inst.results.iter().enumerate() {
                         let sides = [then, otherwise].map(|side| self.provenance(side.yields[n]));
                         if let [Some(a), Some(b)] = sides {
-                            self.inner.insert(*result, a.of_either(b));
+                            self.inner.insert(*result, Some(a.of_either(b)));
                         }
                     }
                 }
-                Op::While { .. } | Op::For { .. } => {
+                Op::While { carried, .. } | Op::For { carried, .. } => {
+                    self.inner.extend(carried.iter().map(|name| (*name, None)));
                     inst.op.blocks().for_each(|block| self.block(block, true));
                 }
                 op => match op.class() {
@@ -177,5 +178,19 @@ mod tests {
             );
         }
         assert!(independent_beside(body, Provenance::Allocated(Value(1), 5)));
+    }
+
+    #[test]
+    fn what_is_known_of_a_name_from_another_copy_of_the_code_does_not_count() {
+        let carries =
+            "v8: [i64] = for v5 < v3 carry v6: [i64] = v0 { v9: i64 = load v6[v4] yield v6 }";
+        let text = format!(
+            "function \"f\"(v0: [i64], v3: i64) {{ for v4 < v3 {{ {carries} store v0[v4] = v3 }} }}"
+        );
+        let module = parse(&text).unwrap();
+        let Op::For { body, .. } = &module.functions[0].body.insts[0].op else { panic!("a loop") };
+        let known = [(0, Provenance::Allocated(Value(0), 7)), (6, Provenance::Existing(3))];
+        let known = known.into_iter().map(|(n, known)| (Value(n), known)).collect();
+        assert!(!iterations_are_independent(body, &known));
     }
 }
