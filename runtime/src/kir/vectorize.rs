@@ -41,7 +41,7 @@ const HIGH_PRODUCT_OPERATIONS: u64 = 12;
 const MAX_OFFSET: u64 = 1 << 32;
 
 /// A branch whose sides have at most this many operations is if-converted.
-const MAX_IF_CONVERTED_OPERATIONS: usize = 10;
+const MAX_IF_CONVERTED_OPERATIONS: usize = 12;
 
 /// The reason why code is not vectorised.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -706,12 +706,26 @@ impl<'a> Analysis<'a> {
 /// Returns true if a block is pure and so short that executing it for all elements is cheaper than
 /// finding out which elements need it.
 pub fn is_if_convertible(block: &Block) -> bool {
-    let operations = block.insts.iter().filter(|inst| !matches!(inst.op, Op::Const(_))).count();
-    operations <= MAX_IF_CONVERTED_OPERATIONS
-        && block
-            .insts
-            .iter()
-            .all(|inst| inst.op.class() == Class::Pure && !matches!(inst.op, Op::Compute(..)))
+    pure_operations(block).is_some_and(|operations| operations <= MAX_IF_CONVERTED_OPERATIONS)
+}
+
+/// Returns the number of operations of a block that is executed for all elements, with those of branches inside,
+/// which are a choice for each result; `None` if the block is not pure.
+pub fn pure_operations(block: &Block) -> Option<usize> {
+    let mut operations = 0;
+    for inst in &block.insts {
+        operations += match &inst.op {
+            Op::Const(_) => 0,
+            Op::If { then, otherwise, .. } => {
+                let chosen = then.yields.iter().zip(&otherwise.yields).filter(|(a, b)| a != b);
+                pure_operations(then)? + pure_operations(otherwise)? + chosen.count()
+            }
+            Op::Compute(..) => return None,
+            op if op.class() == Class::Pure => 1,
+            _ => return None,
+        };
+    }
+    Some(operations)
 }
 
 /// Returns the side of a branch that vectorised code executes, if the other calls a function that computes: it is

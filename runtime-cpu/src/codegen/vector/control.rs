@@ -8,7 +8,7 @@ use cranelift_codegen::ir::{self, InstBuilder, StackSlotData, StackSlotKind, Typ
 use nesl_runtime::bug;
 use nesl_runtime::bug::OrBug;
 use nesl_runtime::kir::uniformity::Uniformity;
-use nesl_runtime::kir::vectorize::{common_side, is_if_convertible};
+use nesl_runtime::kir::vectorize::{common_side, is_if_convertible, pure_operations};
 use nesl_runtime::kir::walk;
 use nesl_runtime::kir::{Block, Combine, Inst, Literal, Op, Ty, Value, ValueTy};
 use smallvec::smallvec;
@@ -326,7 +326,7 @@ impl<'a> VectorEmitter<'_, 'a, '_> {
         for (positive, block) in [(true, then), (false, otherwise)] {
             let ours = if positive { cond.clone() } else { self.not(cond) };
             let ours = self.both(&outer, &ours);
-            if cheap || block.insts.is_empty() {
+            if cheap || pure_operations(block) == Some(0) {
                 self.block(block);
                 sides.push(block.yields.iter().map(|v| self.get(*v)).collect::<Vec<_>>());
                 continue;

@@ -325,6 +325,11 @@ impl<'a> VectorEmitter<'_, 'a, '_> {
             _ => {}
         }
         let int = ty.is_int();
+        if (op, ty) == (Binary::Mul, Ty::I64)
+            && let Some(lanes) = self.product_by_shifts((a, &x), (b, &y))
+        {
+            return lanes;
+        }
         match op {
             Binary::Div | Binary::Rem | Binary::MulHigh if int => {
                 if let Some(lanes) = self.high_product(op, ty, (&x, &y), known) {
@@ -360,6 +365,47 @@ impl<'a> VectorEmitter<'_, 'a, '_> {
                 }
             }
         }
+    }
+
+    /// The product of `i64`s with a constant that is a power of two, or a sum or difference of two: few vectors
+    /// have products of 64 bits as an instruction.
+    fn product_by_shifts(&mut self, a: (Value, &Lanes), b: (Value, &Lanes)) -> Option<Lanes> {
+        let constant = |v: Value| match self.c.constants.get(&v) {
+            Some(Literal::I64(factor)) => Some(*factor),
+            _ => None,
+        };
+        let (factor, of) = match (constant(a.0), constant(b.0)) {
+            (Some(factor), None) => (factor, b.1),
+            (None, Some(factor)) => (factor, a.1),
+            _ => return None,
+        };
+        let factor = u64::try_from(factor).ok().filter(|factor| *factor > 0)?;
+        // The lowest bit that is set, and the power of two for the others.
+        let low = factor.trailing_zeros();
+        let rest = factor >> low;
+        let (high, adds) = match (rest - 1, rest + 1) {
+            (0, _) => (None, true),
+            (less, _) if less.is_power_of_two() => (Some(less.trailing_zeros()), true),
+            (_, more) if more.is_power_of_two() => (Some(more.trailing_zeros()), false),
+            _ => return None,
+        };
+        let vectors = self.wide(of, Ty::I64);
+        let mut out = Vectors::new();
+        for vector in vectors {
+            let mut product = vector;
+            if let Some(high) = high {
+                let shifted = self.c.b.ins().ishl_imm_u(vector, i64::from(high));
+                product = match adds {
+                    true => self.c.b.ins().iadd(shifted, vector),
+                    false => self.c.b.ins().isub(shifted, vector),
+                };
+            }
+            if low > 0 {
+                product = self.c.b.ins().ishl_imm_u(product, i64::from(low));
+            }
+            out.push(product);
+        }
+        Some(Lanes::Varying(out))
     }
 
     /// An operation on two vectors; comparisons return masks.

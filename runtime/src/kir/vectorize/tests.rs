@@ -115,3 +115,30 @@ fn a_side_that_calls_a_function_is_left_to_scalar_code() {
     let both = analyse(&format!("{load} {both} store v1[v3] = v7"));
     assert_eq!(both.unwrap_err(), NotVectorizable("memory or calls"));
 }
+
+#[test]
+fn branches_inside_of_each_other_are_if_converted_while_they_are_short() {
+    let inner = "v5: i64 = and v3, v4 v6: bool = eq v5, v4 v7: i64 = if v6 { v8: i64 = add v3, v4 yield v8 } \
+        else { v9: i64 = sub v3, v4 yield v9 }";
+    let side = |inner: &str| {
+        let text = format!(
+            "kernel \"k\"(v0: i64, v1: [i64], v2: bool) over flat v0 at v3 {{
+              v4: i64 = const 1 v10: i64 = if v2 {{ yield v3 }} else {{ {inner} yield v7 }} store v1[v3] = v10 }}"
+        );
+        let module = parse(&text).unwrap();
+        let Op::If { otherwise, .. } = &module.kernels[0].stages[0].body.insts[1].op else {
+            unreachable!("the second instruction is the branch")
+        };
+        (pure_operations(otherwise), is_if_convertible(otherwise))
+    };
+    assert_eq!(side(inner), (Some(5), true), "two before the branch, one on each side, a choice");
+    let long = inner.to_string() + &long_sum();
+    assert!(!side(&long).1);
+    let loads = inner.replace("sub v3, v4", "load v1[v3]");
+    assert_eq!(side(&loads), (None, false));
+}
+
+/// Returns the text of twelve additions.
+fn long_sum() -> String {
+    (20..32).map(|n| format!(" v{n}: i64 = add v3, v3")).collect()
+}
