@@ -8,9 +8,10 @@
 //! joins      values that a branch or loop passes on unchanged, or that nobody reads, are not passed on
 //! rotate     a flag becomes the condition itself: the last iteration's code stands behind the loop
 //! unswitch   a loop that copies an array before the first update goes on as a loop that has copied it
+//! forward    what one iteration stores and a later one loads is carried
 //! ```
 //!
-//! The three make plain loops of those over arrays:
+//! The first three make plain loops of those over arrays:
 //!
 //! ```text
 //! while carry go = true, i, a, room, r, s { yield go } do {         while carry i, a, room { i ≠ n and not room > 0 } do { … }
@@ -24,6 +25,7 @@
 //! }
 //! ```
 
+mod forward;
 mod joins;
 mod rotate;
 mod unswitch;
@@ -93,6 +95,7 @@ fn simplify(mut code: Code<'_>) {
     unswitch::unswitch_loops(&mut code);
     remove_compactions(&mut code);
     joins::remove_joins(&mut code);
+    forward::forward_stores(&mut code);
 }
 
 /// Removes the compactions of loops that take no memory.
@@ -334,6 +337,50 @@ mod tests {
             let facts = function_facts(&module);
             simplify_loops(&mut module, &facts);
             assert_eq!(verify(&module), Ok(()), "seed {seed}: {}", print(&module));
+        }
+    }
+
+    /// A loop over an array with this body; `v6` is the counter, which goes on by one.
+    fn filling(body: &str) -> String {
+        format!(
+            "function \"f\"(v0: i64, v1: [f64], v2: [f64]) -> i64 {{
+              v3: i64 = const 0 v4: i64 = const 1 v5: i64 = const 2
+              v9: i64 = while carry v6: i64 = v5 {{ v7: bool = lt v6, v0 yield v7 }} do {{
+                {body}
+                v8: i64 = add v6, v4
+                yield v8
+              }}
+              yield v9
+            }}"
+        )
+    }
+
+    #[test]
+    fn what_an_iteration_stored_is_not_loaded_again() {
+        let fibonacci = "v10: i64 = sub v6, v4 v11: f64 = load v1[v10]
+            v12: i64 = sub v6, v5 v13: f64 = load v1[v12] v14: f64 = add v11, v13 store v1[v6] = v14";
+        let (_, text) = simplified(&filling(fibonacci));
+        assert!(text.contains("carry v6: i64 = v5, v16: f64 = v15, v18: f64 = v15"), "{text}");
+        for (first, otherwise) in [("load v1[v10]", "yield v16"), ("load v1[v12]", "yield v18")] {
+            let (_, side) = text.split_once(first).unwrap();
+            let side = side.split_once("store").unwrap().0;
+            assert!(side.contains(otherwise), "{text}");
+        }
+        assert!(text.contains("yield v8, v14, v16"), "{text}");
+    }
+
+    #[test]
+    fn what_something_else_may_write_is_loaded() {
+        let load = "v10: i64 = sub v6, v4 v11: f64 = load v1[v10]";
+        for body in [
+            // Another array may be the same one. A store may not happen. What lies ahead was there before the loop.
+            format!("{load} store v2[v6] = v11 store v1[v6] = v11"),
+            format!("{load} store v2[v6] = v11"),
+            format!("{load} v12: bool = lt v6, v4 if v12 {{ store v1[v6] = v11 }}"),
+            format!("{load} v12: i64 = sub v6, v5 store v1[v12] = v11"),
+        ] {
+            let (_, text) = simplified(&filling(&body));
+            assert!(text.contains("while carry v6: i64 = v5 {"), "{text}");
         }
     }
 
