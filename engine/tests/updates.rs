@@ -512,3 +512,20 @@ fn loops_over_tables_cost_what_they_write() {
     "#]]
     .assert_eq(&table);
 }
+
+#[test]
+fn a_loop_that_one_thread_finished_is_left_to_it_the_next_time() {
+    let sweeps = "function sweep(a, i) : ([int], int) -> [int] =
+           if i == #a then a else sweep(rep(a, a[i - 1] + 1, i), i + 1);
+         function sweeps(a, n) : ([int], int) -> [int] = if n == 0 then a else sweeps(sweep(a, 1), n - 1);
+         a = dist(0, 70000);";
+    let launches = |turns: u64| {
+        let mut session = counted::session(Strategy::Auto);
+        let before = counted::enter(&mut session, "sweeps", sweeps).launches;
+        let form = format!("sum(sweeps(a, {turns}));");
+        counted::enter(&mut session, "sweeps", &form).launches - before
+    };
+    let [one, many] = [1, 4].map(launches);
+    assert!(one > 16, "the first sweep is observed: {one} launches");
+    assert!(many - one <= 3 * 4, "{} launches in three more sweeps", many - one);
+}

@@ -8,13 +8,13 @@
 //! | module | contents |
 //! |---|---|
 //! | `schedule` | blocks, calls and conditionals, step by step |
-//! | `facts` | the facts for the choice between versions |
+//! | `choice` | the choice between versions, and what is observed of recursion for it |
 //! | `spaces` | index spaces entered, sequences collected from them |
 //! | `host_steps` | kernels of a single element, done by the host |
 //! | `products` | values that are products or transposes of matrices |
 //! | `sequential` | a whole program run by one thread, as a fallback |
 
-mod facts;
+mod choice;
 mod host_steps;
 mod products;
 mod schedule;

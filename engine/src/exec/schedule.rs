@@ -1,6 +1,6 @@
 //! Blocks, calls and conditionals of a flat program, step by step.
 
-use super::facts::{RecursionLog, facts};
+use super::choice::{RecursionLog, choose};
 use super::host_steps::run_host_steps;
 use super::products::matrix_rows;
 use super::spaces::{collect, enter};
@@ -472,10 +472,11 @@ impl<'p> Schedule<'p> {
                 {
                     return Ok(Outcome::Value(Rc::new(value)));
                 }
-                let (limits, work) = (self.launcher.memory.limits, self.launcher.work());
+                let policy = (self.strategy, self.launcher.memory.limits);
                 let versions = (binding, sequential, flattened);
-                let facts = facts(self.program, frame, &self.recursions, work, limits, versions);
-                let block = match self.strategy.choose(&facts, limits) {
+                let work = self.launcher.work();
+                let version = choose(self.program, frame, &self.recursions, work, policy, versions);
+                let block = match version {
                     Version::Sequential => sequential,
                     Version::Flattened => flattened,
                 };
