@@ -116,6 +116,7 @@ pub const UNPROTECTED: &[&str] = &[
 pub fn role(name: &str) -> Option<Role> {
     match name {
         "int_collect" => Some(Role::GroupByKey),
+        "_select_kth" => Some(Role::SelectOne),
         _ => None,
     }
 }

@@ -50,6 +50,16 @@ pub struct Thresholds {
     /// have to wait for the number of different elements.
     pub distinct_by_intrinsic: bool,
 
+    /// Elements from which what is read of a sorted sequence is selected.
+    ///
+    /// Selection takes some launches and one pass over the elements. A CPU sorts 16,384 floats in about 200 µs.
+    pub min_selected_elements: i64,
+
+    /// Elements of a sorted sequence for each one that is read, from which those are selected.
+    ///
+    /// Selection sorts what it finds by rank, which takes twice as long as sorting values.
+    pub min_elements_per_selected: i64,
+
     /// Operations up to which a value is computed again in the kernels that use it.
     ///
     /// Eight scalar operations cost a CPU less than a store and a load of their result.
@@ -336,6 +346,8 @@ impl Thresholds {
         Thresholds {
             // The keys and values of a second pass would have to be stored on the device.
             max_large_histogram_elements: cpu.max_histogram_elements,
+            // About as many as it sorts in the time of the launches and waits of a selection; not measured.
+            min_selected_elements: 1 << 20,
             max_known_elements: 256,
             distinct_by_intrinsic: false,
             max_elements_off_device: if caps.recursion { u64::MAX } else { 1 << 16 },
@@ -359,6 +371,8 @@ impl Default for Thresholds {
             max_unrolled_elements: 4,
             max_histogram_elements: 1 << 14,
             max_large_histogram_elements: 1 << 24,
+            min_selected_elements: 1 << 14,
+            min_elements_per_selected: 16,
             distinct_by_intrinsic: true,
             max_rematerialised_operations: 8,
             max_inlined_base_case_operations: 8,

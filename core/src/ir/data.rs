@@ -62,6 +62,8 @@ pub struct Function {
 pub enum Role {
     /// `[(int, a)] -> [(int, [a])]`: groups values by key, in the order of the keys.
     GroupByKey,
+    /// `([a], int) -> a`: the element at an index of the sorted sequence, which has no NaN.
+    SelectOne,
 }
 
 /// The declared cost of a library function, from the cost line of its doc string.

@@ -95,7 +95,9 @@ impl<'t> Parser<'t> {
         let site = self.site()?;
         let library = self.eat(&Token::Word("library"));
         let charge = if self.eat(&Token::Word("charge")) { Some(self.charge()?) } else { None };
-        let role = self.eat(&Token::Word("group_by_key")).then_some(Role::GroupByKey);
+        let roles = [("group_by_key", Role::GroupByKey), ("select_one", Role::SelectOne)];
+        let mut roles = roles.into_iter();
+        let role = roles.find(|(word, _)| self.eat(&Token::Word(word))).map(|(_, role)| role);
         let body = self.block()?;
         Ok(Function { name, params, result, body, site, library, charge, role })
     }

@@ -129,6 +129,7 @@ impl<'a> Printer<'a> {
         }
         match function.role {
             Some(Role::GroupByKey) => write!(self.out, " group_by_key")?,
+            Some(Role::SelectOne) => write!(self.out, " select_one")?,
             None => {}
         }
         write!(self.out, " ")?;

@@ -22,6 +22,7 @@
 //! | `sides` | conditionals between maps of one sequence |
 //! | `products` | recognition of matrix products, which are not fused with what makes or uses their rows |
 //! | `reduce_by_key` | groups of which only sums are used, as histograms |
+//! | `select` | sorts of which a part is read |
 //! | `once` | what code that is executed once has intrinsics of its own for |
 //! | `calls` | the call graph |
 //!
@@ -38,6 +39,7 @@ mod once;
 pub(crate) mod products;
 mod reduce_by_key;
 mod rewrite;
+mod select;
 mod sides;
 
 use crate::ir::{self, Effects, FunId, Function, Program};
@@ -75,7 +77,7 @@ pub enum Run {
 
 /// The passes of the simplifier, in order. Those that rewrite one function stand before those that
 /// rewrite the program.
-pub static PASSES: [Pass; 6] = [
+pub static PASSES: [Pass; 7] = [
     Pass {
         name: "inline",
         stage: "inlined",
@@ -129,6 +131,13 @@ pub static PASSES: [Pass; 6] = [
         about: "inlines the grouping functions that are still called, as the passes before do, and decides where \
                 equal elements are found by an intrinsic of one sequence",
         run: Run::Program(inline_grouping),
+    },
+    Pass {
+        name: "select",
+        stage: "selected",
+        title: "Selected",
+        about: "selects what is read of a sorted sequence, where that is a small part",
+        run: Run::Program(|program, context| select::select(program, context.limits)),
     },
     Pass {
         name: "remove-unreached",

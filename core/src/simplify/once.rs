@@ -28,7 +28,7 @@ pub(super) fn decline(program: &mut Program, calls: &Calls, limits: &Thresholds)
     if !program.functions.iter().any(has) {
         return Vec::new();
     }
-    let once = once(program, calls);
+    let once = executed_once(program, calls);
     let whole = limits.distinct_by_intrinsic;
     let mut changed = Vec::new();
     for id in calls.callees_first() {
@@ -51,7 +51,7 @@ fn is_distinct(op: &Op) -> bool {
 }
 
 /// For each function, whether it is executed for one element wherever it is called.
-fn once(program: &Program, calls: &Calls) -> Vec<bool> {
+pub(super) fn executed_once(program: &Program, calls: &Calls) -> Vec<bool> {
     let mut once = vec![true; program.functions.len()];
     let reached = || calls.callees_first().iter().map(|id| id.0 as usize);
     // Whatever a function calls that is not executed once is not, either; functions that call each
