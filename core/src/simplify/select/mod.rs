@@ -43,13 +43,15 @@ const MAX_SELECTED_ELEMENTS: usize = 3;
 pub(super) fn select(mut program: Program, limits: &Thresholds) -> Program {
     let calls = Calls::of(&program);
     let once = executed_once(&program, &calls);
+    let by_library: Vec<bool> =
+        program.functions.iter().map(|Function { library, .. }| *library).collect();
     let selects_one = |function: &Function| function.role == Some(Role::SelectOne);
     let selects_one = program.functions.iter().map(selects_one).collect();
     let mut selectors = Selectors { selects_one, first: program.functions.len(), made: Vec::new() };
     for id in calls.callees_first() {
-        let function = &mut program.functions[id.0 as usize];
-        if once[id.0 as usize] && !function.library {
-            rewrite(function, &mut selectors, limits);
+        let at = id.0 as usize;
+        if once[at] && !by_library[at] {
+            rewrite(&mut program.functions[at], &mut selectors, limits);
         }
     }
     let made = selectors.made.into_iter();

@@ -14,7 +14,8 @@
 //! load what was there before the loop.
 //!
 //! Conditions: the store is executed in every iteration, its index and that of the load are a carried value that
-//! changes by a constant, plus a constant each, and nothing else in the loop may write what is loaded.
+//! changes by a constant, plus a constant each, the array is the same in all iterations, and nothing else in the loop
+//! may write what is loaded.
 
 use super::{Code, like};
 use crate::kir::{Binary, Block, Class, Inst, Literal, Op, Ty, Value, ValueTy, walk};
@@ -164,7 +165,7 @@ impl Forwarding<'_> {
 
     /// Finds a store of a loop, and the loads of what it stored in an earlier iteration, the last first.
     fn find(&self, carried: &[Value], cond: &Block, body: &Block) -> Option<Forwarded> {
-        if !only_stores(cond) || !only_stores(body) {
+        if !only_stores(cond) || !only_stores(body) || stores(cond, &|_| true) > 0 {
             return None;
         }
         let counters = carried.iter().enumerate().filter_map(|(at, name)| {
@@ -177,8 +178,11 @@ impl Forwarding<'_> {
                 let Op::Store { array, index, value } = inst.op else { continue };
                 let Some(offset) = self.offset(body, index, carried[counter.at]) else { continue };
                 let store = Store { at, array, value, offset };
+                // An array that an iteration makes or is handed, a row say, may be another one in the next.
+                let is_one =
+                    !carried.contains(&array) && !defines(cond, array) && !defines(body, array);
                 let loads = self.loads(&counter, &store, carried, body);
-                if !loads.is_empty() && !carried.contains(&array) {
+                if is_one && !loads.is_empty() {
                     return Some(Forwarded { counter, store, loads });
                 }
             }
@@ -194,13 +198,8 @@ impl Forwarding<'_> {
         carried: &[Value],
         body: &Block,
     ) -> Vec<Later> {
-        let mut others = 0;
-        walk::each_inst(body, &mut |inst| {
-            let writes =
-                |array: &Value| self.types[array.0 as usize] == self.types[store.array.0 as usize];
-            others += usize::from(matches!(&inst.op, Op::Store { array, .. } if writes(array)));
-        });
-        if others != 1 {
+        let ty = |array: Value| self.types[array.0 as usize];
+        if stores(body, &|array| ty(array) == ty(store.array)) != 1 {
             return Vec::new();
         }
         let mut loads = Vec::new();
@@ -231,4 +230,20 @@ fn only_stores(block: &Block) -> bool {
         };
     });
     only
+}
+
+/// Returns the number of stores of a block to arrays that `counts` is true of.
+fn stores(block: &Block, counts: &dyn Fn(Value) -> bool) -> usize {
+    let mut found = 0;
+    walk::each_inst(block, &mut |inst| {
+        found += usize::from(matches!(inst.op, Op::Store { array, .. } if counts(array)));
+    });
+    found
+}
+
+/// Returns true if a block defines a value.
+fn defines(block: &Block, value: Value) -> bool {
+    let mut found = false;
+    walk::each_inst(block, &mut |inst| found |= inst.results.contains(&value));
+    found
 }

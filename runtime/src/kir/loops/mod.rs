@@ -374,10 +374,13 @@ mod tests {
         let load = "v10: i64 = sub v6, v4 v11: f64 = load v1[v10]";
         for body in [
             // Another array may be the same one. A store may not happen. What lies ahead was there before the loop.
+            // A slice is another one in each iteration.
             format!("{load} store v2[v6] = v11 store v1[v6] = v11"),
             format!("{load} store v2[v6] = v11"),
             format!("{load} v12: bool = lt v6, v4 if v12 {{ store v1[v6] = v11 }}"),
             format!("{load} v12: i64 = sub v6, v5 store v1[v12] = v11"),
+            format!("v12: [f64] = slice v1[v6..] {load} store v12[v6] = v11")
+                .replace("v1[v10]", "v12[v10]"),
         ] {
             let (_, text) = simplified(&filling(&body));
             assert!(text.contains("while carry v6: i64 = v5 {"), "{text}");
