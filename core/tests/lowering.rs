@@ -133,6 +133,45 @@ fn "main"(v0: [float], v1: [float]) -> (float, float) {
 }
 
 #[test]
+fn a_plan_shows_filters_that_share_a_loop_and_appends_that_are_parts() {
+    let program = r#"main "main"
+
+fn "main"(v0: [int], v1: int) -> [int] {
+  v4: [bool] = each v2: int in v0 {
+    v3: bool = lt(v2, v1)
+    v3
+  }
+  v5: [int] = pack(v0, v4)
+  v8: [bool] = each v6: int in v0 {
+    v7: bool = gt(v6, v1)
+    v7
+  }
+  v9: [int] = pack(v0, v8)
+  v10: int = length(v5)
+  v13: [bool] = each v11: int in v0 {
+    v12: bool = eq(v11, v10)
+    v12
+  }
+  v14: [int] = pack(v0, v13)
+  v15: [int] = append(v5, v9)
+  v16: [int] = append(v15, v14)
+  v16
+}
+"#;
+    // The flags of the third filter are known only when the first has been stored.
+    let expected = r#"plan "main" {
+  fuse v4
+  filters of v0: v5 v9
+  fuse v8
+  fuse v13
+  fuse v14
+  part v15
+}
+"#;
+    assert_eq!(plans(program), expected);
+}
+
+#[test]
 fn a_plan_shows_sorts() {
     let program = r#"main "main"
 

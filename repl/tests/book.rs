@@ -57,6 +57,18 @@ fn every_example_does_what_the_page_says() {
     assert!(wrong.is_empty(), "{wrong}\n`cargo xtask bless` accepts what happens");
 }
 
+/// The notebooks are run by Jupyter's own tests (`cargo xtask jupyter`), which take minutes. A pass
+/// that was added or described anew is the change that their recorded output misses most easily.
+#[test]
+fn the_notebook_that_lists_the_stages_lists_all() {
+    let path = root().join("examples/notebooks/03-how-flattening-works.ipynb");
+    let notebook = std::fs::read_to_string(path).expect("a readable notebook");
+    for stage in Stages::default().iter() {
+        let (name, about) = (stage.name(), stage.about());
+        assert!(notebook.contains(about), "the stage `{name}` is missing: {about}");
+    }
+}
+
 /// Replaces the text after the marker comment of the page by the list of all library functions.
 fn library(text: &str) -> String {
     let head = text.split_inclusive("-->\n").next().unwrap_or_default();

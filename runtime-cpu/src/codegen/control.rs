@@ -10,10 +10,14 @@ use cranelift_codegen::ir::{self, InstBuilder, StackSlotData, StackSlotKind, Typ
 use nesl_runtime::bug;
 use nesl_runtime::bug::OrBug;
 use nesl_runtime::kir::alias::Provenance;
+use nesl_runtime::kir::walk::each_inst;
 use nesl_runtime::kir::{self, Block, Extern, Inst, Op, Site, Ty, ValueTy};
 
 /// The largest length of an array, in elements.
 const MAX_ARRAY_ELEMENTS: i64 = 1 << 44;
+
+/// The largest number of elements that are copied without a call.
+const MAX_ELEMENTS_COPIED_ONE_BY_ONE: i64 = 8;
 
 impl<'a> FunctionEmitter<'a, '_> {
     /// Emits the instructions of a block.
@@ -180,14 +184,39 @@ impl<'a> FunctionEmitter<'a, '_> {
         self.b.block_params(done)[0]
     }
 
+    /// Emits a copy: a few elements one by one, without a call, which would take longer.
     fn copy(&mut self, from: kir::Value, to: kir::Value, count: kir::Value) {
-        let shift = i64::from(self.element_ty(from).size().trailing_zeros());
+        let ty = self.element_ty(from);
+        let shift = i64::from(ty.size().trailing_zeros());
         let (from, to, count) = (self.get(from), self.get(to), self.get(count));
+        if self.is_cold {
+            let bytes = self.b.ins().ishl_imm_u(count, shift);
+            self.call_cold(ColdCall::Copy, &[from, to, bytes]);
+            return;
+        }
+        let (many, done) = (self.b.create_block(), self.b.create_block());
+        let few = self.b.create_block();
+        let bound = MAX_ELEMENTS_COPIED_ONE_BY_ONE;
+        let is_few = self.b.ins().icmp_imm_s(IntCC::SignedLessThanOrEqual, count, bound);
+        self.b.ins().brif(is_few, few, &[], many, &[]);
+
+        self.b.switch_to_block(few);
+        let zero = self.int(0);
+        let looped = self.begin_loop(&[zero]);
+        let at = looped.carried[0];
+        let going = self.b.ins().icmp(IntCC::SignedLessThan, at, count);
+        self.loop_while(&looped, going);
+        let value = self.load(from, at, ty);
+        self.store(to, at, ty, value);
+        let next = self.b.ins().iadd_imm_s(at, 1);
+        self.end_loop(&looped, &[next]);
+        self.jump(done, &[]);
+
+        self.b.switch_to_block(many);
         let bytes = self.b.ins().ishl_imm_u(count, shift);
-        match self.is_cold {
-            true => self.call_cold(ColdCall::Copy, &[from, to, bytes]),
-            false => self.call_host(services::copy as *const u8, &[from, to, bytes], None),
-        };
+        self.call_host(services::copy as *const u8, &[from, to, bytes], None);
+        self.jump(done, &[]);
+        self.b.switch_to_block(done);
     }
 
     fn branch_op(&mut self, inst: &Inst, cond: kir::Value, then: &'a Block, otherwise: &'a Block) {
@@ -446,11 +475,19 @@ impl<'a> FunctionEmitter<'a, '_> {
     }
 }
 
-/// Returns true if one side of a branch copies an array before an update, or for more room; the other side does
-/// nothing. Most updates find the array copied.
+/// Returns true if one side of a branch copies an array before an update, or for more room, and does nothing
+/// else; the other side does nothing. Most updates find the array copied. A side with loops or calls is work of
+/// the program, such as the case of a recursive function that goes on.
 fn copies_array(block: &Block) -> bool {
     let has = |wanted: fn(&Op) -> bool| block.insts.iter().any(|inst| wanted(&inst.op));
-    has(|op| matches!(op, Op::Alloc(..))) && has(|op| matches!(op, Op::Copy { .. }))
+    let mut only_copies = true;
+    each_inst(block, &mut |inst| {
+        only_copies &= !matches!(
+            inst.op,
+            Op::For { .. } | Op::While { .. } | Op::Call(..) | Op::Compute(..) | Op::Extern(..)
+        );
+    });
+    only_copies && has(|op| matches!(op, Op::Alloc(..))) && has(|op| matches!(op, Op::Copy { .. }))
 }
 
 /// Returns true if a branch only selects between values, those of one side being constants. Reductions

@@ -22,6 +22,8 @@
 //!   consumer asks for all of them, so that no fault is lost.
 //! * *Horizontal* fusion ("loop"): reductions over one sequence, or over maps of it, share one loop
 //!   with an accumulator for each.
+//! * Filters of one sequence that must be in memory are stored by one loop ("filters").
+//! * An append whose one use is another append is stored in the result of that only ("part").
 //! * A rank whose one use is to permute what it ranks is a sort ("sort").
 //!
 //! Sources: Robinson, Lippmeier and Chakravarty, *Fusing filters with integer linear programming*
@@ -34,13 +36,17 @@
 //! | `plan` | the decisions, by one forward walk over a block |
 //! | `ownership` | the arrays that may be overwritten, since nobody reads them any more |
 //! | `shared_loop` | the reductions of a block that share a loop |
+//! | `shared_filters` | the filters of a block that share a loop |
+//! | `appends` | the appends that are parts of others |
 //! | `uses` | the number, the depth and the block of each variable's uses |
 //! | `print` | the plans of a program as text behind its ir |
 //! | `verify` | the invariants that a plan keeps |
 
+mod appends;
 pub mod ownership;
 mod plan;
 mod print;
+mod shared_filters;
 mod shared_loop;
 mod uses;
 mod verify;
@@ -48,5 +54,6 @@ mod verify;
 pub use ownership::{BlockOwnership, Ownership};
 pub use plan::SequentialPlan;
 pub use print::{print, print_located};
+pub use shared_filters::{FilterMember, SharedFilters};
 pub use shared_loop::{LoopMember, SharedLoop};
 pub use verify::{verify, verify_program};

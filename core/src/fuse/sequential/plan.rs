@@ -5,6 +5,8 @@
 //! of a sequence may need it in memory all the same (to access it at random, to return it); lowering
 //! materialises it there, once.
 
+use super::appends::append_chains;
+use super::shared_filters::{SharedFilters, shared_filters};
 use super::shared_loop::{SharedLoop, shared_loops};
 use super::uses::Uses;
 use crate::base::with_stack;
@@ -20,6 +22,11 @@ pub struct SequentialPlan<'a> {
     pub(super) fused: FxHashSet<Var>,
     /// The shared loops, by the first of their members.
     pub(super) loops: FxHashMap<Var, SharedLoop<'a>>,
+    /// The filters that share a loop, by the first of them.
+    pub(super) filters: FxHashMap<Var, SharedFilters<'a>>,
+    /// The appends whose one use is to be appended to, or behind, something else: their parts are stored
+    /// once, in the result of that.
+    pub(super) appends: FxHashSet<Var>,
     /// The ranks that are not computed, since their one use is to permute what they rank, with
     /// [`SeqOp::RankUp`] or [`SeqOp::RankDown`].
     pub(super) sorts: FxHashMap<Var, SeqOp>,
@@ -30,8 +37,13 @@ impl<'a> SequentialPlan<'a> {
     pub fn of(block: &'a Block) -> SequentialPlan<'a> {
         let uses = Uses::of(block);
         let plan = SequentialPlan::default();
-        let mut walk =
-            Walk { uses, shapes: FxHashMap::default(), single_loop: FxHashSet::default(), plan };
+        let mut walk = Walk {
+            uses,
+            shapes: FxHashMap::default(),
+            single_loop: FxHashSet::default(),
+            together: FxHashSet::default(),
+            plan,
+        };
         walk.block(block);
         walk.plan
     }
@@ -44,6 +56,16 @@ impl<'a> SequentialPlan<'a> {
     /// Returns the shared loop that stands at a reduction.
     pub fn loop_at(&self, first: Var) -> Option<&SharedLoop<'a>> {
         self.loops.get(&first)
+    }
+
+    /// Returns the filters that are stored by one loop, which stands at the first of them.
+    pub fn filters_at(&self, first: Var) -> Option<&SharedFilters<'a>> {
+        self.filters.get(&first)
+    }
+
+    /// Returns true if an append is left to the append that uses it.
+    pub fn is_part_of_append(&self, var: Var) -> bool {
+        self.appends.contains(&var)
     }
 
     /// Returns the direction of a rank that is never computed: what it permutes is sorted.
@@ -137,6 +159,8 @@ struct Walk<'a> {
     shapes: FxHashMap<Var, Shape>,
     /// The sequences that one shared loop is the only use of.
     single_loop: FxHashSet<Var>,
+    /// The filters that share loops.
+    together: FxHashSet<Var>,
     plan: SequentialPlan<'a>,
 }
 
@@ -149,7 +173,20 @@ impl<'a> Walk<'a> {
                 }
                 self.plan.loops.insert(shared.members[0].var, shared);
             }
+            self.plan.appends.extend(append_chains(block, &self.uses));
+            let mut filters = shared_filters(block, &self.uses);
             for binding in &block.lets {
+                if let Some(n) = filters.iter().position(|f| f.members[0].var == binding.var) {
+                    let shared = filters.swap_remove(n);
+                    if matches!(self.atom(Atom::Var(shared.over)), Shape::Stored) {
+                        self.together.extend(shared.members.iter().map(|member| member.var));
+                        self.plan.filters.insert(binding.var, shared);
+                    }
+                }
+                if self.together.contains(&binding.var) {
+                    // It is in memory.
+                    continue;
+                }
                 if let Op::Seq(op @ (SeqOp::RankUp | SeqOp::RankDown), args) = &binding.op
                     && self.uses.permutes(binding.var) == Some(args[0])
                 {

@@ -70,16 +70,22 @@ fn each_decision(binding: &Let, plan: &SequentialPlan<'_>, all: &mut Vec<(String
 }
 
 /// Returns the decisions about a variable, as text.
-fn decisions(var: Var, plan: &SequentialPlan<'_>) -> [Option<String>; 3] {
+fn decisions(var: Var, plan: &SequentialPlan<'_>) -> [Option<String>; 5] {
     let fused = plan.is_fused(var).then(|| format!("fuse v{}", var.0));
     let shared = plan.loop_at(var).map(|shared| {
         let members: Vec<String> =
             shared.members.iter().map(|member| format!("v{}", member.var.0)).collect();
         format!("loop over v{}: {}", shared.over.0, members.join(" "))
     });
+    let filters = plan.filters_at(var).map(|shared| {
+        let members: Vec<String> =
+            shared.members.iter().map(|member| format!("v{}", member.var.0)).collect();
+        format!("filters of v{}: {}", shared.over.0, members.join(" "))
+    });
+    let part = plan.is_part_of_append(var).then(|| format!("part v{}", var.0));
     let sort = plan.sort_of(var).map(|rank| {
         let direction = if rank == SeqOp::RankUp { "up" } else { "down" };
         format!("sort {direction} v{}", var.0)
     });
-    [fused, shared, sort]
+    [fused, shared, filters, part, sort]
 }

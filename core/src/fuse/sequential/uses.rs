@@ -26,6 +26,8 @@ struct VarUses {
     permutes: Option<Atom>,
     /// True if some use takes one half of it.
     halved: bool,
+    /// True if some use reads it in memory, if it is a filter.
+    stored: bool,
 }
 
 impl Uses {
@@ -60,6 +62,12 @@ impl Uses {
         self.once(var) && self.in_defining_block(var) && !self.of[&var].halved
     }
 
+    /// Returns true if a filter is stored where it is bound, or anyway behind that in the same block.
+    pub(super) fn in_memory(&self, var: Var) -> bool {
+        let stored = |uses: &VarUses| uses.stored && uses.definition_block == uses.use_block;
+        self.count(var) > 0 && (!self.once(var) || self.of.get(&var).is_some_and(stored))
+    }
+
     /// Returns the number of uses of a variable.
     pub(super) fn count(&self, var: Var) -> usize {
         self.of.get(&var).map_or(0, |uses| uses.count)
@@ -71,8 +79,14 @@ impl Uses {
         with_stack(|| {
             for binding in &block.lets {
                 let halved = matches!(binding.op, Op::First(_) | Op::Second(_));
+                let stored = matches!(binding.op, Op::Call(..) | Op::Seq(SeqOp::Append, _));
                 for atom in binding.op.operands() {
-                    self.used(atom, depth, here, halved);
+                    self.used(atom, depth, here);
+                    if let Some(var) = atom.variable() {
+                        let entry = self.of.entry(var).or_default();
+                        entry.halved |= halved;
+                        entry.stored |= stored;
+                    }
                 }
                 if let Op::Seq(SeqOp::Permute, args) = &binding.op
                     && let [of, Atom::Var(indices)] = args[..]
@@ -90,7 +104,7 @@ impl Uses {
                 }
                 self.defined(binding.var, depth, here);
             }
-            self.used(block.result, depth, here, false);
+            self.used(block.result, depth, here);
         });
     }
 
@@ -99,12 +113,11 @@ impl Uses {
         (entry.definition_depth, entry.definition_block) = (depth, block);
     }
 
-    fn used(&mut self, atom: Atom, depth: usize, block: usize, halved: bool) {
+    fn used(&mut self, atom: Atom, depth: usize, block: usize) {
         if let Some(var) = atom.variable() {
             let entry = self.of.entry(var).or_default();
             entry.count += 1;
             (entry.use_depth, entry.use_block) = (depth, block);
-            entry.halved |= halved;
         }
     }
 }

@@ -8,9 +8,15 @@
 //! 3. a shared loop has at least two members, all of them reductions bound in one block, of the
 //!    common sequence or of a map over it whose body cannot fault, and every variable that such a
 //!    body takes from that block is bound before the first member;
-//! 4. a rank that is not computed is used once, to permute what it ranks.
+//! 4. filters that share a loop are at least two, bound in one block, of the common sequence by a map over
+//!    it whose body cannot fault, and every variable that such a body takes from that block is bound
+//!    before the first of them;
+//! 5. an append that is part of another is used once;
+//! 6. a rank that is not computed is used once, to permute what it ranks.
 
+use super::appends::is_append;
 use super::plan::SequentialPlan;
+use super::shared_filters::{SharedFilters, member};
 use super::shared_loop::{SharedLoop, uses_of_body};
 use super::uses::Uses;
 use crate::base::with_stack;
@@ -57,10 +63,11 @@ pub fn verify(
         }
     });
     checker.fused();
+    checker.appends();
     checker.sorts();
     let mut found = 0;
     checker.loops(block, &mut found);
-    if found != plan.loops.len() {
+    if found != plan.loops.len() + plan.filters.len() {
         checker.report("a shared loop stands at a variable that is not bound");
     }
     if checker.violations.is_empty() { Ok(()) } else { Err(checker.violations) }
@@ -107,6 +114,17 @@ impl<'p> Checker<'p, '_> {
         }
     }
 
+    fn appends(&mut self) {
+        let mut parts: Vec<Var> = self.plan.appends.iter().copied().collect();
+        parts.sort_unstable();
+        for part in parts {
+            let append = self.lets.get(&part).is_some_and(|binding| is_append(binding));
+            if !append || !self.uses.once(part) {
+                self.report(format!("v{} is not part of one append", part.0));
+            }
+        }
+    }
+
     fn sorts(&mut self) {
         let mut sorts: Vec<Var> = self.plan.sorts.keys().copied().collect();
         sorts.sort_unstable();
@@ -127,6 +145,10 @@ impl<'p> Checker<'p, '_> {
                 if let Some(shared) = self.plan.loops.get(&binding.var) {
                     *found += 1;
                     self.shared_loop(block, position, shared);
+                }
+                if let Some(shared) = self.plan.filters.get(&binding.var) {
+                    *found += 1;
+                    self.shared_filters(block, position, shared);
                 }
                 binding.op.blocks().for_each(|inner| self.loops(inner, found));
             }
@@ -157,6 +179,29 @@ impl<'p> Checker<'p, '_> {
             let late = |map: &Nest| uses_of_body(map).iter().any(|var| later.contains(var));
             if member.map.is_some_and(late) {
                 self.report(format!("the elements of v{} are not known at v{at}", member.var.0));
+            }
+        }
+    }
+
+    fn shared_filters(&mut self, block: &'p Block, first: usize, shared: &SharedFilters<'_>) {
+        let at = block.lets[first].var.0;
+        if shared.members.len() < 2 {
+            self.report(format!("the filters at v{at} are fewer than two"));
+        }
+        let maps = block.lets.iter().filter_map(|binding| match &binding.op {
+            Op::Nest(nest) => Some((binding.var, nest)),
+            _ => None,
+        });
+        let maps: FxHashMap<Var, &Nest> = maps.collect();
+        let later: FxHashSet<Var> = block.lets[first..].iter().map(|binding| binding.var).collect();
+        for filter in &shared.members {
+            let binding = block.lets.iter().find(|binding| binding.var == filter.var);
+            let found = binding.and_then(|binding| member(binding, &maps, &self.uses));
+            if found.is_none_or(|(over, ..)| over != shared.over) {
+                self.report(format!("v{} is no filter beside v{at}", filter.var.0));
+            }
+            if uses_of_body(filter.flags).iter().any(|var| later.contains(var)) {
+                self.report(format!("the flags of v{} are not known at v{at}", filter.var.0));
             }
         }
     }

@@ -84,6 +84,9 @@ pub(in crate::lower) enum IndexFunction<'a> {
     /// The elements of the first sequence at which the second, of flags, is true. The index counts
     /// the unfiltered elements: only loops that test the flag can consume it.
     Filter(LoweredSequence<'a>, LoweredSequence<'a>),
+    /// Sequences one behind the other, which are in memory or cannot fault: an append that another append is
+    /// all that uses.
+    Parts(Rc<[LoweredSequence<'a>; 2]>),
 }
 
 /// The columns of a stored sequence, by the type of its elements.
@@ -217,7 +220,8 @@ impl<'a> LoweredSequence<'a> {
                 IndexFunction::Map(..)
                 | IndexFunction::Range(..)
                 | IndexFunction::Dist(_)
-                | IndexFunction::Gather(..) => None,
+                | IndexFunction::Gather(..)
+                | IndexFunction::Parts(_) => None,
             },
             LoweredSequence::Stored(_) => None,
         }

@@ -124,7 +124,7 @@ impl<'a> FunctionLowering<'a> {
         let params = function.params.iter().zip(values).map(|((var, ty), v)| (*var, (v, ty)));
         let caller = std::mem::replace(&mut self.env, params.collect());
         let plan = std::mem::take(&mut self.plan);
-        let reduced = std::mem::take(&mut self.reduced);
+        let early = std::mem::take(&mut self.early);
         let owned = std::mem::take(&mut self.owned);
         base.before.iter().for_each(|binding| self.binding(binding));
         let cond = self.atom(base.cond).scalar();
@@ -136,7 +136,7 @@ impl<'a> FunctionLowering<'a> {
             true => self.join_branches(cond, small, called),
             false => self.join_branches(cond, called, small),
         };
-        (self.env, self.plan, self.reduced, self.owned) = (caller, plan, reduced, owned);
+        (self.env, self.plan, self.early, self.owned) = (caller, plan, early, owned);
         result
     }
 

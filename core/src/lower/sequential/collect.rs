@@ -53,6 +53,12 @@ impl<'a> Rows<'a> {
                 t.copy_rows(&self.storage, &stored.columns, start, stored.length);
             }
             LoweredSequence::Fused(fused) => {
+                if let IndexFunction::Parts(parts) = &fused.elements {
+                    let [first, second] = &**parts;
+                    let behind = t.body.binary(Binary::Add, start, first.length());
+                    with_stack(|| self.fill(t, first, start));
+                    return with_stack(|| self.fill(t, second, behind));
+                }
                 let count = fused.length;
                 let index = t.body.value(ValueTy::Scalar(kir::Ty::I64));
                 let mark = t.body.mark();
@@ -185,7 +191,7 @@ impl<'a> FunctionLowering<'a> {
     }
 
     /// Allocates storage for `count` elements, whose pools grow.
-    fn growing_storage(&mut self, element: &'a Ty, count: Value) -> RowStorage<'a> {
+    pub(super) fn growing_storage(&mut self, element: &'a Ty, count: Value) -> RowStorage<'a> {
         self.row_storage(element, count, &mut |t, inner| t.empty_pool(inner))
     }
 

@@ -90,6 +90,7 @@ impl<'a> FunctionLowering<'a> {
             IndexFunction::Filter(..) => {
                 bug!("the loop that consumes a filter tests its flags")
             }
+            IndexFunction::Parts(_) => bug!("an append stores the parts of an append"),
         })
     }
 

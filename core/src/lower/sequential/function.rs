@@ -68,8 +68,8 @@ pub(in crate::lower) struct FunctionLowering<'a> {
     pub(super) owned: BlockOwnership,
     /// True if the code at hand knows the rooms of its sequences.
     pub(super) has_rooms: bool,
-    /// The results of shared loops whose reductions have not been reached yet.
-    pub(super) reduced: FxHashMap<Var, LoweredValue<'a>>,
+    /// The results of shared loops whose bindings have not been reached yet.
+    pub(super) early: FxHashMap<Var, LoweredValue<'a>>,
     /// Ints that are known to be positive.
     pub(super) positive: FxHashSet<Value>,
     /// In a function of the library: the site of the call that left the user's program.
@@ -97,7 +97,7 @@ impl<'a> FunctionLowering<'a> {
             plan: SequentialPlan::default(),
             owned: BlockOwnership::default(),
             has_rooms: false,
-            reduced: FxHashMap::default(),
+            early: FxHashMap::default(),
             positive: FxHashSet::default(),
             origin: None,
             allocations: 0,
@@ -138,20 +138,27 @@ impl<'a> FunctionLowering<'a> {
             // The elements are sorted where they would be permuted.
             return;
         }
-        if let Some(value) = self.reduced.remove(&binding.var) {
+        if let Some(value) = self.early.remove(&binding.var) {
             self.env.insert(binding.var, (value, &binding.ty));
             return;
         }
-        let value = match self.plan.loop_at(binding.var) {
-            Some(shared) => self.shared_loop(&shared.clone()),
-            None => self.operation(binding),
+        let value = if let Some(shared) = self.plan.loop_at(binding.var) {
+            self.shared_loop(&shared.clone())
+        } else if let Some(shared) = self.plan.filters_at(binding.var) {
+            self.shared_filters(&shared.clone())
+        } else if let (Op::Seq(_, args), true) =
+            (&binding.op, self.plan.is_part_of_append(binding.var))
+        {
+            self.part_of_append(args[0], args[1], &self.owned.update(binding.var))
+        } else {
+            self.operation(binding)
         };
         self.bind(binding.var, value, &binding.ty);
     }
 
     /// Puts a variable into scope; materialises its sequences unless the plan fuses them.
     pub(super) fn bind(&mut self, var: Var, value: LoweredValue<'a>, ty: &'a Ty) {
-        let fused = self.plan.is_fused(var);
+        let fused = self.plan.is_fused(var) || self.plan.is_part_of_append(var);
         let value = match value {
             LoweredValue::Sequence(LoweredSequence::Fused(sequence)) if !fused => {
                 self.store(&LoweredSequence::Fused(sequence), ty)

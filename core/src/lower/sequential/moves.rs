@@ -302,6 +302,22 @@ impl<'a> FunctionLowering<'a> {
         LoweredValue::Sequence(LoweredSequence::Stored(joined))
     }
 
+    /// Lowers an append that another one uses: its parts are left to that, unless it may append in place.
+    pub(super) fn part_of_append(&mut self, a: Atom, b: Atom, update: &Update) -> LoweredValue<'a> {
+        let in_place = match self.atom(a).sequence() {
+            LoweredSequence::Stored(first) => {
+                update.in_place && first.room.value().is_some_and(|room| room != first.length)
+            }
+            LoweredSequence::Fused(_) => false,
+        };
+        if in_place {
+            return self.append_both(a, b, update);
+        }
+        let [a, b] = [a, b].map(|atom| self.random_access(atom));
+        let length = self.body.binary(Binary::Add, a.length(), b.length());
+        LoweredValue::fused(length, false, IndexFunction::Parts(Rc::new([a, b])))
+    }
+
     /// Lowers `flatten`: one level of nesting less.
     fn flatten(&mut self, of: Atom) -> LoweredValue<'a> {
         let of = self.stored(of);
