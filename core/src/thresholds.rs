@@ -190,10 +190,10 @@ pub struct Thresholds {
     /// nothing would be gained by packing it.
     pub min_matrix_side: u64,
 
-    /// Work items that a thread of sequential code counts as when the work of a call is observed.
+    /// Work items that a thread of sequential code counts as when the work of a call is observed, if the host does
+    /// not know how long its loops are.
     ///
-    /// Such a thread may run loops of its own whose lengths the host does not know. One with short loops alone
-    /// counts as their iterations.
+    /// Otherwise it counts as the iterations of its loops: over rows, as many as the mean row has elements.
     pub sequential_thread_work_items: u64,
 
     /// Elements up to which the host copies or compares a column itself instead of launching.

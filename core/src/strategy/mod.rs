@@ -23,13 +23,15 @@
 
 pub mod eligibility;
 mod interpret_first;
+mod loop_lengths;
 mod short_loops;
 mod version;
 
 pub use crate::thresholds::Thresholds;
 pub use interpret_first::InterpretBudget;
+pub use loop_lengths::{Loop, LoopLength};
 pub use version::{
-    Facts, Overwrites, Recursion, Strategy, Version, VersionCode, called_function, calls_any,
-    deciding_space, is_map, is_one_kernel, orders_rows, overwrites, recursive,
-    recursive_when_sequential, work_items_per_element,
+    ElementWork, Facts, Overwrites, Recursion, Strategy, Version, VersionCode, called_function,
+    calls_any, deciding_space, element_work, is_map, is_one_kernel, orders_rows, overwrites,
+    recursive, recursive_when_sequential,
 };

@@ -11,6 +11,7 @@
 //! and one more row of [`RULES`].
 
 use super::Thresholds;
+use super::loop_lengths::{Loop, loops};
 use super::short_loops::{has_short_loops, longest_loop};
 use crate::base::with_stack;
 pub use crate::flat::Version;
@@ -307,14 +308,29 @@ fn is_scalar_versions(binding: &Let, space: SpaceId, limits: &Thresholds) -> boo
         && kernel.lets.iter().all(is_short)
 }
 
-/// Returns the number of work items that each element of a kernel counts as when the work of a call is observed.
-pub fn work_items_per_element(kernel: &Kernel, limits: &Thresholds) -> u64 {
-    let of_step = |step: &Let| match &step.op {
-        Op::Sequential(block) => longest_loop(block, limits.max_short_loop_iterations)
-            .map_or(limits.sequential_thread_work_items, |iterations| iterations as u64),
-        _ => 1,
-    };
-    kernel.lets.iter().map(of_step).max().unwrap_or(1)
+/// The work items that each element of a kernel counts as when the work of a call is observed.
+#[derive(Clone, Debug, PartialEq)]
+pub enum ElementWork {
+    /// So many, however long the arrays are.
+    Items(u64),
+    /// One for each iteration of these loops.
+    Loops(Vec<Loop>),
+}
+
+/// Returns the work items that each element of a kernel counts as when the work of a call is observed.
+pub fn element_work(kernel: &Kernel, limits: &Thresholds) -> ElementWork {
+    let mut items = 1;
+    for step in &kernel.lets {
+        let Op::Sequential(block) = &step.op else { continue };
+        match longest_loop(block, limits.max_short_loop_iterations) {
+            Some(iterations) => items = items.max(iterations as u64),
+            None => {
+                let unknown = ElementWork::Items(limits.sequential_thread_work_items);
+                return loops(kernel).map_or(unknown, ElementWork::Loops);
+            }
+        }
+    }
+    ElementWork::Items(items)
 }
 
 /// Returns true if flattened code is one kernel, beside descriptors and elements that lie there already: it

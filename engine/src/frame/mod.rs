@@ -11,11 +11,13 @@
 //! | `program` | a flat program with what is derived from it once |
 //! | `last_use` | the values that each step is the last to use |
 //! | `extent` | the elements and segments of index spaces |
+//! | `loops` | the iterations of the loops of a thread |
 //! | `error` | the ways in which a run ends early |
 
 mod error;
 mod extent;
 mod last_use;
+mod loops;
 mod program;
 
 pub(crate) use error::{RunError, RunResult};

@@ -7,7 +7,7 @@ use nesl_core::ir::{FunId, Var};
 use nesl_core::lower::kernel::{LoweredKernel, Variant};
 use nesl_core::pipeline;
 use nesl_core::pipeline::launches::{Origin, is_renaming};
-use nesl_core::strategy::work_items_per_element;
+use nesl_core::strategy::{ElementWork, element_work};
 use nesl_runtime::kir::Literal;
 use nesl_runtime::runtime::{Failure, Loaded, Runtime};
 use rustc_hash::FxHashMap;
@@ -31,8 +31,8 @@ pub(crate) enum KernelKey {
 /// A kernel lowered for a variant, loaded when it is first launched.
 pub(crate) struct CachedKernel {
     pub(super) code: LoweredKernel,
-    /// The number of work items that each element counts as.
-    pub(super) work_items_per_element: u64,
+    /// The work items that each element counts as.
+    pub(super) element_work: ElementWork,
     /// The loaded module; `None` if there is nothing to execute, because all results are arguments.
     module: Option<OnceCell<Loaded>>,
 }
@@ -114,7 +114,7 @@ impl KernelCache {
             pipeline::kernel(&program.program, function, homes, kernel, variant, &self.options);
         let code = code.map_err(Unsupported::Lowering)?;
         let module = (!is_renaming(kernel, &code)).then(OnceCell::new);
-        let work_items_per_element = work_items_per_element(kernel, &self.options.limits);
-        Ok(CachedKernel { code, work_items_per_element, module })
+        let element_work = element_work(kernel, &self.options.limits);
+        Ok(CachedKernel { code, element_work, module })
     }
 }

@@ -11,6 +11,7 @@ use nesl_core::flat::Kernel;
 use nesl_core::interp::Failure as ProgramFailure;
 use nesl_core::ir::Site;
 use nesl_core::pipeline::launches::{Origin, variant};
+use nesl_core::strategy::ElementWork;
 use nesl_runtime::fault::Fault;
 use nesl_runtime::runtime::{Failure, Launch};
 use std::cell::Cell;
@@ -54,7 +55,13 @@ impl<'p> Launcher<'p> {
         let lowered = self.cache.kernel(self.program, frame.id, key, kernel, variant)?;
         let code = &lowered.code;
         let count = frame.extent(kernel.space).count as u64;
-        self.count_work_items(count * lowered.work_items_per_element);
+        let per_element = match &lowered.element_work {
+            ElementWork::Items(items) => *items,
+            ElementWork::Loops(loops) => frame
+                .iterations(loops)
+                .map_or(self.memory.limits.sequential_thread_work_items, |total| total.max(1)),
+        };
+        self.count_work_items(count.saturating_mul(per_element));
         let args = arguments(&self.memory, frame, kernel, code)?;
         let runtime = self.memory.runtime;
         let at_call = |failure, frame: &CallFrame<'p>| self.located(failure, &frame.trace);

@@ -1,0 +1,60 @@
+//! Tests that a recursion whose steps are small is left to one thread, also where a step goes over rows: a launch for
+//! each kernel of each step would take longer than the step.
+
+mod counted;
+
+use nesl_engine::session::Strategy;
+
+/// Programs of many small steps, and the most launches that they may take.
+const PROGRAMS: [(&str, &str, u64); 3] = [
+    // The forward algorithm of a hidden Markov model.
+    (
+        "function forward(p, k, m, o) : ([float], int, [[float]], [int]) -> [float] =
+           if k == #o then p
+           else let q = {sum({x * y : x in p; y in row}) * float(o[k]) : row in m}; s = sum(q)
+                in forward({x / s : x in q}, k + 1, m, o);
+         m = {{float(rem(i * j, 7) + 1) : j in [0:24]} : i in [0:24]};
+         o = {rem(i, 4) + 1 : i in [0:500]};",
+        "sum(forward(dist(1.0, 24), 0, m, o))",
+        40,
+    ),
+    // Dynamic programming: the bounds of the inner loop are known, its length is no array's.
+    (
+        "function chain(m, d, l) : ([[int]], [int], int) -> int =
+           if l > #d - 1 then m[#m - 1][0]
+           else chain(m ++ [{min_val({m[k - 1][i] + m[l - k - 1][i + k] + d[i] * d[i + k] * d[i + l]
+                                      : k in [1:l]}) : i in [0:#d - l]}], d, l + 1);
+         d = {rem(i * 17, 50) + 1 : i in [0:60]};",
+        "chain([dist(0, 59)], d, 2)",
+        40,
+    ),
+    (
+        "function power(v, m, k) : ([float], [[float]], int) -> [float] =
+           if k == 0 then v else power({sum({x * y : x in row; y in v}) / 20.0 : row in m}, m, k - 1);
+         m = {{float(rem(i + j, 3)) : j in [0:40]} : i in [0:40]};",
+        "sum(power(dist(1.0, 40), m, 300))",
+        40,
+    ),
+];
+
+#[test]
+fn small_steps_over_rows_are_taken_by_one_thread() {
+    for (inputs, form, most) in PROGRAMS {
+        let mut session = counted::session(Strategy::Auto);
+        let before = counted::enter(&mut session, form, inputs).launches;
+        let after = counted::enter(&mut session, form, &format!("{form};")).launches;
+        assert!(after - before <= most, "{form}: {} launches", after - before);
+    }
+}
+
+#[test]
+fn large_steps_over_rows_are_launched() {
+    let inputs = "function power(v, m, k) : ([float], [[float]], int) -> [float] =
+           if k == 0 then v else power({sum({x * y : x in row; y in v}) / 20.0 : row in m}, m, k - 1);
+         m = {{float(rem(i + j, 3)) : j in [0:300]} : i in [0:300]};";
+    let form = "sum(power(dist(1.0, 300), m, 30))";
+    let mut session = counted::session(Strategy::Auto);
+    let before = counted::enter(&mut session, form, inputs).launches;
+    let after = counted::enter(&mut session, form, &format!("{form};")).launches;
+    assert!(after - before >= 30, "{} launches", after - before);
+}
