@@ -196,6 +196,12 @@ pub struct Thresholds {
     /// Otherwise it counts as the iterations of its loops: over rows, as many as the mean row has elements.
     pub sequential_thread_work_items: u64,
 
+    /// Work items that such a thread counts as at least, however short its loops are, unless they are short by the
+    /// text of the program.
+    ///
+    /// One on a CPU. A thread of a device takes long for a row, which the threads of a launch read together.
+    pub min_sequential_thread_work_items: u64,
+
     /// Elements up to which the host copies or compares a column itself instead of launching.
     ///
     /// A launch on a CPU costs as much as moving about 256 elements. On a device with memory of its
@@ -353,6 +359,7 @@ impl Thresholds {
             max_elements_off_device: if caps.recursion { u64::MAX } else { 1 << 16 },
             max_elements_of_small_work_item: 64,
             sequential_work_items_per_launch: 0,
+            min_sequential_thread_work_items: cpu.sequential_thread_work_items,
             max_host_copied_elements: 0,
             max_host_scanned_segments: 0,
             max_host_appended_segments: 0,
@@ -395,6 +402,7 @@ impl Default for Thresholds {
             min_matrix_operations: 1 << 12,
             min_matrix_side: 4,
             sequential_thread_work_items: 1 << 10,
+            min_sequential_thread_work_items: 1,
             max_host_copied_elements: 256,
             max_host_scanned_segments: 256,
             max_known_elements: 0,

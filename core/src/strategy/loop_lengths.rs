@@ -28,7 +28,7 @@ pub enum LoopLength {
     /// The mean length of the sequences at a level of a variable that lies in memory: 0 for the variable itself,
     /// 1 for its elements.
     Elements {
-        /// The variable.
+        /// The variable that these sequences belong to.
         of: Var,
         /// The number of levels of nesting around these sequences.
         level: usize,
@@ -39,7 +39,7 @@ pub enum LoopLength {
         start: Atom,
         /// The difference of two elements.
         stride: Atom,
-        /// The bound.
+        /// The int at which the elements end; it is none of them.
         end: Atom,
     },
 }

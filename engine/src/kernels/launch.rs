@@ -55,11 +55,14 @@ impl<'p> Launcher<'p> {
         let lowered = self.cache.kernel(self.program, frame.id, key, kernel, variant)?;
         let code = &lowered.code;
         let count = frame.extent(kernel.space).count as u64;
+        let limits = self.memory.limits;
         let per_element = match &lowered.element_work {
             ElementWork::Items(items) => *items,
-            ElementWork::Loops(loops) => frame
-                .iterations(loops)
-                .map_or(self.memory.limits.sequential_thread_work_items, |total| total.max(1)),
+            ElementWork::Loops(loops) => {
+                let counted =
+                    frame.iterations(loops).unwrap_or(limits.sequential_thread_work_items);
+                counted.max(limits.min_sequential_thread_work_items)
+            }
         };
         self.count_work_items(count.saturating_mul(per_element));
         let args = arguments(&self.memory, frame, kernel, code)?;
