@@ -286,3 +286,43 @@ fn filters_of_columns_of_every_type() {
         compare(text, &args, &[2, 3, 4, 5, 6, 7]);
     });
 }
+
+#[test]
+fn arrays_filled_with_one_value_in_a_loop() {
+    let text = "\
+kernel \"k\"(v0: i64, v1: i64, v2: [f64], v3: f64, v4: [f64], v5: [f64], v6: [i64], v7: [i64]) over flat v0 at v8 {
+  v101: [f64] = alloc v1
+  for v9 < v1 {
+    v10: f64 = load v2[v9]
+ARITHMETIC v10
+    store v101[v9] = v100
+  }
+  copy v101 -> v4 count v1
+  v110: [i64] = alloc v1
+  v111: i64 = const -1
+  for v112 < v1 { store v110[v112] = v111 }
+  copy v110 -> v6 count v1
+  v118: [i64] = alloc v1
+  for v119 < v1 { store v118[v119] = v119 }
+  copy v118 -> v7 count v1
+  v115: [f64] = alloc v1
+  v116: f64 = const 2.5
+  for v117 < v1 { store v115[v117] = v116 }
+  copy v115 -> v4 count v1
+  v113: [f64] = alloc v1
+  for v114 < v1 { store v113[v114] = v3 }
+  copy v113 -> v5 count v1
+}
+";
+    at_both(text, |text, wide| {
+        let args = |size: usize| {
+            let value =
+                if wide { Literal::F64(3f64.to_bits()) } else { Literal::F32(3f32.to_bits()) };
+            let out = || array(vec![0.0; size], wide);
+            let ints = || Input::Array(vec![0i64; size].into());
+            let inputs = array(floats(size, false), wide);
+            vec![int(1), int(size), inputs, Input::Scalar(value), out(), out(), ints(), ints()]
+        };
+        compare(text, &args, &[4, 5, 6, 7]);
+    });
+}

@@ -5,7 +5,7 @@ use super::{Inst, Op, Ty, ValueTy, walk};
 
 /// The widths of the lanes of code.
 pub struct LaneWidths {
-    /// True if there are varying values of 64 bits.
+    /// True if there are varying values of 64 bits, or such values are stored.
     pub wide: bool,
     /// True if there are lanes of fewer than 64 bits.
     pub short: bool,
@@ -43,8 +43,11 @@ impl LaneWidths {
                 }
             }
             if let Op::Store { array, .. } = &inst.op {
+                // The value may be uniform, or the index: it is in lanes all the same.
                 let of = types[array.0 as usize];
-                widths.short |= !matches!(of, ValueTy::Array(ty) if is_wide(ty));
+                let of_wide = matches!(of, ValueTy::Array(ty) if is_wide(ty));
+                widths.wide |= of_wide;
+                widths.short |= !of_wide;
             }
         };
         for inst in insts {

@@ -383,6 +383,9 @@ impl<'f> Lower<'f> {
     }
 
     fn make_constant(&mut self, constant: Constant, ty: Type) -> Result<VReg, Declined> {
+        if ty.is_vector() && ty.bytes() as usize > self.set.vector_bytes() {
+            return Err(Declined("a constant of a longer vector"));
+        }
         match constant {
             Constant::Lane(bits, _) if ty.is_int() && !ty.is_vector() => {
                 let wide = ty.bits() == 64;
