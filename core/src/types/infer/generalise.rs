@@ -205,10 +205,7 @@ impl Infer<'_> {
             open |= !quantified.contains(&v) && self.unifier.class(v) != Class::Any;
         });
         let fine = body.diagnostics.is_empty() && body.member.names.diagnostics.is_empty();
-        // What uses a definition that is reported elsewhere has an unknown type for that reason.
-        let follows =
-            || body.exprs.values().any(|ty| matches!(self.unifier.shallow(ty), Ty::Error));
-        if open && fine && !follows() {
+        if open && fine {
             let shown = self.show(&ty);
             let at = body.at(value);
             let report = Diagnostic::error(
