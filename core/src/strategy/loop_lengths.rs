@@ -76,7 +76,7 @@ struct Lengths {
     bound: FxHashSet<Var>,
     /// The sequences of these with known lengths.
     known: FxHashMap<Var, LoopLength>,
-    /// The sequences that a loop makes which is counted already, or that cost nothing to make.
+    /// The sequences that a loop makes which is counted already.
     counted: FxHashSet<Var>,
 }
 
@@ -112,7 +112,7 @@ impl Lengths {
             let mut loops = Vec::new();
             for binding in &block.lets {
                 let length = self.operation(&binding.op, &binding.ty, &mut loops)?;
-                if matches!(binding.op, Op::Nest(_) | Op::Seq(SeqOp::Range | SeqOp::Dist, _)) {
+                if matches!(binding.op, Op::Nest(_)) {
                     self.counted.insert(binding.var);
                 }
                 self.bind(binding.var, length);

@@ -59,7 +59,7 @@ impl RecursionLog {
         (calls.depth > 0).then_some(Recursion {
             calls: calls.begun,
             depth: calls.depth,
-            work_items: work.work_items - calls.before.work_items,
+            work_items: work.work_items.saturating_sub(calls.before.work_items),
             launches: work.launches - calls.before.launches,
         })
     }

@@ -92,7 +92,8 @@ impl<'p> Launcher<'p> {
     /// Counts a launch, or an operation of the array library, with its work items.
     pub(crate) fn count_work_items(&self, count: u64) {
         let Work { work_items, launches } = self.work.get();
-        self.work.set(Work { work_items: work_items + count, launches: launches + 1 });
+        self.work
+            .set(Work { work_items: work_items.saturating_add(count), launches: launches + 1 });
     }
 
     /// Returns the work of all launches so far.
