@@ -2,9 +2,10 @@
 //! flattened version gives: it stores all parts in one loop, and all that is appended once.
 
 mod counted;
+mod shown;
 
 use nesl_engine::session::{Strategy, Version};
-use nesl_engine::{Event, Session};
+use shown::shown;
 
 /// Functions that store parts of a sequence, most of them recursive, so that the parts are needed in memory.
 const FUNCTIONS: &str = "
@@ -103,15 +104,4 @@ fn the_spare_room_of_parts_is_given_back() {
     let peak = counted::enter(&mut session, "halves", "#halves(a, 8);").peak_bytes;
     // The elements, their parts at all depths, and the results of the two halves.
     assert!(peak < 6 * 20_000 * 8, "{peak} bytes");
-}
-
-/// Enters a text, and returns the last value or message.
-fn shown(session: &mut Session, text: &str) -> String {
-    let mut last = String::new();
-    session.enter("program.nesl", text, &mut |event| match event {
-        Event::Diagnostic(diagnostic) => last = diagnostic.message.to_string(),
-        Event::Bound(binding) => last = binding.value,
-        Event::Text(text) => last = text,
-    });
-    last
 }

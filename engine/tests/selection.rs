@@ -2,9 +2,10 @@
 //! of the program as it is written.
 
 mod counted;
+mod shown;
 
 use nesl_engine::session::{Strategy, Version};
-use nesl_engine::{Event, Session};
+use shown::shown;
 
 /// The inputs: 20,000 floats, some of them nan, 0.0 and -0.0; ints of which many are equal, and shorter ones.
 const INPUTS: &str = "n = 20000;
@@ -93,15 +94,4 @@ fn a_selection_does_not_write_all_elements() {
         let written = after.peak_bytes.saturating_sub(before) / 8;
         assert!(written < 12_000, "{form}: {written} elements beside 20,000");
     }
-}
-
-/// Enters a text, and returns the last value or message.
-fn shown(session: &mut Session, text: &str) -> String {
-    let mut last = String::new();
-    session.enter("program.nesl", text, &mut |event| match event {
-        Event::Diagnostic(diagnostic) => last = diagnostic.message.to_string(),
-        Event::Bound(binding) => last = binding.value,
-        Event::Text(text) => last = text,
-    });
-    last
 }

@@ -6,7 +6,7 @@ mod counted;
 use nesl_engine::session::Strategy;
 
 /// Programs of many small steps, and the most launches that they may take.
-const PROGRAMS: [(&str, &str, u64); 3] = [
+const PROGRAMS: [(&str, &str, u64); 4] = [
     // The forward algorithm of a hidden Markov model.
     (
         "function forward(p, k, m, o) : ([float], int, [[float]], [int]) -> [float] =
@@ -35,6 +35,15 @@ const PROGRAMS: [(&str, &str, u64); 3] = [
         "sum(power(dist(1.0, 40), m, 300))",
         40,
     ),
+    // A long loop that no element executes.
+    (
+        "function step(v, m, n) : ([int], [int], int) -> int =
+           if n == 0 then sum(v)
+           else step({if x < 0 then sum({rem(i * x, 7) : i in m}) else x + 1 : x in v}, m, n - 1);
+         m = {i : i in [0:4000]};",
+        "step({i : i in [0:8]}, m, 300)",
+        40,
+    ),
 ];
 
 #[test]
@@ -45,6 +54,18 @@ fn small_steps_over_rows_are_taken_by_one_thread() {
         let after = counted::enter(&mut session, form, &format!("{form};")).launches;
         assert!(after - before <= most, "{form}: {} launches", after - before);
     }
+}
+
+#[test]
+fn a_reduction_of_a_repetition_is_work() {
+    let inputs = "function powers(v, k, n) : ([int], int, int) -> int =
+           if n == 0 then sum(v)
+           else powers({rem(product(dist(x, k)), 1001) : x in v}, k, n - 1);
+         v = {rem(i, 5) + 1 : i in [0:100]};";
+    let mut session = counted::session(Strategy::Auto);
+    let before = counted::enter(&mut session, "powers", inputs).launches;
+    let after = counted::enter(&mut session, "powers", "powers(v, 3000, 20);").launches;
+    assert!(after - before >= 20, "{} launches", after - before);
 }
 
 #[test]

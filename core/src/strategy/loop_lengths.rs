@@ -44,8 +44,8 @@ pub enum LoopLength {
     },
 }
 
-/// Returns the loops of the sequential code of a kernel; `None` if it calls functions, or has a loop whose length
-/// depends on the element.
+/// Returns the loops of the sequential code of a kernel; `None` if it calls functions, or has a loop that only some
+/// elements execute, or whose length depends on the element.
 pub(super) fn loops(kernel: &Kernel) -> Option<Vec<Loop>> {
     let mut lengths = Lengths::default();
     let mut loops = Vec::new();
@@ -139,9 +139,9 @@ impl Lengths {
                 Some(length)
             }
             Op::If { then, otherwise, .. } => {
-                loops.extend(self.block(then)?);
-                loops.extend(self.block(otherwise)?);
-                Some(None)
+                // How many elements take a side with a loop is not known.
+                let is_short = self.block(then)?.is_empty() && self.block(otherwise)?.is_empty();
+                is_short.then_some(None)
             }
             Op::Call(..) => None,
             Op::Copy(of) if matches!(ty, Ty::Sequence(_)) => Some(self.of(*of)),
@@ -171,7 +171,8 @@ impl Lengths {
                 let (start, stride) = (Atom::Int(0), Atom::Int(1));
                 Some(Some(LoopLength::Range { start, stride, end: count }))
             }
-            (SeqOp::Range | SeqOp::Dist, _) => Some(None),
+            // Descriptors, of sequences whose lengths the elements determine.
+            (SeqOp::Range | SeqOp::Dist | SeqOp::Subseq | SeqOp::Partition, _) => Some(None),
             (SeqOp::Gather, _) => Some(self.of(args[1])),
             _ => {
                 let length = self.of(args[0])?;

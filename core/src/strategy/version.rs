@@ -311,7 +311,7 @@ fn is_scalar_versions(binding: &Let, space: SpaceId, limits: &Thresholds) -> boo
 /// The work items that each element of a kernel counts as when the work of a call is observed.
 #[derive(Clone, Debug, PartialEq)]
 pub enum ElementWork {
-    /// So many, however long the arrays are.
+    /// So many: its loops are short, or the host does not know their lengths.
     Items(u64),
     /// One for each iteration of these loops.
     Loops(Vec<Loop>),

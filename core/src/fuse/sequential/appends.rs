@@ -9,8 +9,9 @@ use crate::prim::SeqOp;
 
 /// Returns the appends of a block whose one use is another append of it.
 ///
-/// The parts are read later than they would be. Between the two, nothing is computed that could overwrite
-/// one of them in place.
+/// The parts are read later than they would be. Between the two there are only scalars, so that nothing
+/// overwrites one of them in place: no update, no call, and no append but those of the same chain, each of
+/// which has the one before as an operand.
 pub(super) fn append_chains(block: &Block, uses: &Uses) -> Vec<Var> {
     let mut parts = Vec::new();
     // The last append, if only reads and scalars have been computed since.

@@ -24,8 +24,8 @@ pub struct SequentialPlan<'a> {
     pub(super) loops: FxHashMap<Var, SharedLoop<'a>>,
     /// The filters that share a loop, by the first of them.
     pub(super) filters: FxHashMap<Var, SharedFilters<'a>>,
-    /// The appends whose one use is to be appended to, or behind, something else: their parts are stored
-    /// once, in the result of that.
+    /// The appends whose one use is a later append of the same block, with nothing but scalars between: their
+    /// parts are stored once, in the result of that.
     pub(super) appends: FxHashSet<Var>,
     /// The ranks that are not computed, since their one use is to permute what they rank, with
     /// [`SeqOp::RankUp`] or [`SeqOp::RankDown`].

@@ -73,14 +73,12 @@ fn each_decision(binding: &Let, plan: &SequentialPlan<'_>, all: &mut Vec<(String
 fn decisions(var: Var, plan: &SequentialPlan<'_>) -> [Option<String>; 5] {
     let fused = plan.is_fused(var).then(|| format!("fuse v{}", var.0));
     let shared = plan.loop_at(var).map(|shared| {
-        let members: Vec<String> =
-            shared.members.iter().map(|member| format!("v{}", member.var.0)).collect();
-        format!("loop over v{}: {}", shared.over.0, members.join(" "))
+        let members = names(shared.members.iter().map(|member| member.var));
+        format!("loop over v{}: {members}", shared.over.0)
     });
     let filters = plan.filters_at(var).map(|shared| {
-        let members: Vec<String> =
-            shared.members.iter().map(|member| format!("v{}", member.var.0)).collect();
-        format!("filters of v{}: {}", shared.over.0, members.join(" "))
+        let members = names(shared.members.iter().map(|member| member.var));
+        format!("filters of v{}: {members}", shared.over.0)
     });
     let part = plan.is_part_of_append(var).then(|| format!("part v{}", var.0));
     let sort = plan.sort_of(var).map(|rank| {
@@ -88,4 +86,8 @@ fn decisions(var: Var, plan: &SequentialPlan<'_>) -> [Option<String>; 5] {
         format!("sort {direction} v{}", var.0)
     });
     [fused, shared, filters, part, sort]
+}
+
+fn names(vars: impl Iterator<Item = Var>) -> String {
+    vars.map(|var| format!("v{}", var.0)).collect::<Vec<_>>().join(" ")
 }

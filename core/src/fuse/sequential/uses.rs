@@ -26,7 +26,7 @@ struct VarUses {
     permutes: Option<Atom>,
     /// True if some use takes one half of it.
     halved: bool,
-    /// True if some use reads it in memory, if it is a filter.
+    /// True if some use is a call or an append, which read a filter in memory.
     stored: bool,
 }
 
@@ -62,7 +62,8 @@ impl Uses {
         self.once(var) && self.in_defining_block(var) && !self.of[&var].halved
     }
 
-    /// Returns true if a filter is stored where it is bound, or anyway behind that in the same block.
+    /// Returns true if a filter has to be stored: it is used more than once, or by a call or an append of the
+    /// block that binds it.
     pub(super) fn in_memory(&self, var: Var) -> bool {
         let stored = |uses: &VarUses| uses.stored && uses.definition_block == uses.use_block;
         self.count(var) > 0 && (!self.once(var) || self.of.get(&var).is_some_and(stored))

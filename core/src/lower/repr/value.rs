@@ -232,6 +232,12 @@ impl<'a> LoweredSequence<'a> {
         self.as_filter().is_some()
     }
 
+    /// Returns true for an append that is not stored.
+    pub fn is_parts(&self) -> bool {
+        let parts = |fused: &FusedSequence<'_>| matches!(fused.elements, IndexFunction::Parts(_));
+        matches!(self, LoweredSequence::Fused(fused) if parts(fused))
+    }
+
     /// Returns true if the computation of an element may fault.
     pub fn may_fault(&self) -> bool {
         matches!(self, LoweredSequence::Fused(fused) if fused.may_fault)

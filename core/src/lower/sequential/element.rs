@@ -90,7 +90,7 @@ impl<'a> FunctionLowering<'a> {
             IndexFunction::Filter(..) => {
                 bug!("the loop that consumes a filter tests its flags")
             }
-            IndexFunction::Parts(_) => bug!("an append stores the parts of an append"),
+            IndexFunction::Parts(_) => bug!("the parts of an append are stored one by one"),
         })
     }
 
@@ -169,6 +169,12 @@ impl<'a> FunctionLowering<'a> {
             LoweredSequence::Stored(stored) => return stored.clone(),
             LoweredSequence::Fused(fused) => fused.length,
         };
+        if sequence.is_parts() {
+            let mut rows = self.rows(element, length);
+            let zero = self.body.i64(0);
+            rows.fill(self, sequence, zero);
+            return self.fresh(length, rows.columns());
+        }
         match sequence.as_filter() {
             Some((of, keep)) => self.collect_filtered(length, element, of, keep),
             None => self.collect(length, element, |t, i| t.element(sequence, i)),

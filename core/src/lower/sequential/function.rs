@@ -68,7 +68,7 @@ pub(in crate::lower) struct FunctionLowering<'a> {
     pub(super) owned: BlockOwnership,
     /// True if the code at hand knows the rooms of its sequences.
     pub(super) has_rooms: bool,
-    /// The results of shared loops whose bindings have not been reached yet.
+    /// The values that shared loops have computed or stored, of bindings that have not been reached yet.
     pub(super) early: FxHashMap<Var, LoweredValue<'a>>,
     /// Ints that are known to be positive.
     pub(super) positive: FxHashSet<Value>,
