@@ -110,7 +110,7 @@ fn launches_do_not_grow_and_work_does_not_outgrow_the_elements() {
         sum({#remove_duplicates(r) : r in rows})                                 5     18.0           2      2.0
         sum({#union(r, [1]) : r in rows})                                        7     34.0           2      2.0
         sum({#collect(r) : r in pairs})                                         12     42.0           2      2.0
-        sum({#int_collect(r) : r in pairs})                                     14     56.0           2      2.0
+        sum({#int_collect(r) : r in pairs})                                     13     56.0           2      2.0
         sum({sum(permute(r, rank(r))) : r in rows})                              5     12.0           2      2.0
         sum({sum(permute({x * 2 : x in r}, rank(r))) : r in rows})               9     32.0           2      2.0
         sum({r[0] + sort(r)[0] : r in rows | #r > 0})                            8     17.1           3      3.8

@@ -120,7 +120,7 @@ fn programs_of_the_benchmarks() {
         quicksort                307       307         1        61        64     24743     19938    161677         1
         quickhull                 82        87         1        34        39     18180      3698    105660         1
         barnes-hut                25        33         1         8        12    201977       819     88081         1
-        barnes-hut-squares       223       239         5        69        73    182320    188511    642064         1
+        barnes-hut-squares       213       229         5        69        73    182297    188511    641972         1
         batcher                  853       853        11       192       234     39584     34852    147063         2
 
         quicksort: quicksort kernel 5: recursive functions
@@ -170,10 +170,10 @@ fn programs_of_the_examples() {
         black_scholes              2         3         0         2         0         0         0        98         0
         closest_pair              19        19         2         9        15      5197      3778      9656         2
         collatz                    5         5         1         4         2        30        25      5475         1
-        components               418       482         2       110       114      8180      1819     29829         2
+        components               333       385         3        92        99      6531      1410     25353         3
         dot_product                3         3         0         3         2        66         8      8346         0
         edit_distance             31        45         0        19         1       864       604      2207         0
-        fft                       49        49         3         9        14        76        52       751         1
+        fft                       43        43         3         9        14        65        43       680         1
         heat                       4         6         0         4         0      2259       874      1213         0
         histogram                 26        29         0        10        10        40        11      2104         0
         independent_set           28        28         0         9         8        57        15      1950         0
@@ -181,8 +181,8 @@ fn programs_of_the_examples() {
         kmeans                   182       233         1        78        58       961       472      9937         1
         knn                       30        33         2        17        18      2183       747      5557         2
         life                      35        43         0        17         8       253       124      1563         0
-        line_fit                  13        14         0        10         7        40        14      1887         0
-        list_ranking              69        71         0        21        18     12993      6194     31481         0
+        line_fit                  10        11         0         7         4        39        14      1848         0
+        list_ranking              38        40         0        21        18     10359      5100     20803         0
         mandelbrot                 3         4         0         3         4         5        56      2848         0
         matrix                    95       107         3        72        72       322       253      4132         3
         monte_carlo               12        13         0         7         6       147       127     38619         0
@@ -194,7 +194,7 @@ fn programs_of_the_examples() {
         quickhull                 40        42         2        21        35      3234      1119     25164         2
         quicksort                 37        47         5        22        25       837       651      7136         5
         run_length                28        34         0        20         9       278       116      1900         0
-        spanning_tree             24        28         1        12        11       146        99      4153         1
+        spanning_tree             23        27         1        12        11       145        99      4145         1
         sparse_matrix             25        28         0        13         9       519       120      2217         0
         string_search             30        44         0        24         9      3715      3428      3563         0
         word_count                25        29         0        16        15       368       162      3983         0
@@ -216,12 +216,13 @@ fn programs_of_the_examples() {
         closest_pair: closest kernel 15: recursive functions
         closest_pair: closest kernel 22: recursive functions
         collatz: game kernel 4: recursive functions
-        components: settle kernel 20: the collective operation `store`
-        components: settle kernel 60: the collective operation `store`
+        components: settle kernel 18: the collective operation `store`
+        components: settle kernel 58: the collective operation `store`
+        components: settle kernel 72: the collective operation `store`
         fft: fft kernel 13: recursive functions
         integration: integrate kernel 6: recursive functions
         integration: integrate kernel 7: recursive functions
-        kmeans: main kernel 22: the intrinsic `text_groups`
+        kmeans: main kernel 23: the intrinsic `text_groups`
         knn: groups: the intrinsic `group_text_segments`
         knn: order: the intrinsic `rank_segments_up`
         matrix: determinant kernel 17: recursive functions
@@ -233,12 +234,12 @@ fn programs_of_the_examples() {
         primes: primes kernel 4: recursive functions
         quickhull: main kernel 11: recursive functions
         quickhull: main kernel 7: recursive functions
-        quicksort: main kernel 5: recursive functions
+        quicksort: main kernel 6: recursive functions
         quicksort: quicksort@char kernel 6: recursive functions
         quicksort: quicksort@float kernel 7: recursive functions
         quicksort: quicksort@int kernel 11: recursive functions
         quicksort: quicksort@int kernel 6: recursive functions
-        spanning_tree: boruvka kernel 28: the intrinsic `groups`
+        spanning_tree: boruvka kernel 27: the intrinsic `groups`
     "#]].assert_eq(&table);
 }
 

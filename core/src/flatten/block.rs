@@ -34,7 +34,12 @@ impl Flattener<'_> {
     /// operand that is its result.
     pub(super) fn inline_block(&mut self, block: &Block, space: SpaceId) -> Atom {
         with_stack(|| {
-            for binding in &block.lets {
+            let checks = self.early_checks(block);
+            let mut checks = checks.iter().peekable();
+            for (at, binding) in block.lets.iter().enumerate() {
+                while let Some(check) = checks.next_if(|check| check.before == at) {
+                    self.check_early(check, space);
+                }
                 self.binding(binding, space);
             }
             self.atom(block.result)
@@ -187,6 +192,14 @@ impl Flattener<'_> {
         }
     }
 
+    /// Returns the first of the sequences that are as long as one, because of how they were computed.
+    pub(super) fn as_long_as(&self, mut sequence: Var) -> Var {
+        while let Some(other) = self.equal_lengths.get(&sequence) {
+            sequence = *other;
+        }
+        sequence
+    }
+
     /// Returns the index space of the elements of a sequence, or of one of the same length, if it
     /// has been made.
     pub(super) fn known_elements_space(&self, mut sequence: Var, of: SpaceId) -> Option<SpaceId> {
@@ -236,7 +249,9 @@ impl Flattener<'_> {
         site: Site,
     ) -> Option<Var> {
         let known = |v: Var| self.known_elements_space(v, space);
-        if a == b || known(a).is_some_and(|inner| known(b) == Some(inner)) {
+        if self.as_long_as(a) == self.as_long_as(b)
+            || known(a).is_some_and(|inner| known(b) == Some(inner))
+        {
             return None;
         }
         let [a, b] = [a, b].map(|v| self.first_of_length(v, space));

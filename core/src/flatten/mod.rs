@@ -20,6 +20,7 @@
 //! |---|---|
 //! | `scalar` | finds the code that needs no flattening |
 //! | `block` | blocks and bindings, and the index spaces that sequences share |
+//! | `early_check` | checks of lengths that are done as soon as possible |
 //! | `nest` | apply-to-each and conditionals |
 //! | `sequence` | operations on sequences |
 //! | `count` | index spaces of a given length |
@@ -29,6 +30,7 @@
 mod append;
 mod block;
 mod count;
+mod early_check;
 mod nest;
 mod scalar;
 mod sequence;

@@ -65,7 +65,8 @@ impl Flattener<'_> {
             if Origins::of(&nest.body, inner, self).shares(nest.body.result) {
                 // No sequential version: in it each element would copy the shared sequence.
                 let value = self.inline_block(&nest.body, inner);
-                return self.collect(binding.var, binding.ty.clone(), value, from, space, site);
+                self.collect(binding.var, binding.ty.clone(), value, from, space, site);
+                return self.note_same_length(Atom::Var(first), binding.var);
             }
             let sequential = flat::Op::Sequential(self.renamed_block(&nest.body));
             let sequential = self.single_step_block(sequential, &element, inner, site);
@@ -78,6 +79,7 @@ impl Flattener<'_> {
             )
         };
         self.collect(binding.var, binding.ty.clone(), value, from, space, site);
+        self.note_same_length(Atom::Var(first), binding.var);
     }
 
     /// Flattens a conditional: each branch is executed for the elements that take it.

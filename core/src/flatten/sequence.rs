@@ -75,6 +75,7 @@ impl Flattener<'_> {
                 let element = ty.sequence_element().clone();
                 let value = self.compute(flat::Op::Scan { with, value }, element, from, site);
                 self.collect(var, ty, value, from, home, site);
+                self.note_same_length(args[0], var);
             }
             (SeqOp::Histogram(with), [size, Atom::Var(indices), Atom::Var(values)]) => {
                 let (from, index) = self.elements_space(*indices, space, site);
@@ -94,6 +95,7 @@ impl Flattener<'_> {
                 let element = ty.sequence_element().clone();
                 let value = self.compute(flat::Op::Gather(*of, index), element, from, site);
                 self.collect(var, ty, value, from, space, site);
+                self.note_same_length(args[1], var);
             }
             (SeqOp::Range, [start, stride, _]) => {
                 let from = self.count_space(op, args, space, site);

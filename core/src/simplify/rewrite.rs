@@ -297,7 +297,7 @@ impl Rewriter<'_> {
     }
 
     fn scalar(&mut self, op: ScalarOp, args: Vec<Atom>, ty: &Ty, site: Site) -> Atom {
-        if let Some(value) = fold(op, &args) {
+        if let Some(value) = fold(op, &args).or_else(|| self.compared_with_itself(op, &args)) {
             return value;
         }
         if let Some(chars) = self.as_chars(op, &args) {
@@ -313,6 +313,21 @@ impl Rewriter<'_> {
             self.remember(atom, Known::Code(char));
         }
         atom
+    }
+
+    /// Returns what the comparison of a value with itself gives. A float may be no number, which is unequal
+    /// to itself.
+    fn compared_with_itself(&self, op: ScalarOp, args: &[Atom]) -> Option<Atom> {
+        use ScalarOp::{Eq, Ge, Gt, Le, Lt, Ne};
+        let [a, b] = *args else { return None };
+        if a != b || self.builder.type_of(&a) == Ty::Float {
+            return None;
+        }
+        match op {
+            Eq | Le | Ge => Some(Atom::Bool(true)),
+            Ne | Lt | Gt => Some(Atom::Bool(false)),
+            _ => None,
+        }
     }
 
     /// The comparison of codes of chars, as one of chars, or what it gives if no char has the code.

@@ -45,6 +45,40 @@ fn "take@int"(v0: [int], v1: int) -> [int] library {
 }
 
 #[test]
+fn what_is_compared_with_itself_is_known_unless_it_is_a_float() {
+    check(
+        r#"main "main"
+
+fn "main"(v0: int) -> (bool, bool) {
+  v1: float = to_float(v0)
+  v10: [int] = range(0, 1, v0)
+  v2: [int] = gather(v10, v10)
+  v3: int = length(v2)
+  v4: int = length(v10)
+  v5: bool = eq(v3, v4)
+  v6: bool = lt(v3, v4)
+  v7: bool = or(v5, v6)
+  v8: bool = eq(v1, v1)
+  v9: (bool, bool) = pair(v7, v8)
+  v9
+}
+"#,
+        &expect![[r#"
+            main "main"
+
+            fn "main"(v0: int) -> (bool, bool) {
+              v1: float = to_float(v0)
+              v2: [int] = range(0, 1, v0)
+              v3: [int] = gather(v2, v2)
+              v4: bool = eq(v1, v1)
+              v5: (bool, bool) = pair(true, v4)
+              v5
+            }
+        "#]],
+    );
+}
+
+#[test]
 fn what_may_fault_stays() {
     check(
         r#"main "main"

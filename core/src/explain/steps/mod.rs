@@ -472,7 +472,7 @@ mod tests {
                 == {(k, sum(v)) : (k, v) in int_collect([(1, 20), (0, 7), (1, 5)])}
                 index space: the elements of `[(1, 20), (0, 7), (1, 5)]`   [int_collect([(1, 20), (0, 7), (1, 5)])]
                     s1 = elements v3 of s0
-                    v105: (int, int) in s1 = element(v3)
+                    v103: (int, int) in s1 = element(v3)
                   in  [(1, 20), (0, 7), (1, 5)] : [(int, int)] = [(1, 20), (0, 7), (1, 5)] | contiguous [3] | 1 0 1 / 20 7 5
                   out element of [(1, 20), (0, 7), (1, 5)] : [(int, int)] = [(1, 20), (0, 7), (1, 5)] | contiguous [3] | 1 0 1 / 20 7 5
                 compare   [k, v) in int_collect([(1, 20), (0, 7), (1, 5)])]
@@ -502,20 +502,20 @@ mod tests {
                   out v19 : bool = T | T
                 index space: 3 elements; collect the elements into a sequence   [k, v) in int_collect([(1, 20), (0, 7), (1, 5)])]
                     s3 = count 3 of s2
-                    v106: int in s3 = position
-                    v20: [int] in s2 = collect v106 from s3
+                    v104: int in s3 = position
+                    v20: [int] in s2 = collect v104 from s3
                   out {(k, sum(v)) : (k, v) in …} : [int] = [0, 1, 2] | regular [3] | 0 1 2
                 index space: the elements of `the sum at each index`   [k, v) in int_collect([(1, 20), (0, 7), (1, 5)])]
                     s4 = elements v17 of s2
-                    v107: int in s4 = element(v17)
+                    v105: int in s4 = element(v17)
                   in  the sum at each index : [int] = [1, 2, 0] | contiguous [3] | 1 2 0
                   out (k, v) : [int] = [1, 2, 0] | contiguous [3] | 1 2 0
                 compare   [k, v) in int_collect([(1, 20), (0, 7), (1, 5)])]
-                    v22: bool in s4 = gt(v107, 0)
+                    v22: bool in s4 = gt(v105, 0)
                   in  (k, v) : [int] = [1, 2, 0] | contiguous [3] | 1 2 0
                   out v22 : [bool] = [T, T, F] | contiguous [3] | T T F
                 the index of each element in its segment   [k, v) in int_collect([(1, 20), (0, 7), (1, 5)])]
-                    v109: int in s4 = position after v108
+                    v107: int in s4 = position after v106
                   out inside k, sum(v) : [int] = [0, 1, 2] | contiguous [3] | 0 1 2
                 filter: the elements whose flag is T   [k, v) in int_collect([(1, 20), (0, 7), (1, 5)])]
                     s5 = filter v22 of s4
@@ -523,7 +523,7 @@ mod tests {
                   in  v22 : [bool] = [T, T, F] | contiguous [3] | T T F
                   out (k, v) : [int] = [1, 2] | contiguous [2] | 1 2
                 take an element   [k, v) in int_collect([(1, 20), (0, 7), (1, 5)])]
-                    v27: int in s5 = index(v18, v109)
+                    v27: int in s5 = index(v18, v107)
                   in  the sum at each index : [int] = [7, 25, 0] | contiguous [3] | 7 25 0
                   in  inside k, sum(v) : [int] = [0, 1] | contiguous [2] | 0 1
                   out inside k, sum(v) : [int] = [7, 25] | contiguous [2] | 7 25
