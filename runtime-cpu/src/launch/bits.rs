@@ -3,6 +3,7 @@
 use nesl_runtime::kir::{Combine, Ty};
 
 /// Combines the bits of two values of a type. A minimum or maximum skips NaNs, of which `a` may be one.
+#[inline(always)]
 pub fn combine(op: Combine, ty: Ty, a: u64, b: u64) -> u64 {
     macro_rules! float {
         ($x:expr, $y:expr) => {{
@@ -28,6 +29,7 @@ pub fn combine(op: Combine, ty: Ty, a: u64, b: u64) -> u64 {
     }
 }
 
+#[inline(always)]
 fn int(op: Combine, a: i64, b: i64) -> i64 {
     match op {
         Combine::Add => a.wrapping_add(b),
@@ -44,6 +46,7 @@ fn int(op: Combine, a: i64, b: i64) -> i64 {
 ///
 /// # Safety
 /// `at` is the aligned address of an initialised element of this type.
+#[inline(always)]
 pub unsafe fn read(ty: Ty, at: *const u8) -> u64 {
     // SAFETY: the caller passes the aligned address of an element of this type.
     unsafe {
@@ -59,6 +62,7 @@ pub unsafe fn read(ty: Ty, at: *const u8) -> u64 {
 ///
 /// # Safety
 /// `at` is the aligned address of an element of this type, which nothing else accesses.
+#[inline(always)]
 pub unsafe fn write(ty: Ty, at: *mut u8, value: u64) {
     // SAFETY: the caller passes the aligned address of an element that it alone accesses.
     unsafe {

@@ -1,5 +1,5 @@
-//! The launcher's part of scans, packs, reductions and histograms: it scans the partial results of chunks between
-//! the passes (the carries), and combines them after the last pass.
+//! The launcher's part of scans, packs and reductions: it scans the partial results of chunks between the passes
+//! (the carries), and combines them after the last pass.
 
 use super::plan::Extents;
 use super::{Run, bits, length, param, scalar};
@@ -9,25 +9,8 @@ use crate::workers::Workers;
 use nesl_runtime::kir::{Combine, Scope, Sink, Ty, Value};
 use nesl_runtime::runtime::{Arg, Failure};
 
-/// The private tables that all chunks but the first update in place of the array of a parameter.
-pub struct PrivateTables {
-    param: usize,
-    combine: Combine,
-    ty: Ty,
-    length: usize,
-    blocks: Vec<Block>,
-}
-
-impl PrivateTables {
-    /// The parameter and the address of a chunk's private table, if it has one.
-    pub fn of(&self, chunk: usize) -> Option<(usize, u64)> {
-        let block = self.blocks.get(chunk.checked_sub(1)?)?;
-        Some((self.param, block.start() as u64))
-    }
-}
-
 impl Run<'_> {
-    fn element(&self, value: Value) -> Ty {
+    pub fn element(&self, value: Value) -> Ty {
         use nesl_runtime::kir::ValueTy;
         match self.code.kernel.types[value.0 as usize] {
             ValueTy::Scalar(ty) | ValueTy::Array(ty) => ty,
@@ -210,86 +193,4 @@ pub fn tags(run: &mut Run<'_>, args: &[Arg], workers: &Workers) -> Result<Vec<Bl
         blocks.push(block);
     }
     Ok(blocks)
-}
-
-/// Allocates tables for all chunks but the first, which uses the parameter's.
-pub fn private_tables(
-    run: &Run<'_>,
-    args: &[Arg],
-    workers: &Workers,
-) -> Result<Vec<PrivateTables>, Failure> {
-    let mut all: Vec<PrivateTables> = Vec::new();
-    for (_, _, sink) in sinks(run) {
-        let Sink::Histogram { array, combine, value, .. } = sink else { continue };
-        let Some(param) = param(run.code, *array) else { continue };
-        let (ty, length) = (run.element(*value), length(run.code, args, *array));
-        let neutral = scalar(combine.neutral(ty));
-        let mut blocks = Vec::new();
-        for _ in 1..run.chunks.len() {
-            let block = workers.memory().alloc(length * ty.size())?;
-            if neutral == 0 {
-                // SAFETY: the block was just allocated, and has so many bytes.
-                unsafe { std::ptr::write_bytes(block.start(), 0, length * ty.size()) };
-                blocks.push(block);
-                continue;
-            }
-            for at in 0..length {
-                let place = block.start().wrapping_add(at * ty.size());
-                // SAFETY: the block was just allocated, and has `length` elements.
-                unsafe { bits::write(ty, place, neutral) };
-            }
-            blocks.push(block);
-        }
-        all.push(PrivateTables { param, combine: *combine, ty, length, blocks });
-    }
-    Ok(all)
-}
-
-/// Adds a table to another, element by element.
-///
-/// # Safety
-/// Both have `length` elements of type `T`, and nothing else accesses them.
-unsafe fn added<T: Copy>(to: *mut u8, from: *const u8, length: usize, add: impl Fn(T, T) -> T) {
-    // SAFETY: the caller passes tables of `length` elements that nothing else accesses.
-    let (to, from) = unsafe {
-        (
-            std::slice::from_raw_parts_mut(to.cast::<T>(), length),
-            std::slice::from_raw_parts(from.cast::<T>(), length),
-        )
-    };
-    for (sum, x) in to.iter_mut().zip(from) {
-        *sum = add(*sum, *x);
-    }
-}
-
-/// Adds the private tables of the chunks to the parameter's.
-pub fn tables(run: &Run<'_>, private: &[PrivateTables]) {
-    for PrivateTables { param, combine, ty, length, blocks } in private {
-        let table = run.params[*param] as *mut u8;
-        for block in blocks {
-            // What is most common does not look at each element what it is to do.
-            if (*combine, *ty) == (Combine::Add, Ty::F64) {
-                // SAFETY: both tables have `length` aligned elements, and no pass is running.
-                unsafe { added(table, block.start(), *length, |a: f64, b: f64| a + b) };
-                continue;
-            }
-            if (*combine, *ty) == (Combine::Add, Ty::I64) {
-                // SAFETY: both tables have `length` aligned elements, and no pass is running.
-                unsafe { added(table, block.start(), *length, i64::wrapping_add) };
-                continue;
-            }
-            for at in 0..*length {
-                let (to, from) = (
-                    table.wrapping_add(at * ty.size()),
-                    block.start().wrapping_add(at * ty.size()),
-                );
-                // SAFETY: both tables have `length` aligned elements, and no pass is running.
-                unsafe {
-                    let sum =
-                        bits::combine(*combine, *ty, bits::read(*ty, to), bits::read(*ty, from));
-                    bits::write(*ty, to, sum);
-                }
-            }
-        }
-    }
 }

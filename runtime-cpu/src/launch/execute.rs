@@ -3,7 +3,7 @@
 //! The first failure is that of the launch: where a chunk has failed, those before it are executed all the same.
 
 use super::Run;
-use super::combine_partials::PrivateTables;
+use super::tables::PrivateTables;
 use crate::abi::{Entry, Env, Status};
 use crate::buffer::internal_failure;
 use crate::memory::Memory;

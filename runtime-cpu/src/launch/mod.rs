@@ -6,6 +6,7 @@ mod combine_partials;
 mod execute;
 mod place_rows;
 mod plan;
+mod tables;
 
 pub use plan::MIN_CHUNK_OPERATIONS;
 
@@ -128,7 +129,7 @@ fn phases(
     combine_partials::init_carries(run);
     // Kept until the last phase is done.
     let mut _tags = Vec::new();
-    let private = combine_partials::private_tables(run, launch.args, workers)?;
+    let private = tables::allocate(run, launch.args, workers)?;
     for (phase, entry) in &code.phases {
         if run.chunks.len() == 1 && *phase != Phase::Final {
             continue;
@@ -143,7 +144,7 @@ fn phases(
             combine_partials::carry(run, *stage);
         }
     }
-    combine_partials::tables(run, &private);
+    tables::combine(run, &private, workers);
     combine_partials::finalise(run, extents);
     Ok(())
 }
