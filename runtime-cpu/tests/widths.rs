@@ -326,3 +326,85 @@ ARITHMETIC v10
         compare(text, &args, &[4, 5, 6, 7]);
     });
 }
+
+#[test]
+fn elements_inside_and_beyond_borders() {
+    // Groups before, across, between and behind two borders; one side of the branch reads neighbours.
+    let text = "\
+kernel \"k\"(v0: i64, v1: i64, v2: i64, v3: [i64], v4: [i64], v5: [f64]) over flat v0 at v6 {
+  v7: i64 = const 0
+  v8: i64 = const 1
+  v9: bool = eq v6, v7
+  v10: bool = lt v6, v1
+  v11: bool = or v9, v10
+  v12: i64 = sub v2, v6
+  v13: bool = le v12, v7
+  v14: bool = or v11, v13
+  v15: i64 = if v14 {
+    v16: i64 = mul v6, v2
+    yield v16
+  } else {
+    v17: i64 = sub v6, v8
+    v18: bool = ge v17, v7
+    v19: bool = lt v17, v0
+    v20: bool = and v18, v19
+    check v20 @0 detail v17, v0
+    v21: i64 = load v3[v17]
+    v22: i64 = load v3[v6]
+    v23: i64 = max v21, v22
+    v24: bool = lt v21, v22
+    v25: i64 = if v24 { v26: i64 = add v23, v6 yield v26 } else { v27: i64 = sub v12, v23 yield v27 }
+    yield v25
+  }
+  store v4[v6] = v15
+  v28: f64 = convert v15
+  store v5[v6] = v28
+}
+";
+    for (from, to) in [(0, i64::MAX), (3, 40), (17, 17), (20, 10), (i64::MIN, i64::MAX), (900, 950)]
+    {
+        let args = |size: usize| {
+            let ints = near(size, 7);
+            vec![
+                int(size),
+                Input::Scalar(Literal::I64(from)),
+                Input::Scalar(Literal::I64(to)),
+                Input::Array(ints.into()),
+                Input::Array(vec![0i64; size].into()),
+                array(vec![0.0; size], true),
+            ]
+        };
+        compare(text, &args, &[4, 5]);
+    }
+}
+
+#[test]
+fn both_words_of_products() {
+    let text = "\
+kernel \"k\"(v0: i64, v1: [i64], v2: [i64], v3: [i64], v4: [i64]) over flat v0 at v5 {
+  v6: i64 = load v1[v5]
+  v7: i64 = load v2[v5]
+  v8: i64 = mul_high v6, v7
+  v9: i64 = mul v6, v7
+  v10: i64 = const -3263064605168079213
+  v11: i64 = mul_high v9, v10
+  v12: i64 = mul v9, v10
+  v13: i64 = xor v11, v12
+  v14: i64 = xor v8, v13
+  store v3[v5] = v14
+  v15: i64 = mul v7, v10
+  v16: i64 = xor v15, v12
+  store v4[v5] = v16
+}
+";
+    let args = |size: usize| {
+        vec![
+            int(size),
+            Input::Array(near(size, 7).into()),
+            Input::Array(near(size, i64::MAX / 3).into()),
+            Input::Array(vec![0i64; size].into()),
+            Input::Array(vec![0i64; size].into()),
+        ]
+    };
+    compare(text, &args, &[3, 4]);
+}

@@ -75,7 +75,8 @@ impl<'a> VectorEmitter<'_, 'a, '_> {
                 match (&cond, none) {
                     (Lanes::Uniform(cond), _) => self.branch(inst, *cond, then, otherwise),
                     (_, Some(none)) if self.is_worth_both(then, otherwise) => {
-                        let all = self.all.get(value).copied();
+                        let all = self.all.get(value).or_else(|| self.all_by_one_side.get(value));
+                        let all = all.copied();
                         self.together(inst, (none, all), &cond, [then, otherwise]);
                     }
                     _ => self.masked(inst, &cond, then, otherwise),

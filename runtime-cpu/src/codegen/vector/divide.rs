@@ -19,7 +19,7 @@
 use super::lanes::{Lanes, VectorEmitter, Vectors};
 use cranelift_codegen::ir::{self, InstBuilder};
 use nesl_runtime::kir::division::is_multiplied;
-use nesl_runtime::kir::{Binary, Literal, Ty};
+use nesl_runtime::kir::{Binary, Literal, Ty, Value};
 
 /// The low half of a word.
 const LOW_HALF: i64 = 0xffff_ffff;
@@ -41,6 +41,14 @@ impl Reciprocal {
         let factor = (1_u128 << (u64::BITS + shift_bits)).div_ceil(u128::from(divisor));
         Reciprocal { factor: factor as u64, shift_bits }
     }
+}
+
+/// Products of the halves of two words, and the upper halves.
+struct Products {
+    lowest: ir::Value,
+    left: ir::Value,
+    right: ir::Value,
+    upper: [ir::Value; 2],
 }
 
 impl VectorEmitter<'_, '_, '_> {
@@ -90,11 +98,7 @@ impl VectorEmitter<'_, '_, '_> {
     /// Emits the high words of the products of lanes, which are taken without sign.
     fn high_word(&mut self, x: ir::Value, y: ir::Value) -> ir::Value {
         let mask = self.all(x, LOW_HALF);
-        let [x0, y0] = [x, y].map(|word| self.c.b.ins().band(word, mask));
-        let [x1, y1] = [x, y].map(|word| self.c.b.ins().ushr_imm_u(word, HALF_BITS));
-        let lowest = self.c.b.ins().imul(x0, y0);
-        let left = self.c.b.ins().imul(x1, y0);
-        let right = self.c.b.ins().imul(x0, y1);
+        let Products { lowest, left, right, upper: [x1, y1] } = self.products(x, y);
         let highest = self.c.b.ins().imul(x1, y1);
         let carry = self.c.b.ins().ushr_imm_u(lowest, HALF_BITS);
         // Neither sum overflows: a product of halves is at most 2⁶⁴ - 2³³ + 1.
@@ -105,6 +109,37 @@ impl VectorEmitter<'_, '_, '_> {
         let other = self.c.b.ins().ushr_imm_u(other, HALF_BITS);
         let sum = self.c.b.ins().iadd(highest, middle);
         self.c.b.ins().iadd(sum, other)
+    }
+
+    /// Emits the products of halves of lanes, but that of the upper ones.
+    fn products(&mut self, x: ir::Value, y: ir::Value) -> Products {
+        let mask = self.all(x, LOW_HALF);
+        let [x0, y0] = [x, y].map(|word| self.c.b.ins().band(word, mask));
+        let upper = [x, y].map(|word| self.c.b.ins().ushr_imm_u(word, HALF_BITS));
+        let lowest = self.c.b.ins().imul(x0, y0);
+        let left = self.c.b.ins().imul(upper[0], y0);
+        let right = self.c.b.ins().imul(x0, upper[1]);
+        Products { lowest, left, right, upper }
+    }
+
+    /// Emits the low words of products whose high words were computed: from the same products of halves, which are
+    /// not computed twice. With AVX-512 there is an instruction for them.
+    pub fn low_product(
+        &mut self,
+        (a, x): (Value, &Lanes),
+        (b, y): (Value, &Lanes),
+    ) -> Option<Lanes> {
+        if !self.high_products.contains(&(a, b)) || self.c.unit.packs_lanes {
+            return None;
+        }
+        let (lanes, others) = (self.wide(x, Ty::I64), self.wide(y, Ty::I64));
+        let words = lanes.iter().zip(&others).map(|(x, y)| {
+            let Products { lowest, left, right, .. } = self.products(*x, *y);
+            let upper = self.c.b.ins().iadd(left, right);
+            let upper = self.c.b.ins().ishl_imm_u(upper, HALF_BITS);
+            self.c.b.ins().iadd(lowest, upper)
+        });
+        Some(Lanes::Varying(words.collect()))
     }
 
     /// Emits the quotients of lanes by a constant of size 2 or more, rounded to 0.

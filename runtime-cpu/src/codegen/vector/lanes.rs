@@ -19,7 +19,7 @@ use nesl_runtime::kir::joined_checks::Test;
 use nesl_runtime::kir::uniformity::Uniformity;
 use nesl_runtime::kir::vectorize::VectorFacts;
 use nesl_runtime::kir::{self, Ty};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
 
 /// Vectors, in the order of the elements.
@@ -65,6 +65,11 @@ pub struct VectorEmitter<'c, 'a, 'f> {
     pub descending: FxHashMap<kir::Value, ir::Value>,
     /// The tests that are to be done at checks, by their conditions; other checks are done as they are.
     pub joined: FxHashMap<kir::Value, Vec<Test>>,
+    /// Scalars that are true only if one side of a disjunction is true for all elements, which some are not where the
+    /// disjunction is.
+    pub all_by_one_side: FxHashMap<kir::Value, ir::Value>,
+    /// The operands of the products whose high words were computed.
+    pub high_products: FxHashSet<(kir::Value, kir::Value)>,
     /// Scalars that are true only if a bool is true for no element.
     pub none: FxHashMap<kir::Value, ir::Value>,
     /// The number of duplicated branches around the code.
@@ -112,6 +117,8 @@ impl<'c, 'a, 'f> VectorEmitter<'c, 'a, 'f> {
             sources,
             descending,
             joined,
+            all_by_one_side: FxHashMap::default(),
+            high_products: FxHashSet::default(),
             none,
             duplicated_branches,
             choices,

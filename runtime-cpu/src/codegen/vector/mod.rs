@@ -12,6 +12,7 @@
 //! | `lanes` | values of a group of elements |
 //! | `ops`, `control` | instructions on them; divergent control under masks |
 //! | `checks` | tests that decide for several checks |
+//! | `uniform_cases` | bools that are true for all elements, or for none |
 //! | `divide` | high words of products, divisions by constants |
 //! | `pack` | the elements that filters keep |
 //! | `loops` | vectorised loops (strip-mining) |
@@ -32,6 +33,7 @@ mod ops;
 mod pack;
 mod target;
 mod tile;
+mod uniform_cases;
 mod unroll_and_jam;
 
 use super::emitter::FunctionEmitter;
@@ -87,7 +89,7 @@ fn wide_group_elements(facts: &VectorFacts, vector_bytes: usize, registers: usiz
 }
 
 /// The registers there must be for each value that is live at a time, so that it may have two vectors.
-const REGISTERS_PER_VALUE: usize = 3;
+const REGISTERS_PER_VALUE: usize = 2;
 
 /// Wide code of at most this many instructions is followed by groups of the usual number of elements.
 const MAX_SMALL_GROUP_INSTRUCTIONS: usize = 64;

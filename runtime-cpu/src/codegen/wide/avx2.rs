@@ -232,23 +232,7 @@ impl Lower<'_> {
         let ty = self.ty(a);
         let length = length(ty);
         let other = || Declined("a comparison of other lanes");
-        let (mut a, mut b) = (self.get(a)?, self.get(b)?);
         let is_equality = matches!(cond, IntCC::Equal | IntCC::NotEqual);
-        if !is_equality && cond == cond.unsigned() {
-            // With the other sign, the order without sign is that with sign.
-            let bits = ty.lane_bits();
-            let (sign, wide) = match bits {
-                64 => (1 << 63, true),
-                32 => (1 << 31, false),
-                _ => (0x8080_8080, false),
-            };
-            let signs = self.in_all_lanes(sign, wide, length);
-            for operand in [&mut a, &mut b] {
-                let flipped = self.fresh(VECTOR);
-                self.three(flipped, opcodes::XOR, length, *operand, signs);
-                *operand = flipped;
-            }
-        }
         let (op, swapped, negated) = match cond {
             IntCC::Equal | IntCC::NotEqual => {
                 let equal = opcodes::equal_lanes(ty.lane_bits()).ok_or_else(other)?;
@@ -265,8 +249,29 @@ impl Lower<'_> {
                 }
             }
         };
-        if swapped {
-            (a, b) = (b, a);
+        let (a, b) = if swapped || is_equality && self.is_constant(a) { (b, a) } else { (a, b) };
+        let (mut a, mut b) = (self.get(a)?, self.source(b, ty.lane_bits() == 64)?);
+        if !is_equality && cond == cond.unsigned() {
+            // With the other sign, the order without sign is that with sign.
+            let bits = ty.lane_bits();
+            let (sign, wide) = match bits {
+                64 => (1 << 63, true),
+                32 => (1 << 31, false),
+                _ => (0x8080_8080, false),
+            };
+            let signs = self.in_all_lanes(sign, wide, length);
+            let flipped = [(); 2].map(|()| self.fresh(VECTOR));
+            self.three(flipped[0], opcodes::XOR, length, a, signs);
+            let other = match b {
+                Source::Register(register) => register,
+                constant => {
+                    let register = self.fresh(VECTOR);
+                    self.push(Maker::vector(opcodes::LOAD, length).def(register).from(constant));
+                    register
+                }
+            };
+            self.three(flipped[1], opcodes::XOR, length, other, signs);
+            (a, b) = (flipped[0], flipped[1].into());
         }
         let ones = if negated { self.fresh(VECTOR) } else { to };
         self.three(ones, op, length, a, b);
@@ -332,13 +337,15 @@ impl Lower<'_> {
     /// Emits the lower halves of products of lanes of 64 bits.
     fn multiply(&mut self, to: VReg, ty: Type, a: Value, b: Value) -> Result<(), Declined> {
         let length = length(ty);
+        let (a, b) = if self.is_constant(a) { (b, a) } else { (a, b) };
         let (a_is_half, b_is_half) = (self.is_half(a), self.is_half(b));
-        let (left, right) = (self.get(self.half(a))?, self.get(self.half(b))?);
         let half_product = opcodes::MUL_HALVES;
         if a_is_half && b_is_half {
+            let (left, right) = (self.get(self.half(a))?, self.source(self.half(b), true)?);
             self.three(to, half_product, length, left, right);
             return Ok(());
         }
+        let (left, right) = (self.get(self.half(a))?, self.get(self.half(b))?);
         // (a₁ 2³² + a₀) (b₁ 2³² + b₀) = (a₁ b₀ + a₀ b₁) 2³² + a₀ b₀, without what is above 2⁶⁴.
         let mut upper = None;
         for (half, of, by) in [(a_is_half, left, right), (b_is_half, right, left)] {

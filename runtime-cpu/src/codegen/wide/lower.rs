@@ -429,12 +429,13 @@ impl<'f> Lower<'f> {
     /// in memory.
     pub fn source(&mut self, value: Value, wide: bool) -> Result<Source, Declined> {
         let value = self.origin(value);
-        if self.ty(value).is_vector() {
+        let ty = self.ty(value);
+        if ty.is_vector() {
             match self.constant(value) {
-                Some(Constant::Lane(bits, lane))
-                    if self.set.has_mask_registers()
-                        && lane.bits() == if wide { 64 } else { 32 } =>
-                {
+                Some(Constant::Lane(bits, lane)) if !self.set.has_mask_registers() => {
+                    return Ok(self.repeated(bits, lane.bits() / 8, ty.bytes()));
+                }
+                Some(Constant::Lane(bits, lane)) if lane.bits() == if wide { 64 } else { 32 } => {
                     let bytes = bits.to_le_bytes();
                     let source = self.pooled(if wide { &bytes } else { &bytes[..4] });
                     return Ok(Source::Broadcast(source));
@@ -446,6 +447,13 @@ impl<'f> Lower<'f> {
             }
         }
         Ok(Source::Register(self.get(value)?))
+    }
+
+    /// The operand in memory that has a lane of some bytes again and again: an instruction of AVX2 has no lane in
+    /// memory for all of its lanes, but reads a whole vector there. A short vector is read with what is above it.
+    pub fn repeated(&mut self, lane: u64, lane_bytes: u32, bytes: u32) -> Source {
+        let lane = &lane.to_le_bytes()[..lane_bytes as usize];
+        Source::Memory(self.pooled(&lane.repeat((bytes.max(16) / lane_bytes) as usize)))
     }
 
     /// Returns true if a value lives in a mask register.

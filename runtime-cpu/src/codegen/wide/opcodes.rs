@@ -35,6 +35,11 @@ pub fn fma(wide: bool, vector: bool) -> Opcode {
     op(2, 1, u8::from(wide), if vector { 0xa8 } else { 0xa9 })
 }
 
+/// `dst := dst × b + a`, rounded once: the factor may be in memory.
+pub fn fma_by(wide: bool, vector: bool) -> Opcode {
+    op(2, 1, u8::from(wide), if vector { 0x98 } else { 0x99 })
+}
+
 /// Rounding to an integer.
 pub fn round(wide: bool, vector: bool) -> Opcode {
     let byte = match (wide, vector) {

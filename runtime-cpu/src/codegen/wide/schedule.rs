@@ -1,8 +1,10 @@
-//! Value numbering and loop-invariant code motion.
+//! Value numbering, loop-invariant code motion and sinking.
 //!
 //! Cranelift's own optimizer rewrites integer operations by rules that know no vectors of more than 128
-//! bits. Here an operation that was done before, in a block that dominates this one, is not done again; and
-//! one whose operands do not change in a loop moves before it, out of as many loops as that holds for.
+//! bits. Here an operation that was done before, in a block that dominates this one, is not done again;
+//! one whose operands do not change in a loop moves before it, out of as many loops as that holds for; and one
+//! that only a branch needs moves into it, but not into a loop. So the mask of a condition that holds for all elements of
+//! a group, or for none, is not computed.
 
 use cranelift_codegen::Context;
 use cranelift_codegen::ir::{Block, Inst, InstructionData, Opcode, Type, Value};
@@ -39,6 +41,7 @@ impl Schedule {
                 planner.lead(context, last);
             }
         }
+        planner.sink(context);
         Schedule(planner.blocks)
     }
 
@@ -126,6 +129,56 @@ impl Planner {
             if last > 0 && dfg.insts[list[last - 1]].opcode().is_terminator() {
                 list.swap(last - 1, last);
             }
+        }
+    }
+}
+
+impl Planner {
+    /// Moves what is computed to the last block that comes before all its uses.
+    fn sink(&mut self, context: &Context) {
+        let (dfg, domtree, loops) = (&context.func.dfg, &context.domtree, &context.loop_analysis);
+        let above = |block: Block| domtree.idom(block);
+        // By value, the last block that dominates all uses.
+        let mut needed: Vec<Option<Block>> = vec![None; self.leaders.len()];
+        let post_order: Vec<Block> =
+            domtree.cfg_rpo().copied().collect::<Vec<_>>().into_iter().rev().collect();
+        // The users of a value are visited before it, but those that a loop leads back to: they are blocks' parameters.
+        for block in post_order {
+            let insts = std::mem::take(&mut self.blocks[block.as_u32() as usize]);
+            let mut kept = Vec::with_capacity(insts.len());
+            for inst in insts.into_iter().rev() {
+                let mut home = block;
+                if let [result] = *dfg.inst_results(inst)
+                    && is_pure(dfg.insts[inst].opcode())
+                    && let Some(mut target) = needed[result.as_u32() as usize]
+                {
+                    let around = loops.innermost_loop(block);
+                    let is_deeper = |target: Block| {
+                        loops.innermost_loop(target).is_some_and(|inner| {
+                            Some(inner) != around && !loops.is_in_loop(block, inner)
+                        })
+                    };
+                    while target != block && is_deeper(target) {
+                        target = above(target).unwrap_or(block);
+                    }
+                    home = target;
+                }
+                match home == block {
+                    true => kept.push(inst),
+                    // What was moved there before comes later in the code.
+                    false => self.blocks[home.as_u32() as usize].insert(0, inst),
+                }
+                for value in dfg.inst_values(inst) {
+                    let needed = &mut needed[value.as_u32() as usize];
+                    let mut common = needed.unwrap_or(home);
+                    while !domtree.block_dominates(common, home) {
+                        common = above(common).unwrap_or(block);
+                    }
+                    *needed = Some(common);
+                }
+            }
+            kept.reverse();
+            self.blocks[block.as_u32() as usize] = kept;
         }
     }
 }

@@ -271,6 +271,96 @@ fn floats() {
     check("fma", types::F32, types::F32, true, fma, &eval);
 }
 
+/// A constant in all lanes of a vector like another.
+fn everywhere(b: &mut FunctionBuilder<'_>, like: Value, bits: u64) -> Value {
+    let ty = b.func.dfg.value_type(like);
+    let lane = match ty.lane_type() {
+        types::F64 => b.ins().f64const(f(bits)),
+        types::F32 => b.ins().f32const(g(bits)),
+        lane => b.ins().iconst(lane, bits as i64),
+    };
+    if ty.is_vector() { b.ins().splat(ty, lane) } else { lane }
+}
+
+#[test]
+fn constants_are_operands() {
+    type Ints =
+        (&'static str, fn(&mut FunctionBuilder<'_>, Value, Value) -> Value, fn(i64, i64) -> i64);
+    let ints: [Ints; 12] = [
+        ("add", |b, x, y| b.ins().iadd(x, y), i64::wrapping_add),
+        ("sub", |b, x, y| b.ins().isub(x, y), i64::wrapping_sub),
+        ("mul", |b, x, y| b.ins().imul(x, y), i64::wrapping_mul),
+        ("and", |b, x, y| b.ins().band(x, y), |x, y| x & y),
+        ("or", |b, x, y| b.ins().bor(x, y), |x, y| x | y),
+        ("xor", |b, x, y| b.ins().bxor(x, y), |x, y| x ^ y),
+        ("smin", |b, x, y| b.ins().smin(x, y), i64::min),
+        ("smax", |b, x, y| b.ins().smax(x, y), i64::max),
+        ("eq", |b, x, y| b.ins().icmp(IntCC::Equal, x, y), |x, y| -i64::from(x == y)),
+        ("lt", |b, x, y| b.ins().icmp(IntCC::SignedLessThan, x, y), |x, y| -i64::from(x < y)),
+        (
+            "ge",
+            |b, x, y| b.ins().icmp(IntCC::SignedGreaterThanOrEqual, x, y),
+            |x, y| -i64::from(x >= y),
+        ),
+        (
+            "below",
+            |b, x, y| b.ins().icmp(IntCC::UnsignedLessThan, x, y),
+            |x, y| -i64::from((x as u64) < y as u64),
+        ),
+    ];
+    for (name, build, eval) in ints {
+        for constant in [0, 3, -7, 0x7fff_fff0] {
+            let first = &|b: &mut FunctionBuilder<'_>, v: &[Value]| {
+                let constant = everywhere(b, v[0], constant as u64);
+                build(b, constant, v[1])
+            };
+            let second = &|b: &mut FunctionBuilder<'_>, v: &[Value]| {
+                let constant = everywhere(b, v[0], constant as u64);
+                build(b, v[0], constant)
+            };
+            check(name, types::I64, types::I64, false, first, &|_, y| {
+                eval(constant, y as i64) as u64
+            });
+            check(name, types::I64, types::I64, false, second, &|x, _| {
+                eval(x as i64, constant) as u64
+            });
+            let narrow = |x: u64| i64::from(x as i32);
+            let lower = |x: i64| u64::from(x as u32);
+            check(name, types::I32, types::I32, false, first, &|_, y| {
+                lower(eval(constant, narrow(y)))
+            });
+            check(name, types::I32, types::I32, false, second, &|x, _| {
+                lower(eval(narrow(x), constant))
+            });
+        }
+    }
+    // Each of the three operands of an FMA in turn.
+    for place in 0..3 {
+        let with = |x: f64, y: f64, c: f64| match place {
+            0 => [c, x, y],
+            1 => [x, c, y],
+            _ => [x, y, c],
+        };
+        let wide = &|b: &mut FunctionBuilder<'_>, v: &[Value]| {
+            let ty = b.func.dfg.value_type(v[0]).lane_type();
+            let bits =
+                if ty == types::F64 { 1.75_f64.to_bits() } else { 1.75_f32.to_bits().into() };
+            let constant = everywhere(b, v[0], bits);
+            let mut all = vec![v[0], v[1]];
+            all.insert(place, constant);
+            b.ins().fma(all[0], all[1], all[2])
+        };
+        check("fma", types::F64, types::F64, true, wide, &|x, y| {
+            let [a, b, c] = with(f(x), f(y), 1.75);
+            a.mul_add(b, c).to_bits()
+        });
+        check("fma", types::F32, types::F32, true, wide, &|x, y| {
+            let [a, b, c] = with(g(x).into(), g(y).into(), 1.75).map(|x| x as f32);
+            a.mul_add(b, c).to_bits().into()
+        });
+    }
+}
+
 #[test]
 fn comparisons_and_selections() {
     for cond in FloatCC::all() {

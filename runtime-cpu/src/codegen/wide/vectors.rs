@@ -309,7 +309,18 @@ impl Lower<'_> {
                 }
             }
             Opcode::Fma => {
-                let (a, b) = (self.get(args[0])?, self.get(args[1])?);
+                let (a, b) = match self.is_constant(args[0]) {
+                    true => (args[1], args[0]),
+                    false => (args[0], args[1]),
+                };
+                if self.is_constant(b) && !self.is_constant(args[2]) {
+                    let (a, c) = (self.get(a)?, self.get(args[2])?);
+                    let factor = self.source(b, wide(ty)?)?;
+                    let op = opcodes::fma_by(wide(ty)?, many);
+                    self.push(Maker::vector(op, length(ty)).update(to, a).with(c).from(factor));
+                    return Ok(());
+                }
+                let (a, b) = (self.get(a)?, self.get(b)?);
                 let c = self.source(args[2], wide(ty)?)?;
                 let op = opcodes::fma(wide(ty)?, many);
                 self.push(Maker::vector(op, length(ty)).update(to, a).with(b).from(c));
@@ -550,14 +561,11 @@ impl Lower<'_> {
 
     /// An operand with a constant in all lanes: of 64 bits if `wide`, else of 32.
     pub fn in_all_lanes(&mut self, lane: u64, wide: bool, length: Length) -> Source {
-        let bytes = lane.to_le_bytes();
-        let place = self.pooled(if wide { &bytes } else { &bytes[..4] });
-        if self.set.has_mask_registers() {
-            return Source::Broadcast(place);
+        if !self.set.has_mask_registers() {
+            return self.repeated(lane, if wide { 8 } else { 4 }, 16 << length as u32);
         }
-        let lanes = self.fresh(VECTOR);
-        self.push(Maker::vector(opcodes::broadcast(wide), length).def(lanes).at(place));
-        Source::Register(lanes)
+        let bytes = lane.to_le_bytes();
+        Source::Broadcast(self.pooled(if wide { &bytes } else { &bytes[..4] }))
     }
 
     /// Emits a vector of zeros.
