@@ -34,13 +34,13 @@ impl Flattener<'_> {
     /// operand that is its result.
     pub(super) fn inline_block(&mut self, block: &Block, space: SpaceId) -> Atom {
         with_stack(|| {
-            let checks = self.early_checks(block);
-            let mut checks = checks.iter().peekable();
-            for (at, binding) in block.lets.iter().enumerate() {
+            let order = self.order(block);
+            let mut checks = order.checks.iter().peekable();
+            for (at, binding) in order.bindings.iter().enumerate() {
                 while let Some(check) = checks.next_if(|check| check.before == at) {
                     self.check_early(check, space);
                 }
-                self.binding(binding, space);
+                self.binding(&block.lets[*binding], space);
             }
             self.atom(block.result)
         })

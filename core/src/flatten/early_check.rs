@@ -14,14 +14,24 @@
 //! is flattened has no effects.
 
 use super::Flattener;
-use crate::flat::SpaceId;
-use crate::ir::{Atom, Block, Let, Op, Site, Var};
+use super::sequence::Generated;
+use crate::flat::{self, SpaceId};
+use crate::ir::{Atom, Block, Let, Op, Site, Ty, Var};
+use crate::prim::SeqOp;
 use nesl_runtime::fault::FaultCode;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
+
+/// The order in which a block is flattened.
+pub(super) struct Order {
+    /// The bindings, by their number in the block.
+    pub(super) bindings: Vec<usize>,
+    /// The checks, in order.
+    pub(super) checks: Vec<EarlyCheck>,
+}
 
 /// A check of two sequences that an apply-to-each of the block needs.
 pub(super) struct EarlyCheck {
-    /// The number of bindings of the block that stand before it.
+    /// The number of bindings that are flattened before it.
     pub(super) before: usize,
     /// The sequences, as the source names them.
     sequences: [Var; 2],
@@ -30,11 +40,11 @@ pub(super) struct EarlyCheck {
 }
 
 impl Flattener<'_> {
-    /// Returns the checks of a block that can be done before what is computed from the sequences, in
-    /// the order of the places where the sequences are there.
-    pub(super) fn early_checks(&self, block: &Block) -> Vec<EarlyCheck> {
+    /// Returns the order of a block in which the checks come before what is computed from the sequences. A range and
+    /// what its ends are computed from move before it, too.
+    pub(super) fn order(&self, block: &Block) -> Order {
         let mut known = Lengths { flattener: self, bound: FxHashMap::default() };
-        let mut checks = Vec::new();
+        let mut checks: Vec<([Length; 2], Site)> = Vec::new();
         for (at, Let { var, op, site, .. }) in block.lets.iter().enumerate() {
             if let Op::Nest(nest) = op {
                 let binders = nest.binders.iter().filter_map(|(.., sequence)| sequence.variable());
@@ -46,15 +56,39 @@ impl Flattener<'_> {
                 checks.extend(lengths[1..].iter().filter_map(|(_, other)| {
                     let before = first.known_after.max(other.known_after);
                     let early = computed && first.sequence != other.sequence && before < at;
-                    let sequences = [first.sequence, other.sequence];
-                    early.then_some(EarlyCheck { before, sequences, site: *site })
+                    early.then_some(([first, *other], *site))
                 }));
             }
             let length = known.of_result(*var, op, at + 1);
             known.bound.insert(*var, length);
         }
+        // By binding, the number of bindings after which it can be, if it moves.
+        let mut moved: FxHashMap<usize, usize> = FxHashMap::default();
+        for (lengths, _) in &checks {
+            let [earlier, later] = sorted(lengths.map(|length| length.known_after));
+            for binding in ends_of_range(block, earlier, later).unwrap_or_default() {
+                let place = moved.entry(binding).or_insert(earlier);
+                *place = earlier.min(*place);
+            }
+        }
+        let mut bindings: Vec<usize> = (0..block.lets.len()).collect();
+        // What moves behind the first n bindings stands before the binding of number n.
+        bindings.sort_by_key(|at| match moved.get(at) {
+            Some(behind) => (*behind, 0, *at),
+            None => (*at, 1, *at),
+        });
+        let mut new_place = vec![0; bindings.len() + 1];
+        for (new, old) in bindings.iter().enumerate() {
+            new_place[*old + 1] = new + 1;
+        }
+        let checks = checks.into_iter().map(|(lengths, site)| {
+            let before = lengths.map(|length| new_place[length.known_after]);
+            let sequences = lengths.map(|length| length.sequence);
+            EarlyCheck { before: before[0].max(before[1]), sequences, site }
+        });
+        let mut checks: Vec<EarlyCheck> = checks.collect();
         checks.sort_by_key(|check| check.before);
-        checks
+        Order { bindings, checks }
     }
 
     /// Does a check, so that from now on both sequences share the index space of their elements.
@@ -70,13 +104,52 @@ impl Flattener<'_> {
         }
         // An index space that is there already is the one to use.
         let known = [first, other].map(|sequence| self.known_elements_space(sequence, space));
-        let (of, read) = match known {
-            [None, Some(_)] => (other, first),
-            _ => (first, other),
-        };
+        let of = if let [None, Some(_)] = known { other } else { first };
         let (inner, _) = self.elements_space(of, space, check.site);
-        self.element_in(read, inner, checked, space, check.site);
+        // The elements are read again behind the check, and those of a range computed again, so that one kernel reads
+        // those of both.
+        for sequence in [first, other] {
+            let element = match self.generated.get(&sequence).copied() {
+                Some(Generated::Dist(value)) => value,
+                Some(Generated::Range(start, stride)) => {
+                    let position = flat::Op::Position { checked };
+                    let position = self.compute(position, Ty::Int, inner, check.site);
+                    self.range(start, stride, position, inner, check.site)
+                }
+                None if sequence == of => continue,
+                None => self.element_in(sequence, inner, checked, space, check.site),
+            };
+            self.elements.insert((sequence, space), (inner, element));
+        }
     }
+}
+
+fn sorted([a, b]: [usize; 2]) -> [usize; 2] {
+    [a.min(b), a.max(b)]
+}
+
+/// Returns the bindings that the range bound by number `later - 1` needs and that stand behind the first `earlier` ones,
+/// itself included; `None` if it is not a range, or not all of these are cheap.
+fn ends_of_range(block: &Block, earlier: usize, later: usize) -> Option<Vec<usize>> {
+    let range = later.checked_sub(1)?;
+    if !matches!(block.lets[range].op, Op::Seq(SeqOp::Range | SeqOp::Dist, _)) {
+        return None;
+    }
+    let mut needed: FxHashSet<Var> = FxHashSet::default();
+    let mut found = Vec::new();
+    for at in (earlier..later).rev() {
+        let Let { var, op, .. } = &block.lets[at];
+        if at != range && !needed.contains(var) {
+            continue;
+        }
+        let cheap = matches!(op, Op::Scalar(..) | Op::Copy(_) | Op::Seq(SeqOp::Length, _));
+        if at != range && !cheap {
+            return None;
+        }
+        op.each_operand(|atom| needed.extend(atom.variable()));
+        found.push(at);
+    }
+    Some(found)
 }
 
 /// The length of a sequence, as the sequence from which it is known.

@@ -77,6 +77,8 @@ struct Flattener<'p> {
     filters: FxHashMap<(SpaceId, Var), SpaceId>,
     /// The index spaces of kind `Count` made so far, by the length and the index space around.
     counted: FxHashMap<(count::Extent, SpaceId), SpaceId>,
+    /// The sequences whose elements can be computed anywhere.
+    generated: FxHashMap<Var, sequence::Generated>,
     /// The variables that hold [`flat::Op::Position`], by index space.
     positions: FxHashMap<SpaceId, Atom>,
     /// For a sequence, another one that is known to have the same length.
@@ -121,6 +123,7 @@ impl<'p> Flattener<'p> {
             elements: FxHashMap::default(),
             filters: FxHashMap::default(),
             counted: FxHashMap::default(),
+            generated: FxHashMap::default(),
             positions: FxHashMap::default(),
             equal_lengths: FxHashMap::default(),
             pairs: FxHashMap::default(),

@@ -50,6 +50,15 @@ pub(super) fn only_sorting(body: &Block) -> FxHashSet<Var> {
     keys.into_keys().collect()
 }
 
+/// A sequence of which an element can be computed from its position.
+#[derive(Clone, Copy)]
+pub(super) enum Generated {
+    /// A range: its start and its stride.
+    Range(Atom, Atom),
+    /// A value again and again.
+    Dist(Atom),
+}
+
 impl Flattener<'_> {
     /// Flattens an operation on sequences; `args` are its operands, renamed.
     pub(super) fn sequence(&mut self, binding: &Let, op: SeqOp, args: &[Atom], space: SpaceId) {
@@ -99,11 +108,14 @@ impl Flattener<'_> {
             }
             (SeqOp::Range, [start, stride, _]) => {
                 let from = self.count_space(op, args, space, site);
-                let value = self.range(*start, *stride, from, site);
+                let position = self.position(from, site);
+                let value = self.range(*start, *stride, position, from, site);
+                self.generated.insert(var, Generated::Range(*start, *stride));
                 self.collect(var, ty, value, from, space, site);
             }
             (SeqOp::Dist, [value, _]) => {
                 let from = self.count_space(op, args, space, site);
+                self.generated.insert(var, Generated::Dist(*value));
                 self.collect(var, ty, *value, from, space, site);
             }
             (SeqOp::Pack, [Atom::Var(of), Atom::Var(flags)]) => {
@@ -167,9 +179,15 @@ impl Flattener<'_> {
         self.note_same_length(Atom::Var(of), var);
     }
 
-    /// Computes the element of a range, `start + stride * position`, in its index space `from`.
-    fn range(&mut self, start: Atom, stride: Atom, from: SpaceId, site: Site) -> Atom {
-        let position = self.position(from, site);
+    /// Computes the element of a range, `start + stride * position`, in an index space.
+    pub(super) fn range(
+        &mut self,
+        start: Atom,
+        stride: Atom,
+        position: Atom,
+        from: SpaceId,
+        site: Site,
+    ) -> Atom {
         let scaled = match stride {
             Atom::Int(1) => position,
             _ => self.scalar(ScalarOp::Mul, position, stride, from, site),

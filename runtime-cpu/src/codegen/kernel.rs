@@ -16,6 +16,7 @@
 
 use super::emitter::{FunctionEmitter, clif, flags};
 use super::phases::{self, Phase, Role, Task};
+use super::segment_invariants;
 use super::sinks::SinkContext;
 use crate::abi::{chunk, offset};
 use cranelift_codegen::ir::condcodes::IntCC;
@@ -219,7 +220,10 @@ impl<'a> KernelBuilder<'a, '_> {
                 })
                 .collect();
             let state_before = state.clone();
-            let state = self.elements(group, range, state);
+            let state = match segment_invariants::split(self.kernel, group) {
+                Some((before, rest)) => self.elements_after(&before, &rest, range, state),
+                None => self.elements(group, range, state),
+            };
             let whole = self.whole(range, stop);
             for (at, task) in group.tasks.iter().filter(ours).enumerate() {
                 let Some(place) = place(task) else {
@@ -331,6 +335,29 @@ impl<'a> KernelBuilder<'a, '_> {
         let part = self.c.b.ins().select(is_first, first, last);
         let place = self.c.b.ins().select(whole, place, part);
         self.c.b.ins().store(flags(), value, place, 0);
+    }
+
+    /// Emits the elements of a segment, if there are any, behind code that is executed once.
+    fn elements_after(
+        &mut self,
+        before: &[&'a Inst],
+        group: &StageGroup<'a>,
+        range: ElementRange,
+        state: Vec<ir::Value>,
+    ) -> Vec<ir::Value> {
+        let types: Vec<Type> = state.iter().map(|v| self.c.b.func.dfg.value_type(*v)).collect();
+        let (work, join) = (self.c.b.create_block(), self.c.block_with(types));
+        let some = self.c.b.ins().icmp(IntCC::SignedLessThan, range.lo, range.hi);
+        self.c.branch(some, (work, &[]), (join, &state));
+        self.c.b.switch_to_block(work);
+        if let Some((segment, _)) = range.segment {
+            self.c.set(self.kernel.indices[0], segment);
+        }
+        before.iter().for_each(|inst| self.c.inst(inst));
+        let state = self.elements(group, range, state);
+        self.c.jump(join, &state);
+        self.c.b.switch_to_block(join);
+        self.c.b.block_params(join).to_vec()
     }
 
     /// Emits the loop over elements: groups of elements first, if the code is vectorised, then single ones.

@@ -11,6 +11,7 @@
 //! assemble          a machine function for each function and for each pass of a kernel
 //!   phases          the passes of a kernel, and the part of each sink in each
 //!   kernel          the loops of a pass over segments and elements
+//!   segment_invariants     code that is the same for all elements of a segment
 //!   emitted         the lengths of rows that are emitted, and arrays made where they end up
 //!   cold            rare calls of the runtime, which change no register
 //!   emitter, control, scalar, sinks, rows     code for one element at a time
@@ -29,6 +30,7 @@ pub mod machine;
 pub mod phases;
 mod rows;
 mod scalar;
+mod segment_invariants;
 mod sinks;
 mod unit;
 mod vector;
