@@ -82,7 +82,7 @@ fn what_is_only_read_is_not_moved() {
         sum({sum({p * q : p in u; q in reverse(v)}) : u in x; v in y})             3        34             2        17
         sum({u in a ++ b | u > 3.0})                                     1         1             1         1
         sum({w : (u, w) in zip(a, b) ++ zip(b, a)})                      1         1             1         1
-        sum(interleave(a, b))                                            3      8193             3      8193
+        sum(interleave(a, b))                                            1         1             1         1
         sum({sum(rotate(u, 3)) : u in x})                                3        49             2        17
         sum({sum(even_elts(u)) : u in x})                                3        50             2        17
         sum({sum(u ++ v) : u in x; v in y})                              3        50             2       528

@@ -170,7 +170,7 @@ pub mod chunk {
     pub const TAG: usize = 4;
 
     /// The number of words of a sink.
-    pub const SLOTS: usize = 5;
+    pub const SLOTS: usize = 6;
 
     /// Before the pass: the carry of a scan, the position of a pack, the tags of a scatter.
     /// After it: the reduction of the chunk, or of the part of its first segment.
@@ -185,4 +185,7 @@ pub mod chunk {
     pub const LAST_COUNT: usize = 3;
     /// The place to which elements are written that a pack or a histogram does not keep.
     pub const DISCARD: usize = 4;
+    /// Before the pass: the position behind the last one that a pack may write to. Behind it there may be the elements
+    /// of the next chunk, or the end of the array.
+    pub const LIMIT: usize = 5;
 }

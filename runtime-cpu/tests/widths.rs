@@ -11,8 +11,19 @@ const SIZES: [usize; 12] = [0, 1, 2, 3, 5, 8, 15, 16, 17, 63, 250, 1003];
 
 /// Compares kernels at 512 and 256 bits with 128, and asserts that there is wide code for them.
 fn compare(text: &str, args: &dyn Fn(usize) -> Vec<Input>, written: &[usize]) {
+    compare_in_chunks(text, args, written, 20_000);
+}
+
+/// As [`compare`], with chunks of at least so many operations.
+fn compare_in_chunks(
+    text: &str,
+    args: &dyn Fn(usize) -> Vec<Input>,
+    written: &[usize],
+    grain: u64,
+) {
     let module = parse(text).unwrap();
-    let cpu = |bits| Cpu::with_vectors(Options::default(), 20_000, bits).unwrap();
+    let options = || Options { threads: 3, ..Options::default() };
+    let cpu = |bits| Cpu::with_vectors(options(), grain, bits).unwrap();
     let usual = cpu(128);
     assert_eq!(usual.wide_functions(), 0);
     for bits in [512, 256] {
@@ -407,4 +418,58 @@ kernel \"k\"(v0: i64, v1: [i64], v2: [i64], v3: [i64], v4: [i64]) over flat v0 a
         ]
     };
     compare(text, &args, &[3, 4]);
+}
+
+#[test]
+fn filters_of_columns_of_equal_size() {
+    // Few elements are kept, nearly all, those of the first half, none. Many chunks: what one writes behind its last
+    // element must not be in the next one.
+    let text = "\
+kernel \"k\"(v0: i64, v1: [f64], v2: [f64], v3: [f64], v4: [f64], v5: i64, v6: f64, v7: [i64]) over flat v0 at v8 {
+  v10: f64 = load v1[v8]
+ARITHMETIC v10
+  v11: f64 = convert v8
+  v12: bool = lt v10, v6
+  v13: bool = lt v8, v5
+  v14: bool = and v12, v13
+  pack v14 columns v10 -> v2, v11 -> v3, v100 -> v4 count v7
+}
+";
+    for (limit, below) in [(0.9, i64::MAX), (0.1, i64::MAX), (2.0, 400), (2.0, i64::MAX), (-1.0, 0)]
+    {
+        at_both(text, |text, wide| {
+            let args = |size: usize| {
+                let value = match wide {
+                    true => Literal::F64(f64::to_bits(limit)),
+                    false => Literal::F32(f32::to_bits(limit as f32)),
+                };
+                let values = (0..size).map(|i| (i * 7919 % 1000) as f64 / 1000.0).collect();
+                let out = || array(vec![0.0; size], wide);
+                let counted = Input::Array(vec![0i64; 1].into());
+                let [below, limit] = [Literal::I64(below), value].map(Input::Scalar);
+                vec![int(size), array(values, wide), out(), out(), out(), below, limit, counted]
+            };
+            for grain in [20_000, 1] {
+                compare_in_chunks(text, &args, &[2, 3, 4, 7], grain);
+            }
+        });
+    }
+    let text = "\
+kernel \"k\"(v0: i64, v1: [i64], v2: [i64], v3: [i64], v4: [i64]) over flat v0 at v5 {
+  v6: i64 = load v1[v5]
+  v7: i64 = const 3
+  v8: i64 = and v6, v7
+  v9: bool = ne v8, v7
+  v10: i64 = mul v6, v6
+  pack v9 columns v10 -> v2, v5 -> v3 count v4
+}
+";
+    let args = |size: usize| {
+        let out = |size: usize| Input::Array(vec![0i64; size].into());
+        let values = (0..size as i64).map(|i| i * 7919 % 1001).collect::<Vec<_>>();
+        vec![int(size), Input::Array(values.into()), out(size), out(size), out(1)]
+    };
+    for grain in [20_000, 1] {
+        compare_in_chunks(text, &args, &[2, 3, 4], grain);
+    }
 }

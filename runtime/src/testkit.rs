@@ -12,7 +12,7 @@
 //! [`generate`] makes random modules for comparing runtimes with each other ([`differ`]).
 
 use crate::fault::{Fault, FaultCode};
-use crate::kir::{Literal, Module, Site, Ty, parse};
+use crate::kir::{Kernel, Literal, Module, Scope, Sink, Site, Ty, parse};
 use crate::runtime::{Arg, Buffer, Failure, Launch, Options, Runtime};
 
 mod control;
@@ -230,9 +230,9 @@ pub fn check(case: &Case, runtime: &dyn Runtime) -> Result<(), String> {
     }
 }
 
-/// Returns true if two runtimes differ on a kernel of a module that is given these arguments: in an
-/// array written from beginning to end, in an output or in the failure. `written` are the numbers
-/// of these arrays.
+/// Returns an error if two runtimes differ on a kernel of a module that is given these arguments: in an
+/// array written from beginning to end, in the elements that a filter keeps, in an output or in the failure.
+/// `written` are the numbers of these arrays.
 pub fn differ(
     module: &Module,
     kernel: usize,
@@ -246,18 +246,48 @@ pub fn differ(
             Ok(outcome) => outcome,
             Err(failure) => return Ok(Err(failure)),
         };
-        let params = written.iter().map(|param| outcome.args[*param].clone());
-        let arrays = params.chain(outcome.outputs.iter().cloned().map(Some));
-        arrays
-            .map(|array| read(&array, array.as_ref().map_or(0, Buffer::len), runtime))
-            .collect::<Result<Vec<Data>, String>>()
-            .map(Ok)
+        let length = |array: &Option<Buffer>| array.as_ref().map_or(0, Buffer::len);
+        let mut arrays = Vec::new();
+        for param in written {
+            let array = &outcome.args[*param];
+            let kept = kept(&module.kernels[kernel], *param, &outcome, runtime)?;
+            arrays.push(read(array, kept.unwrap_or_else(|| length(array)), runtime)?);
+        }
+        for output in &outcome.outputs {
+            arrays.push(read(&Some(output.clone()), output.len(), runtime)?);
+        }
+        Ok(Ok(arrays))
     };
     match (all(one)?, all(other)?) {
         (Ok(ours), Ok(theirs)) => ours.iter().zip(&theirs).try_for_each(|(a, b)| a.compare(b)),
         (ours, theirs) if ours == theirs => Ok(()),
         (ours, theirs) => Err(format!("{ours:?} and {theirs:?}")),
     }
+}
+
+/// The number of elements that a filter has written to an array, if that is what a parameter is.
+fn kept(
+    kernel: &Kernel,
+    param: usize,
+    outcome: &Outcome,
+    runtime: &dyn Runtime,
+) -> Result<Option<usize>, String> {
+    let value = kernel.params[param];
+    for sink in kernel.stages.iter().flat_map(|stage| &stage.sinks) {
+        if let Sink::Pack { columns, count, scope, .. } = sink
+            && columns.iter().any(|(_, array)| *array == value)
+            && let Some(count) = kernel.params.iter().position(|param| param == count)
+        {
+            let counts = &outcome.args[count];
+            let length = match scope {
+                Scope::All => 1,
+                Scope::Segment => counts.as_ref().map_or(0, Buffer::len),
+            };
+            let Data::I64(counts) = read(counts, length, runtime)? else { return Ok(None) };
+            return Ok(Some(counts.iter().sum::<i64>() as usize));
+        }
+    }
+    Ok(None)
 }
 
 /// The tag of every launch of a case.

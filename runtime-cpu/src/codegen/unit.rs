@@ -28,8 +28,12 @@ pub struct Unit<'a> {
 
 /// In wide code, the callee of `pack(mask, lanes, address, bytes)`: it stores the lanes of a vector whose mask is set next to
 /// each other at an address, in elements of so many bytes (a constant: those of a lane, or 1). Nothing
-/// behind them is written.
+/// behind them is written. With AVX-512.
 pub const PACK: i64 = 1;
+
+/// In wide code, the callee of `pack(bits, lanes, address)`: it stores the lanes of a vector of 256 bits whose bit is set next
+/// to each other at an address. Behind them any values are written, 256 bits in all. With AVX2.
+pub const PACK_FREELY: i64 = 2;
 
 /// The constant arrays of a module, padded as all arrays are.
 #[derive(Debug, Default)]

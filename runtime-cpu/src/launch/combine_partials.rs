@@ -3,7 +3,7 @@
 
 use super::plan::Extents;
 use super::{Run, bits, length, param, scalar};
-use crate::abi::chunk::{CARRY, FIRST_COUNT, HEADER, LAST_COUNT, SLOTS, TOTAL};
+use crate::abi::chunk::{CARRY, FIRST_COUNT, HEADER, LAST_COUNT, LIMIT, SLOTS, TOTAL};
 use crate::memory::Block;
 use crate::workers::Workers;
 use nesl_runtime::kir::{Combine, Scope, Sink, Ty, Value};
@@ -60,9 +60,16 @@ fn sinks<'a>(run: &Run<'a>) -> Vec<(usize, usize, &'a Sink)> {
     all.enumerate().map(|(number, (stage, sink))| (stage, number, sink)).collect()
 }
 
-/// Sets the carry of every chunk to the neutral element, before the first pass.
-pub fn init_carries(run: &mut Run<'_>) {
+/// Sets the carry of every chunk to the neutral element, before the first pass, and where packs end.
+pub fn init_carries(run: &mut Run<'_>, args: &[Arg]) {
     for (_, number, sink) in sinks(run) {
+        if let Sink::Pack { columns, .. } = sink {
+            let ends = columns.iter().map(|(_, array)| length(run.code, args, *array));
+            let limit = ends.min().unwrap_or(0) as u64;
+            for chunk in 0..run.chunks.len() {
+                *run.slot(chunk, number, LIMIT) = limit;
+            }
+        }
         if let Some((combine, ty, _)) = combining(run, sink) {
             for chunk in 0..run.chunks.len() {
                 *run.slot(chunk, number, CARRY) = scalar(combine.neutral(ty));
@@ -83,6 +90,9 @@ pub fn carry(run: &mut Run<'_>, stage: usize) {
         for at in 0..run.chunks.len() {
             *run.slot(at, number, CARRY) = carry;
             let total = run.slot_value(at, number, TOTAL, ty);
+            if matches!(sink, Sink::Pack { .. }) {
+                *run.slot(at, number, LIMIT) = carry + total;
+            }
             let chunk = run.chunks[at];
             carry = match scope {
                 Scope::All => bits::combine(combine, ty, carry, total),

@@ -126,7 +126,7 @@ fn phases(
     options: &Options,
 ) -> Result<(), Failure> {
     let code = run.code;
-    combine_partials::init_carries(run);
+    combine_partials::init_carries(run, launch.args);
     // Kept until the last phase is done.
     let mut _tags = Vec::new();
     let private = tables::allocate(run, launch.args, workers)?;

@@ -46,7 +46,8 @@ pub enum Sink {
     Pack {
         /// True for the elements that are kept.
         keep: Value,
-        /// The values, and the arrays that receive them, each as long as the space.
+        /// The values, and the arrays that receive them, each as long as the space. What is behind the elements that
+        /// are kept is undefined afterwards.
         columns: Vec<(Value, Value)>,
         /// An array of i64 whose first element becomes the number of elements kept; over segments,
         /// one element for each.

@@ -100,6 +100,19 @@ const MAX_PART_BY_LANE: u64 = 8;
 /// Wide vectors pack a vector, or the mask of what is kept, with about so many operations.
 const PACK_OPERATIONS: usize = 3;
 
+/// Returns true if wide code packs columns by permutations: all have elements of one size, four or eight bytes.
+fn permutes(c: &FunctionEmitter<'_, '_>, columns: &[(Value, Value)]) -> bool {
+    let size = |(_, array): &(Value, Value)| match c.element_ty(*array) {
+        Ty::Bool | Ty::U8 => 0,
+        ty => ty.size(),
+    };
+    let first = columns.first().map_or(0, size);
+    c.unit.wide_registers > 0
+        && !c.unit.packs_lanes
+        && first > 0
+        && columns.iter().all(|column| size(column) == first)
+}
+
 /// Code with fewer operations for each element is bound by memory, or not worth another compilation.
 const MIN_WIDE_OPERATIONS: u64 = 4;
 
@@ -386,7 +399,7 @@ impl<'a> KernelBuilder<'a, '_> {
                         _ if analysis.has_only_byte_lanes() => {
                             columns.iter().for_each(|_| analysis.count_vector_operation());
                         }
-                        _ if wide && self.c.unit.packs_lanes => {
+                        _ if wide && (self.c.unit.packs_lanes || permutes(&self.c, columns)) => {
                             let operations = PACK_OPERATIONS * (1 + columns.len());
                             (0..operations).for_each(|_| analysis.count_vector_operation());
                         }
@@ -451,6 +464,14 @@ impl<'a> VectorEmitter<'_, 'a, '_> {
             let Some(SinkState::Scalar(position)) = state else { bug!("a pack has a state") };
             let columns = if task.role == Role::Full { &columns[..] } else { &[] };
             return smallvec![self.pack_lanes(*keep, columns, *position)];
+        }
+        if let (Sink::Pack { keep, columns, .. }, Role::Full) = (task.sink, task.role)
+            && self.c.is_wide()
+            && permutes(self.c, columns)
+            && let Some(SinkState::Scalar(position)) = state
+            && let Some(next) = self.pack_by_permutation(task, *keep, columns, *position, around)
+        {
+            return smallvec![next];
         }
         let mut operands = Vec::new();
         task.needs(&mut |v| operands.push((v, self.get(v), self.c.element_ty(v))));

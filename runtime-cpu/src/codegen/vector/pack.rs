@@ -2,8 +2,10 @@
 
 use super::super::emitter;
 use super::super::phases::{Role, Task};
-use super::super::unit::PACK;
+use super::super::sinks::SinkContext;
+use super::super::unit::{PACK, PACK_FREELY};
 use super::lanes::{Lanes, VectorEmitter};
+use crate::abi::chunk;
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{self, InstBuilder, StackSlotData, StackSlotKind, types};
 use nesl_runtime::kir::{Ty, Value};
@@ -99,6 +101,72 @@ impl<'a> VectorEmitter<'_, 'a, '_> {
             position = self.c.b.ins().iadd(position, count);
         }
         position
+    }
+
+    /// Packs a group of elements in wide code by permutations, vector by vector. A permutation also writes behind what is
+    /// kept, which is lawful up to the limit of the chunk; beyond it, elements are packed one by one. Returns the next
+    /// position, or `None` if a column's lanes have another width than the mask's.
+    pub fn pack_by_permutation(
+        &mut self,
+        task: &Task<'a>,
+        keep: Value,
+        columns: &[(Value, Value)],
+        position: ir::Value,
+        around: SinkContext,
+    ) -> Option<ir::Value> {
+        let bits = self.mask_bits();
+        let lanes = self.c.vector_bytes / usize::from(bits / 8);
+        let fits = |this: &Self, array: Value| {
+            let ty = this.c.element_ty(array);
+            !matches!(ty, Ty::Bool | Ty::U8) && ty.size() * 8 == usize::from(bits)
+        };
+        let whole = self.elements.is_multiple_of(lanes);
+        if !whole || !columns.iter().all(|(_, array)| fits(self, *array)) {
+            return None;
+        }
+        let keep = self.get(keep);
+        let masks = self.mask(&keep, bits);
+        let mut packed = Vec::new();
+        for (value, array) in columns {
+            let (lanes, ty) = (self.get(*value), self.c.element_ty(*array));
+            packed.push((self.wide(&lanes, ty), lanes, self.c.get(*array), ty));
+        }
+        let limit = task.slot(chunk::LIMIT);
+        let limit = self.c.b.ins().load(types::I64, emitter::flags(), around.chunk, limit);
+        let mut position = position;
+        for (n, mask) in masks.into_iter().enumerate() {
+            let bits = self.c.b.ins().vhigh_bits(types::I64, mask);
+            let count = self.c.b.ins().popcnt(bits);
+            let next = self.c.b.ins().iadd(position, count);
+            let behind = self.c.b.ins().iadd_imm_s(position, lanes as i64);
+            let fits = self.c.b.ins().icmp(IntCC::SignedLessThanOrEqual, behind, limit);
+            let [freely, one_by_one, done] = [(); 3].map(|()| self.c.b.create_block());
+            self.c.b.set_cold_block(one_by_one);
+            self.c.b.ins().brif(fits, freely, &[], one_by_one, &[]);
+            self.c.b.switch_to_block(freely);
+            for (vectors, _, array, ty) in &packed {
+                let address = self.c.address(*array, position, *ty);
+                self.c.call_host(PACK_FREELY as *const u8, &[bits, vectors[n], address], None);
+            }
+            self.c.jump(done, &[]);
+            self.c.b.switch_to_block(one_by_one);
+            let mut at = position;
+            for element in n * lanes..(n + 1) * lanes {
+                let kept = self.extract(&keep, Ty::Bool, element);
+                let scalars: Vec<(ir::Value, Value)> = packed
+                    .iter()
+                    .zip(columns)
+                    .map(|((_, lanes, _, ty), (_, array))| {
+                        (self.extract(lanes, *ty, element), *array)
+                    })
+                    .collect();
+                at = self.c.pack_one(task, kept, &scalars, at, around);
+            }
+            self.c.jump(done, &[]);
+            self.c.b.switch_to_block(done);
+            position = next;
+        }
+        Some(position)
     }
 
     /// Stores vectors of bytes in the stack frame; returns their address.

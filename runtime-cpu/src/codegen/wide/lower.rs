@@ -7,7 +7,7 @@
 use super::code::{
     Block, Code, Condition, GENERAL, Inst, Kind, MASK, Maker, Memory, Source, VECTOR,
 };
-use super::encode::{Encoding, Length};
+use super::encode::{Encoding, Length, POOL_ALIGN};
 use super::masks::{self, Masks};
 use super::opcodes;
 use super::schedule::Schedule;
@@ -353,7 +353,7 @@ impl<'f> Lower<'f> {
         if let Some(at) = self.pooled.get(bytes) {
             return Memory::Pool(*at);
         }
-        let align = bytes.len().next_power_of_two();
+        let align = bytes.len().next_power_of_two().min(POOL_ALIGN);
         self.pool.resize(self.pool.len().next_multiple_of(align), 0);
         let at = self.pool.len() as u32;
         self.pool.extend_from_slice(bytes);
