@@ -44,7 +44,9 @@ impl Flattener<'_> {
     /// what its ends are computed from move before it, too.
     pub(super) fn order(&self, block: &Block) -> Order {
         let mut known = Lengths { flattener: self, bound: FxHashMap::default() };
-        let mut checks: Vec<([Length; 2], Site)> = Vec::new();
+        let mut checks: Vec<(Check, Site)> = Vec::new();
+        // Behind the last binding that may fail in its own words, as a function does that compares the lengths itself.
+        let mut behind_failure = 0;
         for (at, Let { var, op, site, .. }) in block.lets.iter().enumerate() {
             if let Op::Nest(nest) = op {
                 let binders = nest.binders.iter().filter_map(|(.., sequence)| sequence.variable());
@@ -54,18 +56,23 @@ impl Flattener<'_> {
                 // Only what is computed from the sequences makes it worth the while.
                 let computed = lengths.iter().any(|(sequence, of)| *sequence != of.sequence);
                 checks.extend(lengths[1..].iter().filter_map(|(_, other)| {
-                    let before = first.known_after.max(other.known_after);
-                    let early = computed && first.sequence != other.sequence && before < at;
-                    early.then_some(([first, *other], *site))
+                    let sequences = [first.sequence, other.sequence];
+                    let behind = [first, *other].map(|of| of.known_after.max(behind_failure));
+                    let early = computed && sequences[0] != sequences[1];
+                    let check = Check { sequences, behind };
+                    (early && behind[0].max(behind[1]) < at).then_some((check, *site))
                 }));
+            }
+            if fails_in_own_words(op) {
+                behind_failure = at + 1;
             }
             let length = known.of_result(*var, op, at + 1);
             known.bound.insert(*var, length);
         }
         // By binding, the number of bindings after which it can be, if it moves.
         let mut moved: FxHashMap<usize, usize> = FxHashMap::default();
-        for (lengths, _) in &checks {
-            let [earlier, later] = sorted(lengths.map(|length| length.known_after));
+        for (Check { behind: [a, b], .. }, _) in &checks {
+            let (earlier, later) = (*a.min(b), *a.max(b));
             for binding in ends_of_range(block, earlier, later).unwrap_or_default() {
                 let place = moved.entry(binding).or_insert(earlier);
                 *place = earlier.min(*place);
@@ -81,10 +88,9 @@ impl Flattener<'_> {
         for (new, old) in bindings.iter().enumerate() {
             new_place[*old + 1] = new + 1;
         }
-        let checks = checks.into_iter().map(|(lengths, site)| {
-            let before = lengths.map(|length| new_place[length.known_after]);
-            let sequences = lengths.map(|length| length.sequence);
-            EarlyCheck { before: before[0].max(before[1]), sequences, site }
+        let checks = checks.into_iter().map(|(Check { sequences, behind }, site)| {
+            let [a, b] = behind.map(|bindings| new_place[bindings]);
+            EarlyCheck { before: a.max(b), sequences, site }
         });
         let mut checks: Vec<EarlyCheck> = checks.collect();
         checks.sort_by_key(|check| check.before);
@@ -124,8 +130,20 @@ impl Flattener<'_> {
     }
 }
 
-fn sorted([a, b]: [usize; 2]) -> [usize; 2] {
-    [a.min(b), a.max(b)]
+/// A check before the bindings have an order.
+struct Check {
+    sequences: [Var; 2],
+    /// For each sequence, the number of bindings behind which the check may be.
+    behind: [usize; 2],
+}
+
+/// Returns true if a step may fail otherwise than by an operation's own fault. Such a step is not passed: of two
+/// comparisons of the same lengths the first one is reported.
+fn fails_in_own_words(op: &Op) -> bool {
+    let fails = |op: &Op| matches!(op, Op::Check { .. } | Op::Error(_) | Op::Call(..));
+    let mut found = fails(op);
+    op.blocks().for_each(|block| block.for_each_op(&mut |op| found |= fails(op)));
+    found
 }
 
 /// Returns the bindings that the range bound by number `later - 1` needs and that stand behind the first `earlier` ones,
