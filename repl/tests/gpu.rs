@@ -116,7 +116,7 @@ fn programs_of_the_benchmarks() {
         primes                    24        24         0        10         9       453      2540     17293         0
         hotspot                   40        40         0         1         0     44378      6437     77999         0
         bfs                       90       110         0        34        33     15235      4425     28454         0
-        word-count                 5         6         0         3         2      6270      4798     38257         0
+        word-count                 5         6         0         3         2      6231      4798     37261         0
         quicksort                307       307         1        61        64     24743     19938    161677         1
         quickhull                 82        87         1        34        39     18180      3698    105660         1
         barnes-hut                25        33         1         8        12    201977       819     88081         1
@@ -165,7 +165,7 @@ fn programs_of_the_examples() {
     expect![[r#"
         example              kernels   entries    on cpu    drains     reads  load KiB store KiB   k instr   refused
         barnes_hut                25        33         1        11        19      3967      2175     15048         1
-        batcher                   64        65        10        18        26       185       131      4198        10
+        batcher                   58        59        10        18        26       169       119      4129        10
         bfs                       40        46         3        17        19        33        20      3869         3
         black_scholes              2         3         0         2         0         0         0        98         0
         closest_pair              19        19         2         9        15      5197      3778      9656         2
@@ -197,11 +197,11 @@ fn programs_of_the_examples() {
         spanning_tree             23        27         1        12        11       145        99      4145         1
         sparse_matrix             25        28         0        13         9       519       120      2217         0
         string_search             30        44         0        24         9      3715      3428      3563         0
-        word_count                25        29         0        16        15       368       162      3983         0
+        word_count                25        29         0        16        15       368       162      3974         0
 
         barnes_hut: pulls kernel 42: recursive functions
         batcher: bitonic_merge@int kernel 16: recursive functions
-        batcher: bitonic_merge@int kernel 54: recursive functions
+        batcher: bitonic_merge@int kernel 53: recursive functions
         batcher: bitonic_sort@int kernel 17: recursive functions
         batcher: bitonic_sort@int kernel 5: recursive functions
         batcher: odd_even_merge@char kernel 17: recursive functions
@@ -222,7 +222,7 @@ fn programs_of_the_examples() {
         fft: fft kernel 13: recursive functions
         integration: integrate kernel 6: recursive functions
         integration: integrate kernel 7: recursive functions
-        kmeans: main kernel 23: the intrinsic `text_groups`
+        kmeans: main kernel 22: the intrinsic `text_groups`
         knn: groups: the intrinsic `group_text_segments`
         knn: order: the intrinsic `rank_segments_up`
         matrix: determinant kernel 17: recursive functions
@@ -234,7 +234,7 @@ fn programs_of_the_examples() {
         primes: primes kernel 4: recursive functions
         quickhull: main kernel 11: recursive functions
         quickhull: main kernel 7: recursive functions
-        quicksort: main kernel 6: recursive functions
+        quicksort: main kernel 7: recursive functions
         quicksort: quicksort@char kernel 6: recursive functions
         quicksort: quicksort@float kernel 7: recursive functions
         quicksort: quicksort@int kernel 11: recursive functions

@@ -11,6 +11,7 @@
 //! assemble          a machine function for each function and for each pass of a kernel
 //!   phases          the passes of a kernel, and the part of each sink in each
 //!   kernel          the loops of a pass over segments and elements
+//!   stage_groups    the stages that share a loop over elements
 //!   segment_invariants     code that is the same for all elements of a segment
 //!   emitted         the lengths of rows that are emitted, and arrays made where they end up
 //!   cold            rare calls of the runtime, which change no register
@@ -32,6 +33,7 @@ mod rows;
 mod scalar;
 mod segment_invariants;
 mod sinks;
+mod stage_groups;
 mod unit;
 mod vector;
 #[cfg(target_arch = "x86_64")]

@@ -13,7 +13,7 @@
 //! Such a load may move, although the kernel stores: what elements store is not loaded by others. It stays behind
 //! everything that may end an element's work, such as the check of its index.
 
-use super::kernel::StageGroup;
+use super::stage_groups::StageGroup;
 use nesl_runtime::kir::{Class, Inst, Kernel, Op, Sink, Value, walk};
 use rustc_hash::FxHashSet;
 

@@ -10,8 +10,9 @@
 //! elements are divided into streams of consecutive rows, and a row of each stream is reduced at a time.
 //! All rows must have one length; code before the loop compares them.
 
-use super::super::kernel::{ElementRange, KernelBuilder, StageGroup};
+use super::super::kernel::{ElementRange, KernelBuilder};
 use super::super::phases::Role;
+use super::super::stage_groups::StageGroup;
 use super::multiple_accumulators;
 use super::unroll_and_jam::JamPlan;
 use cranelift_codegen::ir::condcodes::IntCC;

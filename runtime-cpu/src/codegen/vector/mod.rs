@@ -37,10 +37,11 @@ mod uniform_cases;
 mod unroll_and_jam;
 
 use super::emitter::FunctionEmitter;
-use super::kernel::{ElementRange, KernelBuilder, StageGroup};
+use super::kernel::{ElementRange, KernelBuilder};
 use super::machine::VECTOR_BYTES;
 use super::phases::{Role, Task};
 use super::sinks::SinkContext;
+use super::stage_groups::StageGroup;
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{self, InstBuilder};
 use lanes::{Lanes, VectorEmitter};
