@@ -37,6 +37,7 @@
 //! | | [`written`]: the arrays that code may read and write |
 //! | | [`uniformity`], [`access`], [`lane_widths`], [`pressure`], [`vectorize`]: neighbouring elements together |
 //! | | [`joined_checks`]: tests that decide for several checks of neighbouring elements |
+//! | | [`index_sets`]: the elements for which conditions at borders are known |
 
 pub mod access;
 pub mod alias;
@@ -46,6 +47,7 @@ mod data;
 pub mod division;
 pub mod early_exit;
 pub mod facts;
+pub mod index_sets;
 pub mod inline;
 mod intrinsic;
 pub mod joined_checks;

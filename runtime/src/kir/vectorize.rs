@@ -712,20 +712,31 @@ pub fn is_if_convertible(block: &Block) -> bool {
 /// Returns the number of operations of a block that is executed for all elements, with those of branches inside,
 /// which are a choice for each result; `None` if the block is not pure.
 pub fn pure_operations(block: &Block) -> Option<usize> {
-    let mut operations = 0;
+    operations(block, &|_| false)
+}
+
+/// Returns true if a block is so short that executing it for all elements is cheaper than finding out which elements
+/// need it, and consists of pure operations and of those for which `is_safe` is true.
+pub fn is_if_convertible_with(block: &Block, is_safe: &dyn Fn(&Op) -> bool) -> bool {
+    operations(block, is_safe).is_some_and(|operations| operations <= MAX_IF_CONVERTED_OPERATIONS)
+}
+
+fn operations(block: &Block, is_safe: &dyn Fn(&Op) -> bool) -> Option<usize> {
+    let mut count = 0;
     for inst in &block.insts {
-        operations += match &inst.op {
+        count += match &inst.op {
             Op::Const(_) => 0,
             Op::If { then, otherwise, .. } => {
                 let chosen = then.yields.iter().zip(&otherwise.yields).filter(|(a, b)| a != b);
-                pure_operations(then)? + pure_operations(otherwise)? + chosen.count()
+                operations(then, is_safe)? + operations(otherwise, is_safe)? + chosen.count()
             }
+            op if is_safe(op) => 1,
             Op::Compute(..) => return None,
             op if op.class() == Class::Pure => 1,
             _ => return None,
         };
     }
-    Some(operations)
+    Some(count)
 }
 
 /// Returns the side of a branch that vectorised code executes, if the other calls a function that computes: it is

@@ -35,6 +35,9 @@ impl<'a> VectorEmitter<'_, 'a, '_> {
     }
 
     fn inst_here(&mut self, inst: &'a Inst) {
+        if self.emit_known(inst) {
+            return;
+        }
         match &inst.op {
             Op::Const(_)
             | Op::Text(_)
@@ -51,9 +54,20 @@ impl<'a> VectorEmitter<'_, 'a, '_> {
                 if self.active.is_none() && self.joined_check(*cond) {
                     return;
                 }
-                let all = self.all.get(cond).copied().filter(|_| self.active.is_none());
-                let cond = all.map_or_else(|| self.get(*cond), Lanes::Uniform);
-                self.check(&cond);
+                let lanes = self.get(*cond);
+                match self.all.get(cond).copied() {
+                    None => self.check(&lanes),
+                    Some(all) if self.active.is_none() => self.check(&Lanes::Uniform(all)),
+                    // Mostly it holds for all elements, whether they take part or not.
+                    Some(all) => {
+                        let (apart, on) = (self.c.b.create_block(), self.c.b.create_block());
+                        self.c.b.ins().brif(all, on, &[], apart, &[]);
+                        self.c.b.switch_to_block(apart);
+                        self.check(&lanes);
+                        self.c.jump(on, &[]);
+                        self.c.b.switch_to_block(on);
+                    }
+                }
             }
             Op::Fail { .. } => {
                 let never = self.c.b.ins().iconst(types::I8, 0);
@@ -322,7 +336,8 @@ impl<'a> VectorEmitter<'_, 'a, '_> {
     /// A divergent branch: both sides under masks, or both for all elements (if-conversion).
     fn masked(&mut self, inst: &'a Inst, cond: &Lanes, then: &'a Block, otherwise: &'a Block) {
         let outer = self.active.clone();
-        let cheap = is_if_convertible(then) && is_if_convertible(otherwise);
+        let cheap = is_if_convertible(then) && is_if_convertible(otherwise)
+            || self.is_convertible_inside(then) && self.is_convertible_inside(otherwise);
         let mut sides = Vec::new();
         for (positive, block) in [(true, then), (false, otherwise)] {
             let ours = if positive { cond.clone() } else { self.not(cond) };

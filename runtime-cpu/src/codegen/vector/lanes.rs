@@ -68,6 +68,10 @@ pub struct VectorEmitter<'c, 'a, 'f> {
     /// Scalars that are true only if one side of a disjunction is true for all elements, which some are not where the
     /// disjunction is.
     pub all_by_one_side: FxHashMap<kir::Value, ir::Value>,
+    /// The bools that are known inside the set of elements for which code is emitted.
+    pub known: FxHashMap<kir::Value, bool>,
+    /// The indices that are known there to be in the arrays they were checked for.
+    pub checked: FxHashSet<kir::Value>,
     /// The operands of the products whose high words were computed.
     pub high_products: FxHashSet<(kir::Value, kir::Value)>,
     /// Scalars that are true only if a bool is true for no element.
@@ -118,6 +122,8 @@ impl<'c, 'a, 'f> VectorEmitter<'c, 'a, 'f> {
             descending,
             joined,
             all_by_one_side: FxHashMap::default(),
+            known: FxHashMap::default(),
+            checked: FxHashSet::default(),
             high_products: FxHashSet::default(),
             none,
             duplicated_branches,

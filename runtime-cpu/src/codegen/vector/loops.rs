@@ -7,6 +7,7 @@
 use super::super::emitter::FunctionEmitter;
 use super::super::kernel::ElementRange;
 use super::super::machine::VECTOR_BYTES;
+use super::index_sets::InnerGroups;
 use super::lanes::{Lanes, VectorEmitter};
 use super::target::converts;
 use super::tile::{self, TilePlan};
@@ -16,6 +17,7 @@ use cranelift_codegen::ir::{self, InstBuilder, Type};
 use cranelift_codegen::packed_option::ReservedValue;
 use nesl_runtime::kir::alias::iterations_are_independent;
 use nesl_runtime::kir::division::has_high_products;
+use nesl_runtime::kir::index_sets::IndexSet;
 use nesl_runtime::kir::lane_widths::is_wide;
 use nesl_runtime::kir::uniformity::Uniformity;
 use nesl_runtime::kir::vectorize::{Analysis, Surroundings};
@@ -122,6 +124,7 @@ impl<'a> FunctionEmitter<'a, '_> {
                 });
             accs = vec![lanes];
         }
+        let mut set = IndexSet::of(body.insts.iter(), &[*index], vector.c.types, &vector.facts);
         for elements in sizes {
             // The lanes of the sums become fewer, too.
             for ((combine, ty), acc) in reduced.iter().zip(&mut accs) {
@@ -129,7 +132,12 @@ impl<'a> FunctionEmitter<'a, '_> {
             }
             vector.elements = elements;
             vector.bail = vector.c.b.create_block();
-            (at, accs) = vector.vector_loop(*index, body, count, at, (&reduced, &accs));
+            let inner = set.take().map(|set| {
+                let number = [(*index, at)].into_iter();
+                vector.inner_groups(set, [at, count], number)
+            });
+            let range = (at, count, inner);
+            (at, accs) = vector.vector_loop(*index, body, range, (&reduced, &accs));
         }
         let mut out = vec![at];
         for ((combine, ty), acc) in reduced.iter().zip(&accs) {
@@ -155,35 +163,47 @@ impl<'a> VectorEmitter<'_, 'a, '_> {
         &mut self,
         index: kir::Value,
         body: &'a Block,
-        count: ir::Value,
-        begin: ir::Value,
+        (begin, count, inner): (ir::Value, ir::Value, Option<InnerGroups<'a>>),
         (reduced, sums): (&[(Combine, Ty)], &[Lanes]),
     ) -> (ir::Value, Vec<Lanes>) {
         let mut start = vec![begin];
         for ((_, ty), sum) in reduced.iter().zip(sums) {
             start.extend(self.flatten(sum, *ty, Uniformity::Varying));
         }
+        start.extend(inner.as_ref().map(|inner| inner.starts));
         let looped = self.c.begin_loop_to(self.bail, &start);
         let params = looped.carried.clone();
-        let at = params[0];
-        let mut rest = params[1..].iter().copied();
-        let accs: Vec<Lanes> = reduced
-            .iter()
-            .map(|(_, ty)| self.unflatten(&mut rest, ValueTy::Scalar(*ty), Uniformity::Varying))
-            .collect();
-        let after = self.c.b.ins().iadd_imm_s(at, self.elements as i64);
+        let accs_of = |this: &Self, params: &[ir::Value]| -> Vec<Lanes> {
+            let mut rest = params[1..].iter().copied();
+            let each = |(_, ty): &(Combine, Ty)| {
+                this.unflatten(&mut rest, ValueTy::Scalar(*ty), Uniformity::Varying)
+            };
+            reduced.iter().map(each).collect()
+        };
+        let elements = self.elements as i64;
+        let after = self.c.b.ins().iadd_imm_s(params[0], elements);
         let whole = self.c.b.ins().icmp(IntCC::SignedLessThanOrEqual, after, count);
         self.c.loop_while(&looped, whole);
-        self.c.poll();
-        self.set(index, Lanes::Affine(at));
-        self.block(body);
-        let mut next = vec![after];
-        for (n, (combine, ty)) in reduced.iter().enumerate() {
-            let x = self.get(body.yields[n]);
-            let sum = self.combine(*combine, *ty, &accs[n], &x);
-            next.extend(self.flatten(&sum, *ty, Uniformity::Varying));
+        let mut group = |this: &mut Self, params: &[ir::Value]| {
+            this.c.poll();
+            this.set(index, Lanes::Affine(params[0]));
+            this.block(body);
+            let mut next = vec![this.c.b.ins().iadd_imm_s(params[0], elements)];
+            let accs = accs_of(this, params);
+            for (n, (combine, ty)) in reduced.iter().enumerate() {
+                let x = this.get(body.yields[n]);
+                let sum = this.combine(*combine, *ty, &accs[n], &x);
+                next.extend(this.flatten(&sum, *ty, Uniformity::Varying));
+            }
+            next
+        };
+        if let Some(inner) = &inner {
+            self.loop_inside(inner, &looped, &mut group);
         }
+        let mut next = group(self, &params);
+        next.extend(inner.map(|_| params[params.len() - 1]));
         self.c.end_loop(&looped, &next);
-        (at, accs)
+        let accs = accs_of(self, &params);
+        (params[0], accs)
     }
 }

@@ -13,6 +13,7 @@
 //! | `ops`, `control` | instructions on them; divergent control under masks |
 //! | `checks` | tests that decide for several checks |
 //! | `uniform_cases` | bools that are true for all elements, or for none |
+//! | `index_sets` | groups for which the conditions of a border are known |
 //! | `divide` | high words of products, divisions by constants |
 //! | `pack` | the elements that filters keep |
 //! | `loops` | vectorised loops (strip-mining) |
@@ -24,6 +25,7 @@
 mod checks;
 mod control;
 mod divide;
+mod index_sets;
 mod interleave_rows;
 mod interleave_segments;
 mod lanes;
@@ -48,6 +50,7 @@ use lanes::{Lanes, VectorEmitter};
 use nesl_runtime::bug;
 use nesl_runtime::bug::OrBug;
 use nesl_runtime::kir::division::has_high_products;
+use nesl_runtime::kir::index_sets::IndexSet;
 use nesl_runtime::kir::uniformity::Uniformity;
 use nesl_runtime::kir::vectorize::{Analysis, NotVectorizable, Surroundings, VectorFacts};
 use nesl_runtime::kir::walk;
@@ -179,9 +182,10 @@ impl<'a> KernelBuilder<'a, '_> {
             sizes = vec![most, most / 4, most / 16];
             self.group_elements = self.group_elements.max(most);
         }
+        let largest = sizes[0];
         for elements in sizes {
             let range = ElementRange { lo, ..range };
-            (lo, state) = self.groups_of(elements, &facts, group, range, &state);
+            (lo, state) = self.groups_of([elements, largest], &facts, group, range, &state);
         }
         (lo, state)
     }
@@ -258,10 +262,10 @@ impl<'a> KernelBuilder<'a, '_> {
         Some(self.c.interleaved(&plan, &facts, &kernel.indices, all))
     }
 
-    /// Emits groups of `elements` elements.
+    /// Emits groups of `elements` elements, of which the first loop has the `largest` number.
     fn groups_of(
         &mut self,
-        elements: usize,
+        [elements, largest]: [usize; 2],
         facts: &VectorFacts,
         group: &StageGroup<'a>,
         range: ElementRange,
@@ -301,13 +305,25 @@ impl<'a> KernelBuilder<'a, '_> {
             }
             kinds.push(wide);
         }
+        let set = (elements == largest).then(|| {
+            let code = group.code.iter().flatten().copied();
+            IndexSet::of(code, element_numbers(names), vector.c.types, &vector.facts)
+        });
+        let inner = set.flatten().map(|set| {
+            let first = match range.segment {
+                None => vec![start[0]],
+                Some((_, begin)) => vec![vector.c.b.ins().isub(start[0], begin), start[0]],
+            };
+            let numbers = element_numbers(names).iter().copied().zip(first);
+            vector.inner_groups(set, [start[0], range.hi], numbers)
+        });
+        start.extend(inner.as_ref().map(|inner| inner.starts));
         let looped = vector.c.begin_loop_to(bail, &start);
         let params = looped.carried.clone();
         let index = params[0];
-        let mut rest = params[1..].iter().copied();
-        let mut states = Vec::new();
-        for kind in &kinds {
-            states.push(match kind {
+        let states_of = |vector: &VectorEmitter<'_, 'a, '_>, params: &[ir::Value]| {
+            let mut rest = params[1..].iter().copied();
+            let each = |kind: &Option<(Combine, Ty)>| match kind {
                 Some((combine, ty)) => {
                     let lanes =
                         vector.unflatten(&mut rest, ValueTy::Scalar(*ty), Uniformity::Varying);
@@ -316,29 +332,43 @@ impl<'a> KernelBuilder<'a, '_> {
                 None => SinkState::Scalar(
                     rest.next().or_bug("a loop carries a value for each sink with state"),
                 ),
-            });
-        }
+            };
+            kinds.iter().map(each).collect::<Vec<_>>()
+        };
         let next_index = vector.c.b.ins().iadd_imm_s(index, elements as i64);
         let whole = vector.c.b.ins().icmp(IntCC::SignedLessThanOrEqual, next_index, range.hi);
         vector.c.loop_while(&looped, whole);
-        vector.c.element = Some(index);
-        vector.at(names, range, index);
-        vector.c.poll();
-        let around = SinkContext { chunk: self.chunk, tag: self.tag, index };
-        let mut next = vec![next_index];
-        let mut before = states.iter();
-        for (stage, code) in group.code.iter().enumerate() {
-            vector.join_checks(code.iter().copied());
-            for inst in code {
-                vector.inst(inst);
+        let (chunk, tag) = (self.chunk, self.tag);
+        let mut emit = |vector: &mut VectorEmitter<'_, 'a, '_>, params: &[ir::Value]| {
+            let index = params[0];
+            vector.c.element = Some(index);
+            vector.at(names, range, index);
+            vector.c.poll();
+            let around = SinkContext { chunk, tag, index };
+            let mut next = vec![vector.c.b.ins().iadd_imm_s(index, elements as i64)];
+            let states = states_of(vector, params);
+            let mut before = states.iter();
+            for (stage, code) in group.code.iter().enumerate() {
+                vector.join_checks(code.iter().copied());
+                for inst in code {
+                    vector.inst(inst);
+                }
+                for task in tasks().filter(|t| t.stage == stage) {
+                    let state = if task.has_state() { before.next() } else { None };
+                    next.extend(vector.sink(task, state, around));
+                }
             }
-            for task in tasks().filter(|t| t.stage == stage) {
-                let state = if task.has_state() { before.next() } else { None };
-                next.extend(vector.sink(task, state, around));
-            }
+            next
+        };
+        if let Some(inner) = &inner {
+            vector.loop_inside(inner, &looped, &mut emit);
         }
+        let mut next = emit(&mut vector, &params);
+        next.extend(inner.map(|_| params[params.len() - 1]));
         // Behind the last whole group, or where an element of one fails.
         vector.c.end_loop(&looped, &next);
+        vector.c.element = Some(index);
+        let states = states_of(&vector, &params);
         let mut out = Vec::new();
         for (before, found) in state.iter().zip(&states) {
             out.push(match found {
@@ -363,8 +393,7 @@ impl<'a> KernelBuilder<'a, '_> {
         group: &StageGroup<'a>,
         wide: bool,
     ) -> Result<VectorFacts, NotVectorizable> {
-        let names = &self.kernel.indices;
-        let indices = if names.len() == 1 { &names[..] } else { &names[1..] };
+        let indices = element_numbers(&self.kernel.indices);
         let around = Surroundings {
             types: &self.kernel.types,
             constants: &self.c.constants,
@@ -419,6 +448,11 @@ impl<'a> KernelBuilder<'a, '_> {
         }
         analysis.finish(group.code.iter().flatten().copied())
     }
+}
+
+/// The indices of a kernel that are one more for the next element.
+fn element_numbers(indices: &[Value]) -> &[Value] {
+    if indices.len() == 1 { indices } else { &indices[1..] }
 }
 
 impl<'a> VectorEmitter<'_, 'a, '_> {

@@ -8,7 +8,7 @@ use super::encode::{Encoding, Legacy, Length};
 use super::lower::{Lower, length};
 use super::opcodes::{self, Shift, escaped, plain, prefixed};
 use super::{Declined, name};
-use cranelift_codegen::ir::condcodes::IntCC;
+use cranelift_codegen::ir::condcodes::{CondCode, IntCC};
 use cranelift_codegen::ir::{self, InstructionData, Opcode, Type, Value, types};
 use regalloc2::{Operand, PReg, RegClass, VReg};
 
@@ -49,6 +49,10 @@ pub fn condition_of_extreme(opcode: Opcode) -> IntCC {
 impl Lower<'_> {
     /// Emits the comparison of two integers.
     pub fn compare(&mut self, cond: IntCC, a: Value, b: Value) -> Result<Condition, Declined> {
+        let (cond, a, b) = match (self.integer(a), self.integer(b)) {
+            (Some(_), None) => (cond.swap_args(), b, a),
+            _ => (cond, a, b),
+        };
         let ty = self.ty(a);
         let wide = ty == types::I64;
         let signed = cond != cond.unsigned() || cond == IntCC::Equal;
@@ -204,6 +208,13 @@ impl Lower<'_> {
             }
             Opcode::Isub => {
                 let left = self.get(args[0])?;
+                if let Some(Ok(less)) =
+                    self.integer(args[1]).map(|x| i32::try_from(x.wrapping_neg()))
+                {
+                    let memory = super::code::Memory::Based(left, None, less);
+                    self.push(legacy(plain(0x8d, wide)).def(to).at(memory));
+                    return Ok(());
+                }
                 let right = self.get(args[1])?;
                 self.push(legacy(plain(0x2b, wide)).update(to, left).from(right));
             }

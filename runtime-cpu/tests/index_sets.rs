@@ -1,0 +1,178 @@
+//! Loops whose border conditions are known for most elements give what the interpreter gives, whatever the bounds.
+
+use nesl_runtime::kir::{Literal, parse};
+use nesl_runtime::runtime::Options;
+use nesl_runtime::testkit::{Input, differ};
+use nesl_runtime_cpu::Cpu;
+
+/// Bounds inside, at the ends and outside of the elements, and where differences wrap.
+const BOUNDS: [i64; 13] =
+    [i64::MIN, i64::MIN + 1, -3, -1, 0, 1, 7, 250, 498, 499, 500, i64::MAX - 2, i64::MAX];
+
+/// The number of elements: more than are worth a split, at each width, and some left over.
+const ELEMENTS: usize = 500;
+
+fn compare(text: &str, args: &[Input], written: &[usize]) {
+    let module = parse(text).unwrap();
+    let reference = nesl_runtime::kir::reference::Reference::new(Options::default());
+    for bits in [512, 256, 128] {
+        let options = Options { threads: 2, ..Options::default() };
+        let cpu = Cpu::with_vectors(options, 20_000, bits).unwrap();
+        if let Err(why) = differ(&module, 0, args, written, &reference, &cpu) {
+            panic!("{bits} bits: {why}\n{text}\n{args:?}");
+        }
+    }
+}
+
+fn args(n: usize, a: i64, b: i64) -> Vec<Input> {
+    let floats: Vec<f64> = (0..n + 64).map(|i| (i % 37) as f64 - 5.5).collect();
+    vec![
+        Input::Scalar(Literal::I64(n as i64)),
+        Input::Scalar(Literal::I64(a)),
+        Input::Scalar(Literal::I64(b)),
+        Input::Array(floats.into()),
+        Input::Array(vec![0.0f64; n].into()),
+    ]
+}
+
+/// A kernel that reads a neighbour where a condition `v30` is false.
+fn kernel(condition: &str) -> String {
+    format!(
+        "kernel \"k\"(v0: i64, v1: i64, v2: i64, v3: [f64], v4: [f64]) over flat v0 at v5 {{
+          v6: i64 = const 0
+          v7: i64 = const 1
+          {condition}
+          v40: f64 = if v30 {{
+            v41: f64 = const -1.0
+            yield v41
+          }} else {{
+            v42: i64 = add v5, v7
+            v43: f64 = load v3[v42]
+            v44: f64 = load v3[v5]
+            v45: f64 = mul v43, v44
+            v46: f64 = add v45, v43
+            yield v46
+          }}
+          store v4[v5] = v40
+        }}"
+    )
+}
+
+#[test]
+fn every_relation_with_every_bound() {
+    let numbers = ["add v5, v6", "sub v1, v5", "sub v5, v1", "add v5, v1"];
+    for relation in ["lt", "le", "gt", "ge", "eq", "ne"] {
+        for number in numbers {
+            let condition = format!("v20: i64 = {number} v30: bool = {relation} v20, v2");
+            let swapped = format!("v20: i64 = {number} v30: bool = {relation} v2, v20");
+            for a in [0, 3, 499, i64::MAX, i64::MIN] {
+                for b in BOUNDS {
+                    compare(&kernel(&condition), &args(ELEMENTS, a, b), &[4]);
+                }
+                compare(&kernel(&swapped), &args(ELEMENTS, a, 250), &[4]);
+            }
+        }
+    }
+}
+
+#[test]
+fn several_conditions_and_few_elements() {
+    let condition = "v20: bool = eq v5, v6 v21: bool = ge v5, v1 v22: bool = or v20, v21
+        v23: i64 = sub v1, v5 v24: bool = gt v23, v2 v30: bool = or v22, v24";
+    for n in [0, 1, 7, 31, 64, 65, 500] {
+        for (a, b) in [(0, 0), (2, 1), (100, 40), (500, 500), (700, 300), (1000, 2)] {
+            compare(&kernel(condition), &args(n, a, b), &[4]);
+        }
+    }
+}
+
+/// The first element that fails is the one that is reported, inside of the set or outside.
+#[test]
+fn checks_fail_where_they_did() {
+    let text = "kernel \"k\"(v0: i64, v1: i64, v2: i64, v3: [f64], v4: [f64]) over flat v0 at v5 {
+          v6: i64 = const 0
+          v7: i64 = const 1
+          v30: bool = eq v5, v6
+          v40: f64 = if v30 {
+            v41: f64 = const -1.0
+            yield v41
+          } else {
+            v42: i64 = sub v5, v7
+            v50: bool = ge v42, v6
+            v51: bool = lt v42, v1
+            v52: bool = and v50, v51
+            check v52 @3 detail v42, v1
+            v43: f64 = load v3[v42]
+            v44: f64 = load v3[v5]
+            v53: bool = lt v43, v44
+            v54: f64 = if v53 {
+              v55: bool = lt v5, v2
+              check v55 @4 detail v5, v2
+              v45: f64 = load v3[v5]
+              yield v45
+            } else {
+              yield v43
+            }
+            yield v54
+          }
+          store v4[v5] = v40
+        }";
+    for (a, b) in [(500, 500), (499, 499), (498, 500), (100, 500), (500, 90), (200, 200), (0, 0)] {
+        compare(text, &args(ELEMENTS, a, b), &[4]);
+    }
+}
+
+/// Rows of a table, and a loop inside of a thread that reduces.
+#[test]
+fn rows_and_reductions() {
+    let rows = "kernel \"k\"(v0: i64, v1: i64, v2: i64, v3: [f64], v4: [f64]) over regular v1, v2 at v5, v8, v9 {
+          v6: i64 = const 0
+          v7: i64 = const 1
+          v10: i64 = sub v2, v7
+          v20: bool = eq v8, v6
+          v21: bool = eq v8, v10
+          v22: bool = or v20, v21
+          v23: bool = eq v5, v6
+          v30: bool = or v22, v23
+          v40: f64 = if v30 {
+            v41: f64 = const 0.0
+            yield v41
+          } else {
+            v42: i64 = sub v9, v7
+            v43: f64 = load v3[v42]
+            v44: i64 = sub v9, v2
+            v45: f64 = load v3[v44]
+            v46: f64 = add v43, v45
+            yield v46
+          }
+          store v4[v9] = v40
+        }";
+    for (a, b) in [(2, 250), (10, 50), (1, 500), (500, 1), (5, 100)] {
+        compare(rows, &args(ELEMENTS, a, b), &[4]);
+    }
+    let reduction =
+        "kernel \"k\"(v0: i64, v1: i64, v2: i64, v3: [f64], v4: [f64]) over flat v1 at v5 {
+          v6: i64 = const 0
+          v60: i64 = for v8 < v0 reduce add {
+            v7: i64 = const 1
+            v20: i64 = sub v2, v8
+            v30: bool = lt v20, v5
+            v40: i64 = if v30 {
+              v41: i64 = const 3
+              yield v41
+            } else {
+              v42: i64 = add v8, v7
+              v43: f64 = load v3[v42]
+              v44: i64 = convert v43
+              v45: i64 = mul v44, v8
+              yield v45
+            }
+            yield v40
+          }
+          v61: f64 = convert v60
+          store v4[v5] = v61
+        }";
+    for (a, b) in [(3, 250), (2, 0), (1, 501), (4, 499)] {
+        compare(reduction, &args(ELEMENTS, a, b), &[4]);
+    }
+}

@@ -1,0 +1,333 @@
+//! Index-set splitting: the elements for which a condition on their number has a known value.
+//!
+//! ```text
+//! if i == 0 or i >= n - 1 then 0                 elements where 0 < i < n - 1, a contiguous set:
+//!   else a[i - 1] + a[i + 1]                       a[i - 1] + a[i + 1], without conditions and checks
+//!                                                others: as it is written
+//! ```
+//!
+//! Stencils and dynamic programming by diagonals have such conditions at their borders, and few elements are there. The
+//! set is the intersection of half-lines: those on which each condition chooses the side of the branch that has more
+//! work, and on which each check of an index holds. Its ends are found before the loop over the elements.
+
+use super::uniformity::Uniformity;
+use super::vectorize::{VectorFacts, common_side};
+use super::{Binary, Block, Inst, Op, Ty, Unary, Value, ValueTy, walk};
+use rustc_hash::{FxHashMap, FxHashSet};
+
+/// Code of more instructions is not duplicated.
+const MAX_SPLIT_INSTRUCTIONS: usize = 300;
+
+/// The operations that compute an index or a bound from the element's number have at most this depth.
+const MAX_INDEX_OPERATIONS_DEPTH: u32 = 8;
+
+/// A contiguous set of elements, and what is known of them.
+#[derive(Debug)]
+pub struct IndexSet<'i> {
+    /// The bools that have one value for all elements of the set.
+    pub known: FxHashMap<Value, bool>,
+    /// The half-lines whose intersection the set is.
+    pub half_lines: Vec<HalfLine>,
+    /// The bools that are the same for all elements; the set is empty unless they have these values.
+    pub uniform: Vec<(Value, bool)>,
+    /// The indices that are known to be in the arrays they were checked for.
+    pub checked: FxHashSet<Value>,
+    /// The operations that indices, bounds and uniform bools are computed with, by their results.
+    pub operations: FxHashMap<Value, &'i Op>,
+}
+
+/// The elements for which a relation holds: `number relation bound`, or all but one for `Ne`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct HalfLine {
+    /// An `i64` that is one more for each further element, or one less.
+    pub number: Value,
+    /// True if the number is one less for each further element.
+    pub descends: bool,
+    /// `Lt`, `Le`, `Gt`, `Ge` or `Ne`.
+    pub relation: Binary,
+    /// An `i64` that is the same for all elements; `None` is 0.
+    pub bound: Option<Value>,
+}
+
+impl<'i> IndexSet<'i> {
+    /// Returns the set of elements for which the branches of code are known, where that removes work: divergent branches,
+    /// or checks under a mask. `elements` are the numbers of the elements.
+    pub fn of(
+        code: impl Iterator<Item = &'i Inst> + Clone,
+        elements: &[Value],
+        types: &[ValueTy],
+        facts: &VectorFacts,
+    ) -> Option<IndexSet<'i>> {
+        let count = |inst: &Inst| 1 + inst.op.blocks().map(walk::count_insts).sum::<usize>();
+        if code.clone().map(count).sum::<usize>() > MAX_SPLIT_INSTRUCTIONS {
+            return None;
+        }
+        let set = IndexSet {
+            known: FxHashMap::default(),
+            half_lines: Vec::new(),
+            uniform: Vec::new(),
+            checked: FxHashSet::default(),
+            operations: FxHashMap::default(),
+        };
+        let mut search =
+            Search { set, elements, types, facts, opaque: FxHashSet::default(), pays: false };
+        code.clone().for_each(|inst| search.define(inst));
+        search.visit(code, false);
+        (search.pays && !search.set.half_lines.is_empty()).then_some(search.set)
+    }
+}
+
+struct Search<'s, 'i> {
+    set: IndexSet<'i>,
+    elements: &'s [Value],
+    types: &'s [ValueTy],
+    facts: &'s VectorFacts,
+    /// The values of the code that are not computed from numbers by arithmetic.
+    opaque: FxHashSet<Value>,
+    /// True if work is known to be removed.
+    pays: bool,
+}
+
+/// What follows from a bool having a value.
+#[derive(Default)]
+struct Assumed {
+    known: Vec<(Value, bool)>,
+    half_lines: Vec<HalfLine>,
+    uniform: Vec<(Value, bool)>,
+}
+
+impl<'i> Search<'_, 'i> {
+    fn define(&mut self, inst: &'i Inst) {
+        match (&inst.op, &inst.results[..]) {
+            (op @ (Op::Const(_) | Op::Unary(..) | Op::Binary(..) | Op::Select(..)), [result]) => {
+                self.set.operations.insert(*result, op);
+            }
+            _ => self.opaque.extend(&inst.results),
+        }
+        self.opaque.extend(inst.op.carried());
+        if let Op::For { index, .. } = &inst.op {
+            self.opaque.insert(*index);
+        }
+        for block in inst.op.blocks() {
+            block.insts.iter().for_each(|inst| self.define(inst));
+        }
+    }
+
+    fn visit(&mut self, code: impl Iterator<Item = &'i Inst>, masked: bool) {
+        for inst in code {
+            match &inst.op {
+                Op::Check { cond, .. } => {
+                    if self.assume(*cond, true) {
+                        self.pays |= masked;
+                        self.note_checked(*cond);
+                    }
+                }
+                Op::If { cond, then, otherwise } => self.branch(*cond, then, otherwise, masked),
+                Op::Select(cond, ..) => {
+                    if let Some(value) = self.usual(*cond) {
+                        self.pays |= self.assume(*cond, value);
+                    }
+                }
+                op => {
+                    op.blocks().for_each(|block| self.visit(block.insts.iter(), masked));
+                }
+            }
+        }
+    }
+
+    fn branch(&mut self, cond: Value, then: &'i Block, otherwise: &'i Block, masked: bool) {
+        if let Some(common) = common_side(then, otherwise) {
+            self.assume(cond, std::ptr::eq(common, then));
+            return self.visit(common.insts.iter(), masked);
+        }
+        if self.is_uniform(cond) {
+            self.visit(then.insts.iter(), masked);
+            return self.visit(otherwise.insts.iter(), masked);
+        }
+        let by_work = walk::count_insts(then) > walk::count_insts(otherwise);
+        let value = self.usual(cond).unwrap_or(by_work);
+        if self.assume(cond, value) {
+            self.pays = true;
+            let side = if value { then } else { otherwise };
+            return self.visit(side.insts.iter(), masked);
+        }
+        self.assume_parts(cond);
+        self.visit(then.insts.iter(), true);
+        self.visit(otherwise.insts.iter(), true);
+    }
+
+    /// The value of a bool that most elements give, by its form.
+    fn usual(&self, cond: Value) -> Option<bool> {
+        match self.set.operations.get(&cond)? {
+            Op::Binary(Binary::And | Binary::Ne, ..) => Some(true),
+            Op::Binary(Binary::Or | Binary::Eq, ..) => Some(false),
+            Op::Unary(Unary::Not, a) => self.usual(*a).map(|value| !value),
+            _ => None,
+        }
+    }
+
+    /// Assumes what the sides of a conjunction or disjunction say of the element's number, where others say something else.
+    fn assume_parts(&mut self, cond: Value) {
+        let Some(Op::Binary(op @ (Binary::And | Binary::Or), a, b)) =
+            self.set.operations.get(&cond)
+        else {
+            return;
+        };
+        for part in [*a, *b] {
+            if !self.is_uniform(part) && !self.assume(part, *op == Binary::And) {
+                self.assume_parts(part);
+            }
+        }
+    }
+
+    /// Restricts the set to elements for which a bool has a value; returns false if that is no half-line.
+    fn assume(&mut self, cond: Value, value: bool) -> bool {
+        let mut assumed = Assumed::default();
+        if self.is_uniform(cond) || !self.follow(cond, value, &mut assumed) {
+            return false;
+        }
+        self.set.known.extend(assumed.known);
+        for half_line in assumed.half_lines {
+            if !self.set.half_lines.contains(&half_line) {
+                self.set.half_lines.push(half_line);
+            }
+        }
+        self.set.uniform.extend(assumed.uniform);
+        true
+    }
+
+    fn follow(&self, cond: Value, value: bool, assumed: &mut Assumed) -> bool {
+        if let Some(known) = self.set.known.get(&cond) {
+            return *known == value;
+        }
+        if self.is_uniform(cond) {
+            assumed.uniform.push((cond, value));
+            return self.is_computed(cond, MAX_INDEX_OPERATIONS_DEPTH);
+        }
+        let follows = match self.set.operations.get(&cond) {
+            Some(Op::Binary(Binary::And, a, b)) if self.is_bool(*a) && value => {
+                self.follow(*a, true, assumed) && self.follow(*b, true, assumed)
+            }
+            Some(Op::Binary(Binary::Or, a, b)) if self.is_bool(*a) && !value => {
+                self.follow(*a, false, assumed) && self.follow(*b, false, assumed)
+            }
+            Some(Op::Unary(Unary::Not, a)) => self.follow(*a, !value, assumed),
+            Some(Op::Binary(op, a, b)) if op.compares() => {
+                let half_line = self.half_line(*op, value, *a, *b);
+                assumed.half_lines.extend(half_line);
+                half_line.is_some()
+            }
+            _ => false,
+        };
+        assumed.known.push((cond, value));
+        follows
+    }
+
+    /// The elements for which a comparison is true, or false.
+    fn half_line(&self, op: Binary, value: bool, a: Value, b: Value) -> Option<HalfLine> {
+        if self.types[a.0 as usize] != ValueTy::Scalar(Ty::I64) {
+            return None;
+        }
+        let relation = if value { op } else { negated(op)? };
+        let depth = MAX_INDEX_OPERATIONS_DEPTH;
+        let (number, relation, bound, step) = match (self.step(a, depth)?, self.step(b, depth)?) {
+            (step @ (1 | -1), 0) => (a, relation, b, step),
+            (0, step @ (1 | -1)) => (b, swapped(relation), a, step),
+            _ => return None,
+        };
+        let is_half_line = relation != Binary::Eq;
+        is_half_line.then_some(HalfLine {
+            number,
+            descends: step < 0,
+            relation,
+            bound: Some(bound),
+        })
+    }
+
+    /// How much more an `i64` is for the next element; `None` if that is not known, or not constant.
+    fn step(&self, value: Value, depth: u32) -> Option<i64> {
+        if self.elements.contains(&value) {
+            return Some(1);
+        }
+        if self.is_uniform(value) {
+            return self.is_computed(value, depth).then_some(0);
+        }
+        let depth = depth.checked_sub(1)?;
+        match self.set.operations.get(&value)? {
+            Op::Binary(Binary::Add, a, b) => Some(self.step(*a, depth)? + self.step(*b, depth)?),
+            Op::Binary(Binary::Sub, a, b) => Some(self.step(*a, depth)? - self.step(*b, depth)?),
+            _ => None,
+        }
+    }
+
+    /// Returns true if a value can be computed before the loop, and without failing.
+    fn is_computed(&self, value: Value, depth: u32) -> bool {
+        if self.opaque.contains(&value) {
+            return false;
+        }
+        let (Some(op), Some(depth)) = (self.set.operations.get(&value), depth.checked_sub(1))
+        else {
+            return !self.set.operations.contains_key(&value);
+        };
+        let mut computed = true;
+        op.each_operand(|v| computed &= self.is_computed(v, depth));
+        computed
+    }
+
+    /// Notes the index that a check compares with the length of an array. That it is not negative may have been found
+    /// by the conditions around the check.
+    fn note_checked(&mut self, cond: Value) {
+        let compared = |v: &Value| match self.set.operations.get(v) {
+            Some(Op::Binary(Binary::Lt, index, _)) => Some(*index),
+            _ => None,
+        };
+        let (index, is_checked_below) = match self.set.operations.get(&cond) {
+            Some(Op::Binary(Binary::And, _, below)) => (compared(below), true),
+            _ => (compared(&cond), false),
+        };
+        let Some(index) = index.filter(|index| self.set.checked.insert(*index)) else { return };
+        if is_checked_below {
+            return;
+        }
+        if let Some(step @ (1 | -1)) = self.step(index, MAX_INDEX_OPERATIONS_DEPTH) {
+            let (relation, bound) = (Binary::Ge, None);
+            let half_line = HalfLine { number: index, descends: step < 0, relation, bound };
+            self.set.half_lines.push(half_line);
+        }
+    }
+
+    fn is_uniform(&self, value: Value) -> bool {
+        self.facts.of(value) == Uniformity::Uniform
+    }
+
+    fn is_bool(&self, value: Value) -> bool {
+        self.types[value.0 as usize] == ValueTy::Scalar(Ty::Bool)
+    }
+}
+
+/// The comparison that is true where another is false, on ints.
+fn negated(op: Binary) -> Option<Binary> {
+    Some(match op {
+        Binary::Eq => Binary::Ne,
+        Binary::Ne => Binary::Eq,
+        Binary::Lt => Binary::Ge,
+        Binary::Le => Binary::Gt,
+        Binary::Gt => Binary::Le,
+        Binary::Ge => Binary::Lt,
+        _ => return None,
+    })
+}
+
+/// The comparison that is true with the operands exchanged.
+fn swapped(op: Binary) -> Binary {
+    match op {
+        Binary::Lt => Binary::Gt,
+        Binary::Le => Binary::Ge,
+        Binary::Gt => Binary::Lt,
+        Binary::Ge => Binary::Le,
+        other => other,
+    }
+}
+
+#[cfg(test)]
+mod tests;
