@@ -176,3 +176,71 @@ fn rows_and_reductions() {
         compare(reduction, &args(ELEMENTS, a, b), &[4]);
     }
 }
+
+/// Kernels that read the elements at an index `v30`, which is clamped to `0 … v1 - 1`.
+#[test]
+fn clamped_and_wrapped_indices() {
+    let indices = [
+        "v20: i64 = add v5, v2 v21: i64 = max v20, v6 v30: i64 = min v21, v10",
+        "v20: i64 = sub v5, v2 v21: i64 = min v20, v10 v30: i64 = max v21, v6",
+        "v20: i64 = sub v2, v5 v21: i64 = min v20, v10 v30: i64 = max v6, v21",
+        "v20: bool = lt v5, v7 v30: i64 = if v20 { yield v6 } else {
+            v21: i64 = sub v5, v7 v22: i64 = min v21, v10 yield v22 }",
+        "v20: i64 = add v5, v7 v21: i64 = max v7, v1 v30: i64 = rem v20, v21",
+        "v20: i64 = add v5, v1 v21: i64 = max v7, v1 v22: i64 = sub v20, v7 v23: i64 = max v22, v6
+            v30: i64 = rem v23, v1",
+    ];
+    for index in indices {
+        // One load, and so many that only the elements inside are vectorised.
+        for loads in [1, 6] {
+            let mut text = format!(
+                "kernel \"k\"(v0: i64, v1: i64, v2: i64, v3: [f64], v4: [f64]) over flat v0 at v5 {{
+                  v6: i64 = const 0 v7: i64 = const 1 v10: i64 = sub v1, v7 {index} v40: f64 = load v3[v30] "
+            );
+            let mut sum = 40;
+            for n in 1..loads {
+                text += &format!(
+                    "v{0}: i64 = const {n} v{1}: i64 = sub v30, v{0} v{2}: i64 = max v{1}, v6
+                     v{3}: f64 = load v3[v{2}] v{4}: f64 = add v{sum}, v{3} ",
+                    100 + n,
+                    110 + n,
+                    120 + n,
+                    130 + n,
+                    140 + n
+                );
+                sum = 140 + n;
+            }
+            text += &format!("store v4[v5] = v{sum} }}");
+            for (a, b) in [(500, 1), (500, 0), (499, 3), (400, 250), (100, -20), (1, 1), (64, 600)]
+            {
+                compare(&text, &args(ELEMENTS, a, b), &[4]);
+            }
+        }
+    }
+}
+
+/// A loop inside of a thread that writes a row whose ends wrap around, and one that adds up ints.
+#[test]
+fn loops_with_neighbours_that_wrap_around() {
+    let body = "v7: i64 = const 1 v6: i64 = const 0
+        v20: i64 = add v8, v0 v21: i64 = sub v20, v7 v22: i64 = rem v21, v0
+        v23: i64 = add v8, v7 v24: i64 = rem v23, v0
+        v25: i64 = add v23, v7 v26: i64 = rem v25, v0
+        v31: f64 = load v3[v22] v32: f64 = load v3[v24] v33: f64 = load v3[v26]
+        v34: f64 = add v31, v32 v35: f64 = add v34, v33";
+    let writes = format!(
+        "kernel \"k\"(v0: i64, v1: i64, v2: i64, v3: [f64], v4: [f64]) over flat v1 at v5 {{
+          for v8 < v0 {{ {body} store v4[v8] = v35 }} }}"
+    );
+    let adds = format!(
+        "kernel \"k\"(v0: i64, v1: i64, v2: i64, v3: [f64], v4: [f64]) over flat v1 at v5 {{
+          v60: i64 = for v8 < v0 reduce add {{ {body} v36: i64 = convert v35 v37: i64 = mul v36, v8
+            yield v37 }}
+          v61: f64 = convert v60
+          store v4[v5] = v61 }}"
+    );
+    for n in [1, 2, 30, 64, 65, 100, 500] {
+        compare(&writes, &args(n, 1, 0), &[4]);
+        compare(&adds, &args(n, 1, 0), &[4]);
+    }
+}

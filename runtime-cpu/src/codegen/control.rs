@@ -2,6 +2,7 @@
 
 use super::cold::ColdCall;
 use super::emitter::{FunctionEmitter, flags};
+use super::vector::loops::Begun;
 use crate::abi::{Part, Status, offset};
 use crate::services::{self, Address};
 use crate::{arena, callbacks};
@@ -330,10 +331,20 @@ impl<'a> FunctionEmitter<'a, '_> {
         for (combine, ty) in reduce.iter().zip(&elements) {
             start.push(self.literal(combine.neutral(*ty)));
         }
-        if let Some(begun) = self.vector_for(inst, count) {
-            start = begun;
-        }
+        let begun = self.vector_for(inst, count);
+        let inside = match begun {
+            Begun::Nothing => None,
+            Begun::Groups(first) => {
+                start = first;
+                None
+            }
+            Begun::Inside(inside) => Some(inside),
+        };
+        start.extend(inside.as_ref().map(|inside| inside.first));
         let looped = self.begin_loop(&start);
+        if let Some(inside) = &inside {
+            self.vector_for_inside(inst, inside, &looped);
+        }
         self.set(*index, looped.carried[0]);
         self.bind(carried, &looped.carried[1..]);
         let at = self.get(*index);
@@ -352,6 +363,7 @@ impl<'a> FunctionEmitter<'a, '_> {
             let x = self.get(reduced[n]);
             next.push(self.combine(*combine, *ty, acc, x));
         }
+        next.extend(inside.and_then(|_| looped.carried.last()));
         self.end_loop(&looped, &next);
         self.bind(&inst.results, &looped.carried[1..]);
         self.note_existing(&inst.results);

@@ -315,13 +315,17 @@ impl<'a> KernelBuilder<'a, '_> {
     ) -> Vec<ir::Value> {
         let range =
             ElementRange { lo: self.interleave_rows(group, range).unwrap_or(range.lo), ..range };
-        let (lo, state) = self.vector_elements(group, range, state);
+        let (lo, state, inside) = self.vector_elements(group, range, state);
         self.c.is_left_over = lo != range.lo;
         let mut start = vec![lo];
         start.extend(state);
+        start.extend(inside.as_ref().map(|inside| inside.first));
         let looped = self.c.begin_loop(&start);
         let params = looped.carried.clone();
         let index = params[0];
+        if let Some(inside) = &inside {
+            self.vector_inside(inside, group, range, &looped);
+        }
         let going = self.c.b.ins().icmp(IntCC::SignedLessThan, index, range.hi);
         self.c.loop_while(&looped, going);
         self.c.element = Some(index);
@@ -345,9 +349,10 @@ impl<'a> KernelBuilder<'a, '_> {
         if self.allocates {
             self.c.reset_arena();
         }
+        next.extend(inside.as_ref().map(|_| params[params.len() - 1]));
         self.c.end_loop(&looped, &next);
         self.c.is_left_over = false;
-        params[1..].to_vec()
+        params[1..params.len() - usize::from(inside.is_some())].to_vec()
     }
 
     /// Defines the indices of an element.

@@ -9,10 +9,12 @@
 //! Stencils and dynamic programming by diagonals have such conditions at their borders, and few elements are there. The
 //! set is the intersection of half-lines: those on which each condition chooses the side of the branch that has more
 //! work, and on which each check of an index holds. Its ends are found before the loop over the elements.
+//!
+//! Indices that are clamped (`max(i - 1, 0)`) or wrap around (`rem(i + n - 1, n)`) are numbers of neighbours in the set:
+//! `i - 1`.
 
-use super::uniformity::Uniformity;
-use super::vectorize::{VectorFacts, common_side};
-use super::{Binary, Block, Inst, Op, Ty, Unary, Value, ValueTy, walk};
+use super::vectorize::common_side;
+use super::{Binary, Block, Inst, Literal, Op, Ty, Unary, Value, ValueTy, walk};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// Code of more instructions is not duplicated.
@@ -21,11 +23,32 @@ const MAX_SPLIT_INSTRUCTIONS: usize = 300;
 /// The operations that compute an index or a bound from the element's number have at most this depth.
 const MAX_INDEX_OPERATIONS_DEPTH: u32 = 8;
 
+/// An index that wraps around in fewer elements does so in most of them, or looks something up in a table.
+const MIN_PERIOD: i64 = 64;
+
+/// What holds for all elements of a set.
+#[derive(Debug, Default)]
+pub struct Assumptions {
+    /// The bools that have one value.
+    pub known: FxHashMap<Value, bool>,
+    /// The values that are equal to others.
+    pub equal: FxHashMap<Value, Equal>,
+}
+
+/// What a value is equal to.
+#[derive(Clone, Copy, Debug)]
+pub struct Equal {
+    /// The other value.
+    pub to: Value,
+    /// What is taken from it, an `i64` that is the same for all elements.
+    pub less: Option<Value>,
+}
+
 /// A contiguous set of elements, and what is known of them.
 #[derive(Debug)]
 pub struct IndexSet<'i> {
-    /// The bools that have one value for all elements of the set.
-    pub known: FxHashMap<Value, bool>,
+    /// What holds for all elements of the set.
+    pub assumptions: Assumptions,
     /// The half-lines whose intersection the set is.
     pub half_lines: Vec<HalfLine>,
     /// The bools that are the same for all elements; the set is empty unless they have these values.
@@ -51,27 +74,36 @@ pub struct HalfLine {
 
 impl<'i> IndexSet<'i> {
     /// Returns the set of elements for which the branches of code are known, where that removes work: divergent branches,
-    /// or checks under a mask. `elements` are the numbers of the elements.
+    /// checks under a mask, loads at indices that are not those of neighbours. `elements` are the numbers of the elements,
+    /// `varying` are values from outside that are not the same for all elements.
     pub fn of(
         code: impl Iterator<Item = &'i Inst> + Clone,
         elements: &[Value],
+        varying: impl Iterator<Item = Value>,
         types: &[ValueTy],
-        facts: &VectorFacts,
     ) -> Option<IndexSet<'i>> {
         let count = |inst: &Inst| 1 + inst.op.blocks().map(walk::count_insts).sum::<usize>();
         if code.clone().map(count).sum::<usize>() > MAX_SPLIT_INSTRUCTIONS {
             return None;
         }
         let set = IndexSet {
-            known: FxHashMap::default(),
+            assumptions: Assumptions::default(),
             half_lines: Vec::new(),
             uniform: Vec::new(),
             checked: FxHashSet::default(),
             operations: FxHashMap::default(),
         };
-        let mut search =
-            Search { set, elements, types, facts, opaque: FxHashSet::default(), pays: false };
+        let mut search = Search {
+            set,
+            elements,
+            types,
+            varying: elements.iter().copied().chain(varying).collect(),
+            indexing: FxHashSet::default(),
+            opaque: FxHashSet::default(),
+            pays: false,
+        };
         code.clone().for_each(|inst| search.define(inst));
+        code.clone().for_each(|inst| search.note_indices(inst));
         search.visit(code, false);
         (search.pays && !search.set.half_lines.is_empty()).then_some(search.set)
     }
@@ -81,7 +113,10 @@ struct Search<'s, 'i> {
     set: IndexSet<'i>,
     elements: &'s [Value],
     types: &'s [ValueTy],
-    facts: &'s VectorFacts,
+    /// The values that differ between elements.
+    varying: FxHashSet<Value>,
+    /// The values that indices are computed from.
+    indexing: FxHashSet<Value>,
     /// The values of the code that are not computed from numbers by arithmetic.
     opaque: FxHashSet<Value>,
     /// True if work is known to be removed.
@@ -104,12 +139,44 @@ impl<'i> Search<'_, 'i> {
             }
             _ => self.opaque.extend(&inst.results),
         }
-        self.opaque.extend(inst.op.carried());
-        if let Op::For { index, .. } = &inst.op {
-            self.opaque.insert(*index);
+        let names = inst.op.carried().iter().chain(match &inst.op {
+            Op::For { index, .. } => Some(index),
+            _ => None,
+        });
+        let mut varies = inst.op.is_loop();
+        for name in names {
+            self.opaque.insert(*name);
+            self.varying.insert(*name);
         }
         for block in inst.op.blocks() {
             block.insts.iter().for_each(|inst| self.define(inst));
+        }
+        walk::each_read(inst, &mut |v| varies |= self.varying.contains(&v));
+        if varies {
+            self.varying.extend(&inst.results);
+        }
+    }
+
+    /// Notes the values that the indices of an instruction's loads are computed from.
+    fn note_indices(&mut self, inst: &Inst) {
+        if let Op::Load { index, .. } = &inst.op {
+            self.note_index(*index);
+        }
+        for block in inst.op.blocks() {
+            block.insts.iter().for_each(|inst| self.note_indices(inst));
+        }
+    }
+
+    fn note_index(&mut self, index: Value) {
+        use Binary::{Add, Max, Min, Mul, Rem, Sub};
+        if !self.indexing.insert(index) {
+            return;
+        }
+        if let Some(Op::Binary(Add | Sub | Mul | Min | Max | Rem, a, b)) =
+            self.set.operations.get(&index)
+        {
+            self.note_index(*a);
+            self.note_index(*b);
         }
     }
 
@@ -122,12 +189,30 @@ impl<'i> Search<'_, 'i> {
                         self.note_checked(*cond);
                     }
                 }
-                Op::If { cond, then, otherwise } => self.branch(*cond, then, otherwise, masked),
-                Op::Select(cond, ..) => {
-                    if let Some(value) = self.usual(*cond) {
-                        self.pays |= self.assume(*cond, value);
+                Op::If { cond, then, otherwise } => {
+                    if let Some(side) = self.branch(*cond, then, otherwise, masked) {
+                        for (result, value) in inst.results.iter().zip(&side.yields) {
+                            let equal = Equal { to: *value, less: None };
+                            self.set.assumptions.equal.insert(*result, equal);
+                        }
                     }
                 }
+                Op::Select(cond, a, b) => {
+                    if let Some(value) = self.usual(*cond)
+                        && self.assume(*cond, value)
+                    {
+                        self.pays = true;
+                        let to = if value { *a } else { *b };
+                        self.set
+                            .assumptions
+                            .equal
+                            .insert(inst.results[0], Equal { to, less: None });
+                    }
+                }
+                Op::Binary(op @ (Binary::Min | Binary::Max), a, b) => {
+                    self.clamp(inst.results[0], *op, *a, *b);
+                }
+                Op::Binary(Binary::Rem, a, b) => self.wrap(inst.results[0], *a, *b),
                 op => {
                     op.blocks().for_each(|block| self.visit(block.insts.iter(), masked));
                 }
@@ -135,25 +220,114 @@ impl<'i> Search<'_, 'i> {
         }
     }
 
-    fn branch(&mut self, cond: Value, then: &'i Block, otherwise: &'i Block, masked: bool) {
+    /// Returns the side of a branch that all elements of the set take, if there is one.
+    fn branch(
+        &mut self,
+        cond: Value,
+        then: &'i Block,
+        otherwise: &'i Block,
+        masked: bool,
+    ) -> Option<&'i Block> {
         if let Some(common) = common_side(then, otherwise) {
-            self.assume(cond, std::ptr::eq(common, then));
-            return self.visit(common.insts.iter(), masked);
+            let known = self.assume(cond, std::ptr::eq(common, then));
+            self.visit(common.insts.iter(), masked);
+            return known.then_some(common);
         }
         if self.is_uniform(cond) {
             self.visit(then.insts.iter(), masked);
-            return self.visit(otherwise.insts.iter(), masked);
+            self.visit(otherwise.insts.iter(), masked);
+            return None;
         }
         let by_work = walk::count_insts(then) > walk::count_insts(otherwise);
         let value = self.usual(cond).unwrap_or(by_work);
         if self.assume(cond, value) {
             self.pays = true;
             let side = if value { then } else { otherwise };
-            return self.visit(side.insts.iter(), masked);
+            self.visit(side.insts.iter(), masked);
+            return Some(side);
         }
         self.assume_parts(cond);
         self.visit(then.insts.iter(), true);
         self.visit(otherwise.insts.iter(), true);
+        None
+    }
+
+    /// Restricts the set to elements whose index is not changed by the end of an array.
+    fn clamp(&mut self, result: Value, op: Binary, a: Value, b: Value) {
+        if !self.indexing.contains(&result) || !self.is_int(a) {
+            return;
+        }
+        let depth = MAX_INDEX_OPERATIONS_DEPTH;
+        let (number, step, bound) = match (self.step(a, depth), self.step(b, depth)) {
+            (Some(step @ (1 | -1)), Some(0)) => (a, step, b),
+            (Some(0), Some(step @ (1 | -1))) => (b, step, a),
+            _ => return,
+        };
+        let relation = if op == Binary::Max { Binary::Ge } else { Binary::Le };
+        self.restrict(HalfLine { number, descends: step < 0, relation, bound: Some(bound) });
+        self.set.assumptions.equal.insert(result, Equal { to: number, less: None });
+        self.pays = true;
+    }
+
+    /// Restricts the set to elements whose index does not wrap around, or has once.
+    fn wrap(&mut self, result: Value, number: Value, period: Value) {
+        let depth = MAX_INDEX_OPERATIONS_DEPTH;
+        let (Some(step @ (1 | -1)), Some(0)) = (self.step(number, depth), self.step(period, depth))
+        else {
+            return;
+        };
+        let is_short = self.constant(period).is_some_and(|period| period < MIN_PERIOD);
+        let is_index = self.indexing.contains(&result) && self.is_int(number);
+        if !is_index || is_short || self.elements.contains(&number) {
+            return;
+        }
+        let less = self.has_addend(number, period).then_some(period);
+        self.set.assumptions.equal.insert(result, Equal { to: number, less });
+        let descends = step < 0;
+        self.restrict(HalfLine { number: result, descends, relation: Binary::Ge, bound: None });
+        let (relation, bound) = (Binary::Lt, Some(period));
+        self.restrict(HalfLine { number: result, descends, relation, bound });
+        self.pays = true;
+    }
+
+    /// Returns true if a sum has an addend, or constants that come close to it.
+    fn has_addend(&self, sum: Value, addend: Value) -> bool {
+        let mut constants = 0i64;
+        if self.find_addend(sum, addend, 1, &mut constants) {
+            return true;
+        }
+        self.constant(addend).is_some_and(|addend| constants >= addend / 2)
+    }
+
+    fn find_addend(&self, sum: Value, addend: Value, sign: i64, constants: &mut i64) -> bool {
+        if sum == addend && sign > 0 {
+            return true;
+        }
+        match self.set.operations.get(&sum) {
+            Some(Op::Const(Literal::I64(x))) => {
+                *constants = constants.wrapping_add(x.wrapping_mul(sign));
+                false
+            }
+            Some(Op::Binary(op @ (Binary::Add | Binary::Sub), a, b)) => {
+                let other = if *op == Binary::Add { sign } else { -sign };
+                self.find_addend(*a, addend, sign, constants)
+                    | self.find_addend(*b, addend, other, constants)
+            }
+            _ => false,
+        }
+    }
+
+    fn constant(&self, value: Value) -> Option<i64> {
+        match self.set.operations.get(&value) {
+            Some(Op::Const(Literal::I64(x))) => Some(*x),
+            _ => None,
+        }
+    }
+
+    fn restrict(&mut self, half_line: HalfLine) {
+        if !self.set.half_lines.contains(&half_line) {
+            self.set.half_lines.push(half_line);
+        }
     }
 
     /// The value of a bool that most elements give, by its form.
@@ -186,18 +360,14 @@ impl<'i> Search<'_, 'i> {
         if self.is_uniform(cond) || !self.follow(cond, value, &mut assumed) {
             return false;
         }
-        self.set.known.extend(assumed.known);
-        for half_line in assumed.half_lines {
-            if !self.set.half_lines.contains(&half_line) {
-                self.set.half_lines.push(half_line);
-            }
-        }
+        self.set.assumptions.known.extend(assumed.known);
+        assumed.half_lines.into_iter().for_each(|half_line| self.restrict(half_line));
         self.set.uniform.extend(assumed.uniform);
         true
     }
 
     fn follow(&self, cond: Value, value: bool, assumed: &mut Assumed) -> bool {
-        if let Some(known) = self.set.known.get(&cond) {
+        if let Some(known) = self.set.assumptions.known.get(&cond) {
             return *known == value;
         }
         if self.is_uniform(cond) {
@@ -225,7 +395,7 @@ impl<'i> Search<'_, 'i> {
 
     /// The elements for which a comparison is true, or false.
     fn half_line(&self, op: Binary, value: bool, a: Value, b: Value) -> Option<HalfLine> {
-        if self.types[a.0 as usize] != ValueTy::Scalar(Ty::I64) {
+        if !self.is_int(a) {
             return None;
         }
         let relation = if value { op } else { negated(op)? };
@@ -253,6 +423,9 @@ impl<'i> Search<'_, 'i> {
             return self.is_computed(value, depth).then_some(0);
         }
         let depth = depth.checked_sub(1)?;
+        if let Some(Equal { to, .. }) = self.set.assumptions.equal.get(&value) {
+            return self.step(*to, depth);
+        }
         match self.set.operations.get(&value)? {
             Op::Binary(Binary::Add, a, b) => Some(self.step(*a, depth)? + self.step(*b, depth)?),
             Op::Binary(Binary::Sub, a, b) => Some(self.step(*a, depth)? - self.step(*b, depth)?),
@@ -292,12 +465,16 @@ impl<'i> Search<'_, 'i> {
         if let Some(step @ (1 | -1)) = self.step(index, MAX_INDEX_OPERATIONS_DEPTH) {
             let (relation, bound) = (Binary::Ge, None);
             let half_line = HalfLine { number: index, descends: step < 0, relation, bound };
-            self.set.half_lines.push(half_line);
+            self.restrict(half_line);
         }
     }
 
     fn is_uniform(&self, value: Value) -> bool {
-        self.facts.of(value) == Uniformity::Uniform
+        !self.varying.contains(&value)
+    }
+
+    fn is_int(&self, value: Value) -> bool {
+        self.types[value.0 as usize] == ValueTy::Scalar(Ty::I64)
     }
 
     fn is_bool(&self, value: Value) -> bool {

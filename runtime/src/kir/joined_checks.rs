@@ -175,6 +175,7 @@ mod tests {
             may_store: true,
             converts,
             has_high_products: false,
+            assumptions: None,
         };
         let mut analysis = Analysis::new(around, &kernel.indices);
         let body = walk::stage_bodies(kernel).next().unwrap();

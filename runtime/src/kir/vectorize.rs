@@ -18,6 +18,7 @@
 use super::access::{Access, loads_under_mask, streams_straight};
 use super::division::is_multiplied;
 use super::facts::ASSUMED_ITERATIONS;
+use super::index_sets::{Assumptions, Equal};
 use super::lane_widths::LaneWidths;
 use super::pressure::register_pressure;
 use super::uniformity::Uniformity;
@@ -78,6 +79,14 @@ pub struct VectorFacts {
 }
 
 impl VectorFacts {
+    /// Makes the lanes of code as wide as those of other code, with which it shares values. Returns false if that cannot be.
+    pub fn share_lanes(&mut self, other: &VectorFacts) -> bool {
+        self.has_wide_lanes |= other.has_wide_lanes;
+        self.only_byte_lanes &= other.only_byte_lanes;
+        self.min_elements = self.min_elements.max(other.min_elements);
+        self.has_wide_lanes == other.has_wide_lanes && self.only_byte_lanes == other.only_byte_lanes
+    }
+
     /// The uniformity of a value.
     pub fn of(&self, value: Value) -> Uniformity {
         self.uniformity[value.0 as usize]
@@ -123,6 +132,8 @@ pub struct Surroundings<'a> {
     pub converts: fn(Ty, Ty) -> bool,
     /// True if the target's vectors have the high words of products, and so divide by constants.
     pub has_high_products: bool,
+    /// What holds for all elements.
+    pub assumptions: Option<&'a Assumptions>,
 }
 
 /// The state of the analysis; instructions are added in the order of execution.
@@ -222,6 +233,11 @@ impl<'a> Analysis<'a> {
 
     /// Analyses an instruction.
     pub fn inst(&mut self, inst: &Inst) -> Result<(), NotVectorizable> {
+        if let Some(assumptions) = self.around.assumptions
+            && self.follows(inst, assumptions)?
+        {
+            return Ok(());
+        }
         let uniformity = match &inst.op {
             Op::Const(literal) => {
                 self.constants.insert(inst.results[0], *literal);
@@ -285,6 +301,44 @@ impl<'a> Analysis<'a> {
             self.set(*result, uniformity);
         }
         self.arrays_are_uniform(inst)
+    }
+
+    /// Analyses an instruction whose effect follows from assumptions; returns false if it does not.
+    fn follows(&mut self, inst: &Inst, assumptions: &Assumptions) -> Result<bool, NotVectorizable> {
+        let Assumptions { known, equal } = assumptions;
+        match (&inst.op, &inst.results[..]) {
+            (Op::Check { cond, .. }, _) => return Ok(known.get(cond) == Some(&true)),
+            (Op::If { cond, then, otherwise }, results) => {
+                let Some(value) = known.get(cond) else { return Ok(false) };
+                let side = if *value { then } else { otherwise };
+                self.block(side)?;
+                for (result, value) in results.iter().zip(&side.yields) {
+                    self.set_as(*result, *value);
+                }
+                self.arrays_are_uniform(inst)?;
+            }
+            (_, [result]) => match (known.get(result), equal.get(result)) {
+                (Some(value), _) => {
+                    self.constants.insert(*result, Literal::Bool(*value));
+                    self.set(*result, Uniformity::Uniform);
+                }
+                (None, Some(Equal { to, less })) => {
+                    self.set_as(*result, *to);
+                    self.no_overflow[result.0 as usize] &= less.is_none();
+                }
+                (None, None) => return Ok(false),
+            },
+            _ => return Ok(false),
+        }
+        Ok(true)
+    }
+
+    /// Notes that a value varies over the elements as another does.
+    fn set_as(&mut self, value: Value, other: Value) {
+        self.set(value, self.of(other));
+        self.no_overflow[value.0 as usize] = self.no_overflow[other.0 as usize];
+        self.descending[value.0 as usize] = self.descending[other.0 as usize];
+        self.implied_predicates[value.0 as usize] = self.implied_predicates[other.0 as usize];
     }
 
     /// Returns the facts, if vectors are worth it; `insts` is the code that was analysed.

@@ -9,7 +9,7 @@ impl VectorEmitter<'_, '_, '_> {
     /// Plans the checks of straight-line code that is emitted next.
     pub fn join_checks<'i>(&mut self, insts: impl Iterator<Item = &'i Inst>) {
         // Inside a set of elements most checks are known to hold.
-        if !self.known.is_empty() {
+        if self.is_inside() {
             return;
         }
         let joined = joined_checks(insts, self.c.types, &self.facts, &self.c.constants);

@@ -8,27 +8,39 @@
 //!   if a group is left, the code
 //! ```
 //!
-//! The groups inside are a loop of their own, for whose values registers are chosen first.
+//! The groups inside are a loop of their own, for whose values registers are chosen first. Where code is vectorised only
+//! under the assumptions of the set, the loop over single elements has this loop inside.
 
 use super::super::emitter::Loop;
 use super::lanes::{Lanes, VectorEmitter};
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{self, InstBuilder, types};
 use nesl_runtime::bug;
-use nesl_runtime::kir::index_sets::{HalfLine, IndexSet};
-use nesl_runtime::kir::vectorize::is_if_convertible_with;
+use nesl_runtime::kir::index_sets::{Equal, HalfLine, IndexSet};
+use nesl_runtime::kir::vectorize::{VectorFacts, is_if_convertible_with};
 use nesl_runtime::kir::{Binary, Block, Inst, Op, Ty, Value};
 use rustc_hash::FxHashMap;
 
 /// A loop of fewer groups does not look for those inside a set.
 const MIN_SPLIT_GROUPS: usize = 8;
 
+/// A set of elements, and the facts about code for them.
+pub struct Inside<'i> {
+    /// The set.
+    pub set: IndexSet<'i>,
+    /// The facts about the code under the set's assumptions.
+    pub facts: VectorFacts,
+}
+
 /// The groups inside a set: those whose first element is one of `starts` numbers from `start` on.
 pub struct InnerGroups<'i> {
-    set: IndexSet<'i>,
+    /// What they are inside of.
+    pub inside: Inside<'i>,
     start: ir::Value,
     /// The number of such first elements, which the loop over all groups carries as its last value.
     pub starts: ir::Value,
+    /// The end of the set's elements.
+    pub end: ir::Value,
 }
 
 /// The numbers of elements that come before some place in a loop.
@@ -44,25 +56,26 @@ impl<'a> VectorEmitter<'_, 'a, '_> {
     /// the numbers of the first element by their names.
     pub fn inner_groups<'i>(
         &mut self,
-        set: IndexSet<'i>,
+        inside: Inside<'i>,
         [lo, hi]: [ir::Value; 2],
         numbers: impl Iterator<Item = (Value, ir::Value)>,
     ) -> InnerGroups<'i> {
+        let set = &inside.set;
         let count = self.c.b.ins().isub(hi, lo);
         let find = self.c.b.create_block();
-        let join = self.c.block_with([types::I64, types::I64]);
+        let join = self.c.block_with([types::I64; 3]);
         let few = (self.elements * MIN_SPLIT_GROUPS) as i64;
         let many = self.c.b.ins().icmp_imm_s(IntCC::SignedGreaterThanOrEqual, count, few);
         let none = self.c.int(0);
-        self.c.branch(many, (find, &[]), (join, &[lo, none]));
+        self.c.branch(many, (find, &[]), (join, &[lo, none, lo]));
         self.c.b.switch_to_block(find);
         let mut known: FxHashMap<Value, ir::Value> = numbers.collect();
         let [mut begin, mut end] = [none, count];
         for half_line in &set.half_lines {
-            [begin, end] = self.intersect(&set, &mut known, *half_line, count, [begin, end]);
+            [begin, end] = self.intersect(set, &mut known, *half_line, count, [begin, end]);
         }
         for (cond, value) in &set.uniform {
-            let mut holds = self.before_loop(&set, &mut known, *cond);
+            let mut holds = self.before_loop(set, &mut known, *cond);
             if !value {
                 holds = self.c.b.ins().bxor_imm_s(holds, 1);
             }
@@ -72,10 +85,17 @@ impl<'a> VectorEmitter<'_, 'a, '_> {
         let starts = self.c.b.ins().iadd_imm_s(length, 1 - self.elements as i64);
         let starts = self.c.b.ins().smax(starts, none);
         let start = self.c.b.ins().iadd(lo, begin);
-        self.c.jump(join, &[start, starts]);
+        let end = self.c.b.ins().iadd(lo, end);
+        self.c.jump(join, &[start, starts, end]);
         self.c.b.switch_to_block(join);
         let params = self.c.b.block_params(join);
-        InnerGroups { set, start: params[0], starts: params[1] }
+        InnerGroups { inside, start: params[0], starts: params[1], end: params[2] }
+    }
+
+    /// Emits what the number of the first element of the first group inside is, or -1 if there is no group inside.
+    pub fn first_inside(&mut self, groups: &InnerGroups<'_>) -> ir::Value {
+        let none = self.c.int(-1);
+        self.c.b.ins().select(groups.starts, groups.start, none)
     }
 
     /// Emits, in the body of a loop over groups, the loop over those inside a set. `group` emits the code of a group, of
@@ -102,12 +122,14 @@ impl<'a> VectorEmitter<'_, 'a, '_> {
         self.c.b.switch_to_block(inside);
         let here = self.c.b.block_params(inside).to_vec();
         self.forget();
-        self.known.clone_from(&groups.set.known);
-        self.checked.clone_from(&groups.set.checked);
+        self.assume(&groups.inside.set);
+        let facts = std::mem::replace(&mut self.facts, groups.inside.facts.clone());
         let bail = std::mem::replace(&mut self.bail, failed);
         let mut next = group(self, &here);
         self.bail = bail;
+        self.facts = facts;
         self.known.clear();
+        self.equal.clear();
         self.checked.clear();
         self.forget();
         let again = is_inside(self, next[0]);
@@ -122,6 +144,13 @@ impl<'a> VectorEmitter<'_, 'a, '_> {
         let without = [&here[..], &[none]].concat();
         self.c.jump(looped.head, &without);
         self.c.b.switch_to_block(other);
+    }
+
+    /// Assumes what holds for all elements of a set of the code that is emitted next.
+    pub fn assume(&mut self, set: &IndexSet<'_>) {
+        self.known.clone_from(&set.assumptions.known);
+        self.equal.clone_from(&set.assumptions.equal);
+        self.checked.clone_from(&set.checked);
     }
 
     /// Forgets what is known of values by code that does not come before the code emitted next.
@@ -139,7 +168,7 @@ impl<'a> VectorEmitter<'_, 'a, '_> {
 
     /// Returns true if a short block may be executed for all elements: it loads only where checks are known to hold.
     pub fn is_convertible_inside(&self, block: &Block) -> bool {
-        !self.known.is_empty()
+        self.is_inside()
             && is_if_convertible_with(block, &|op| match op {
                 Op::Load { index, .. } => self.checked.contains(index),
                 Op::Check { cond, .. } => self.known.get(cond) == Some(&true),
@@ -227,6 +256,15 @@ impl<'a> VectorEmitter<'_, 'a, '_> {
         if let Some(known) = known.get(&value) {
             return *known;
         }
+        if let Some(Equal { to, less }) = set.assumptions.equal.get(&value) {
+            let mut result = self.before_loop(set, known, *to);
+            if let Some(less) = less {
+                let less = self.before_loop(set, known, *less);
+                result = self.c.b.ins().isub(result, less);
+            }
+            known.insert(value, result);
+            return result;
+        }
         let Some(op) = set.operations.get(&value) else { return self.c.get(value) };
         let ty = |this: &Self, v: &Value| this.c.element_ty(*v);
         let mut operand = |this: &mut Self, v: &Value| this.before_loop(set, known, *v);
@@ -252,7 +290,7 @@ impl<'a> VectorEmitter<'_, 'a, '_> {
 
     /// Emits an instruction whose effect is known inside a set of elements; emits nothing and returns false if it is not.
     pub fn emit_known(&mut self, inst: &'a Inst) -> bool {
-        if self.known.is_empty() {
+        if !self.is_inside() {
             return false;
         }
         let known = |v: &Value| self.known.get(v).copied();
@@ -263,25 +301,45 @@ impl<'a> VectorEmitter<'_, 'a, '_> {
                 let side = if value { then } else { otherwise };
                 self.block(side);
                 for (result, value) in results.iter().zip(&side.yields) {
-                    let lanes = self.get(*value);
-                    self.set(*result, lanes);
+                    self.set_equal(*result, Equal { to: *value, less: None });
                 }
                 true
             }
-            (Op::Select(cond, a, b), [result]) => {
-                let Some(value) = known(cond) else { return false };
-                let lanes = self.get(if value { *a } else { *b });
-                self.set(*result, lanes);
-                true
-            }
-            (_, [result]) => {
-                let Some(value) = known(result) else { return false };
-                debug_assert_eq!(self.c.element_ty(*result), Ty::Bool, "only bools are known");
-                let value = self.c.b.ins().iconst(types::I8, i64::from(value));
-                self.set(*result, Lanes::Uniform(value));
-                true
-            }
+            (_, [result]) => match (known(result), self.equal.get(result).copied()) {
+                (Some(value), _) => {
+                    debug_assert_eq!(self.c.element_ty(*result), Ty::Bool, "only bools are known");
+                    let value = self.c.b.ins().iconst(types::I8, i64::from(value));
+                    self.set(*result, Lanes::Uniform(value));
+                    true
+                }
+                (None, Some(equal)) => {
+                    self.set_equal(*result, equal);
+                    true
+                }
+                (None, None) => false,
+            },
             _ => false,
         }
+    }
+
+    /// Defines a value that is equal to another.
+    fn set_equal(&mut self, value: Value, Equal { to, less }: Equal) {
+        let descends = self.facts.is_descending(value);
+        let (lanes, first) = match less {
+            None => (self.get(to), self.descending.get(&to).copied()),
+            Some(less) => {
+                let first = descends.then(|| self.first_of_descending(Binary::Sub, to, less));
+                (self.binary(Binary::Sub, to, less, self.facts.of(value)), first)
+            }
+        };
+        if let (true, Some(first)) = (descends, first) {
+            self.descending.insert(value, first);
+        }
+        self.set(value, lanes);
+    }
+
+    /// Returns true while code for the elements of a set is emitted.
+    pub fn is_inside(&self) -> bool {
+        !(self.known.is_empty() && self.equal.is_empty())
     }
 }

@@ -15,6 +15,7 @@ use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{self, ConstantData, InstBuilder, Type, types};
 use nesl_runtime::bug;
 use nesl_runtime::bug::OrBug;
+use nesl_runtime::kir::index_sets::Equal;
 use nesl_runtime::kir::joined_checks::Test;
 use nesl_runtime::kir::uniformity::Uniformity;
 use nesl_runtime::kir::vectorize::VectorFacts;
@@ -70,6 +71,8 @@ pub struct VectorEmitter<'c, 'a, 'f> {
     pub all_by_one_side: FxHashMap<kir::Value, ir::Value>,
     /// The bools that are known inside the set of elements for which code is emitted.
     pub known: FxHashMap<kir::Value, bool>,
+    /// The values that are equal to others there.
+    pub equal: FxHashMap<kir::Value, Equal>,
     /// The indices that are known there to be in the arrays they were checked for.
     pub checked: FxHashSet<kir::Value>,
     /// The operands of the products whose high words were computed.
@@ -123,6 +126,7 @@ impl<'c, 'a, 'f> VectorEmitter<'c, 'a, 'f> {
             joined,
             all_by_one_side: FxHashMap::default(),
             known: FxHashMap::default(),
+            equal: FxHashMap::default(),
             checked: FxHashSet::default(),
             high_products: FxHashSet::default(),
             none,

@@ -4,10 +4,10 @@
 //! done in tiles (`tile`); one whose iterations have inner loops that share loads is unrolled and jammed
 //! (`unroll_and_jam`).
 
-use super::super::emitter::FunctionEmitter;
+use super::super::emitter::{FunctionEmitter, Loop};
 use super::super::kernel::ElementRange;
 use super::super::machine::VECTOR_BYTES;
-use super::index_sets::InnerGroups;
+use super::index_sets::{InnerGroups, Inside};
 use super::lanes::{Lanes, VectorEmitter};
 use super::target::converts;
 use super::tile::{self, TilePlan};
@@ -15,12 +15,13 @@ use super::{group_elements, multiple_accumulators, wide_group_elements};
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{self, InstBuilder, Type};
 use cranelift_codegen::packed_option::ReservedValue;
+use nesl_runtime::bug;
 use nesl_runtime::kir::alias::iterations_are_independent;
 use nesl_runtime::kir::division::has_high_products;
-use nesl_runtime::kir::index_sets::IndexSet;
+use nesl_runtime::kir::index_sets::{Assumptions, IndexSet};
 use nesl_runtime::kir::lane_widths::is_wide;
 use nesl_runtime::kir::uniformity::Uniformity;
-use nesl_runtime::kir::vectorize::{Analysis, Surroundings};
+use nesl_runtime::kir::vectorize::{Analysis, NotVectorizable, Surroundings, VectorFacts};
 use nesl_runtime::kir::walk;
 use nesl_runtime::kir::{self, Block, Combine, Inst, Op, Ty, ValueTy};
 
@@ -29,29 +30,26 @@ const MAX_REST_VECTOR_INSTRUCTIONS: usize = 32;
 
 impl<'a> FunctionEmitter<'a, '_> {
     /// Emits the iterations of a counted loop that only reduces, or fills arrays, in groups while a whole
-    /// group is left. Returns the first single iteration, and the reductions there.
-    pub fn vector_for(&mut self, inst: &'a Inst, count: ir::Value) -> Option<Vec<ir::Value>> {
+    /// group is left. Returns the first single iteration and the reductions there, or the groups inside a set for
+    /// which alone the loop is vectorised.
+    pub fn vector_for(&mut self, inst: &'a Inst, count: ir::Value) -> Begun<'a> {
+        match self.vector_for_all(inst, count) {
+            Some(start) => Begun::Groups(start),
+            None => self
+                .iterations_inside(inst, count)
+                .map_or(Begun::Nothing, |it| Begun::Inside(it.into())),
+        }
+    }
+
+    fn vector_for_all(&mut self, inst: &'a Inst, count: ir::Value) -> Option<Vec<ir::Value>> {
         let Op::For { index, init, reduce, body, .. } = &inst.op else { return None };
         let may_store = iterations_are_independent(body, &self.provenance);
         if !init.is_empty() || reduce.is_empty() && !may_store {
             return None;
         }
-        let facts_with = |this: &Self, has_high_products| {
-            let constants = &this.constants;
-            let types = this.types;
-            let around = Surroundings { types, constants, may_store, converts, has_high_products };
-            let mut analysis = Analysis::new(around, &[*index]);
-            analysis.needs_larger_lanes();
-            let insts = body.insts.iter();
-            insts.for_each(|inst| walk::each_read(inst, &mut |v| analysis.mark_read(v)));
-            body.yields.iter().for_each(|v| analysis.mark_read(*v));
-            analysis.block(body)?;
-            reduce.iter().for_each(|_| analysis.count_vector_operation());
-            analysis.finish(body.insts.iter())
-        };
-        let facts = facts_with(self, self.is_wide());
+        let facts = self.loop_facts(inst, self.is_wide(), None);
         let wide = (!self.is_wide() && has_high_products(body.insts.iter()))
-            .then(|| facts_with(self, true).ok())
+            .then(|| self.loop_facts(inst, true, None).ok())
             .flatten();
         let Ok(facts) = facts else {
             // Wide vectors may do what others would do lane by lane.
@@ -65,7 +63,9 @@ impl<'a> FunctionEmitter<'a, '_> {
             let space = tile::Space { names: &[*index], range, elements: false };
             return Some(vec![self.tiles(&plan, &facts, space)]);
         }
-        self.judge_width(wide.as_ref().unwrap_or(&facts));
+        let mut inside = self.inside(inst, Some(&facts));
+        let usual = inside.as_ref().map_or(&facts, |inside| &inside.facts);
+        self.judge_width(wide.as_ref().unwrap_or(usual));
         // The order in which floats are combined must not depend on the width.
         let ordered = body.yields.iter().any(|v| self.element_ty(*v).is_float());
         let usual = group_elements(&facts);
@@ -124,7 +124,6 @@ impl<'a> FunctionEmitter<'a, '_> {
                 });
             accs = vec![lanes];
         }
-        let mut set = IndexSet::of(body.insts.iter(), &[*index], vector.c.types, &vector.facts);
         for elements in sizes {
             // The lanes of the sums become fewer, too.
             for ((combine, ty), acc) in reduced.iter().zip(&mut accs) {
@@ -132,9 +131,9 @@ impl<'a> FunctionEmitter<'a, '_> {
             }
             vector.elements = elements;
             vector.bail = vector.c.b.create_block();
-            let inner = set.take().map(|set| {
+            let inner = inside.take().map(|inside| {
                 let number = [(*index, at)].into_iter();
-                vector.inner_groups(set, [at, count], number)
+                vector.inner_groups(inside, [at, count], number)
             });
             let range = (at, count, inner);
             (at, accs) = vector.vector_loop(*index, body, range, (&reduced, &accs));
@@ -147,6 +146,131 @@ impl<'a> FunctionEmitter<'a, '_> {
         vector.c.b.switch_to_block(join);
         Some(vector.c.b.block_params(join).to_vec())
     }
+}
+
+impl<'a> FunctionEmitter<'a, '_> {
+    /// The facts about the iterations of a counted loop for wide vectors or for narrow ones, under assumptions.
+    fn loop_facts(
+        &self,
+        inst: &'a Inst,
+        has_high_products: bool,
+        assumptions: Option<&Assumptions>,
+    ) -> Result<VectorFacts, NotVectorizable> {
+        let Op::For { index, reduce, body, .. } = &inst.op else {
+            bug!("only counted loops are analysed as such")
+        };
+        let (types, constants) = (self.types, &self.constants);
+        let may_store = iterations_are_independent(body, &self.provenance);
+        let around =
+            Surroundings { types, constants, may_store, converts, has_high_products, assumptions };
+        let mut analysis = Analysis::new(around, &[*index]);
+        analysis.needs_larger_lanes();
+        let insts = body.insts.iter();
+        insts.for_each(|inst| walk::each_read(inst, &mut |v| analysis.mark_read(v)));
+        body.yields.iter().for_each(|v| analysis.mark_read(*v));
+        analysis.block(body)?;
+        reduce.iter().for_each(|_| analysis.count_vector_operation());
+        analysis.finish(body.insts.iter())
+    }
+
+    /// The set of iterations for which the code of a counted loop is simpler, if there is one; beside code for all
+    /// iterations with these facts.
+    fn inside(&self, inst: &'a Inst, beside: Option<&VectorFacts>) -> Option<Inside<'a>> {
+        let Op::For { index, body, .. } = &inst.op else { return None };
+        let set = IndexSet::of(body.insts.iter(), &[*index], std::iter::empty(), self.types)?;
+        let mut facts = self.loop_facts(inst, self.is_wide(), Some(&set.assumptions)).ok()?;
+        let shared = beside.is_none_or(|beside| facts.share_lanes(beside));
+        shared.then_some(Inside { set, facts })
+    }
+
+    /// Emits what finds the groups inside a set for which alone a counted loop is vectorised.
+    fn iterations_inside(
+        &mut self,
+        inst: &'a Inst,
+        count: ir::Value,
+    ) -> Option<IterationsInside<'a>> {
+        let Op::For { index, init, reduce, body, .. } = &inst.op else { return None };
+        let may_store = iterations_are_independent(body, &self.provenance);
+        // The order in which floats are combined must not depend on the width.
+        let ordered = body.yields.iter().any(|v| self.element_ty(*v).is_float());
+        if !init.is_empty() || reduce.is_empty() && !may_store || ordered {
+            return None;
+        }
+        let inside = self.inside(inst, None)?;
+        self.judge_width(&inside.facts);
+        let registers = self.unit.wide_registers;
+        let elements = match self.vector_bytes > VECTOR_BYTES {
+            true => wide_group_elements(&inside.facts, self.vector_bytes, registers),
+            false => group_elements(&inside.facts),
+        };
+        let zero = self.int(0);
+        let bail = ir::Block::reserved_value();
+        let mut vector = VectorEmitter::new(self, inside.facts.clone(), elements, bail);
+        let number = [(*index, zero)].into_iter();
+        let groups = vector.inner_groups(inside, [zero, count], number);
+        let first = vector.first_inside(&groups);
+        Some(IterationsInside { elements, groups, first })
+    }
+
+    /// Emits, in a loop of single iterations, the loop over the groups inside a set, when its first iteration is reached.
+    /// `looped` carries the number of that iteration as its last value.
+    pub fn vector_for_inside(
+        &mut self,
+        inst: &'a Inst,
+        inside: &IterationsInside<'a>,
+        looped: &Loop,
+    ) {
+        let ([at, sums @ .., first], Op::For { index, reduce, body, .. }) =
+            (&looped.carried[..], &inst.op)
+        else {
+            bug!("a loop with groups inside carries their beginning")
+        };
+        let (groups, single) = (self.b.create_block(), self.b.create_block());
+        let reached = self.b.ins().icmp(IntCC::Equal, *at, *first);
+        self.b.ins().brif(reached, groups, &[], single, &[]);
+        self.b.switch_to_block(groups);
+        let bail = self.b.create_block();
+        let Inside { set, facts } = &inside.groups.inside;
+        let mut vector = VectorEmitter::new(self, facts.clone(), inside.elements, bail);
+        vector.assume(set);
+        let combined = reduce.iter().zip(&body.yields);
+        let reduced: Vec<(Combine, Ty)> =
+            combined.map(|(combine, value)| (*combine, vector.c.element_ty(*value))).collect();
+        let mut nothing = Vec::new();
+        for (combine, ty) in &reduced {
+            let neutral = Lanes::Uniform(vector.c.literal(combine.neutral(*ty)));
+            let vectors = vector.flatten(&neutral, *ty, Uniformity::Varying);
+            nothing.push(vector.lanes_of(*ty, vectors));
+        }
+        let range = (*at, inside.groups.end, None);
+        let (at, found) = vector.vector_loop(*index, body, range, (&reduced, &nothing));
+        let mut next = vec![at];
+        for (((combine, ty), found), before) in reduced.iter().zip(&found).zip(sums) {
+            let all = vector.across(*combine, *ty, found);
+            next.push(vector.c.combine(*combine, *ty, *before, all));
+        }
+        next.push(vector.c.int(-1));
+        vector.c.jump(looped.head, &next);
+        vector.c.b.switch_to_block(single);
+    }
+}
+
+/// What was emitted of a loop's iterations before the single ones.
+pub enum Begun<'a> {
+    /// Nothing.
+    Nothing,
+    /// Groups; the first single iteration, and the reductions there.
+    Groups(Vec<ir::Value>),
+    /// What finds the groups inside a set for which alone the loop is vectorised.
+    Inside(Box<IterationsInside<'a>>),
+}
+
+/// The groups inside a set for which alone a loop is vectorised.
+pub struct IterationsInside<'a> {
+    elements: usize,
+    groups: InnerGroups<'a>,
+    /// The first iteration of the first group, or -1; the loop over single iterations carries it.
+    pub first: ir::Value,
 }
 
 impl<'a> VectorEmitter<'_, 'a, '_> {

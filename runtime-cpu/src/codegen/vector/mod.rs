@@ -29,7 +29,7 @@ mod index_sets;
 mod interleave_rows;
 mod interleave_segments;
 mod lanes;
-mod loops;
+pub mod loops;
 mod multiple_accumulators;
 mod ops;
 mod pack;
@@ -38,7 +38,7 @@ mod tile;
 mod uniform_cases;
 mod unroll_and_jam;
 
-use super::emitter::FunctionEmitter;
+use super::emitter::{FunctionEmitter, Loop};
 use super::kernel::{ElementRange, KernelBuilder};
 use super::machine::VECTOR_BYTES;
 use super::phases::{Role, Task};
@@ -46,11 +46,13 @@ use super::sinks::SinkContext;
 use super::stage_groups::StageGroup;
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{self, InstBuilder};
+use cranelift_codegen::packed_option::ReservedValue;
+use index_sets::{InnerGroups, Inside};
 use lanes::{Lanes, VectorEmitter};
 use nesl_runtime::bug;
 use nesl_runtime::bug::OrBug;
 use nesl_runtime::kir::division::has_high_products;
-use nesl_runtime::kir::index_sets::IndexSet;
+use nesl_runtime::kir::index_sets::{Assumptions, IndexSet};
 use nesl_runtime::kir::uniformity::Uniformity;
 use nesl_runtime::kir::vectorize::{Analysis, NotVectorizable, Surroundings, VectorFacts};
 use nesl_runtime::kir::walk;
@@ -149,31 +151,35 @@ const MIN_TILED_ELEMENTS: usize = 1024;
 
 impl<'a> KernelBuilder<'a, '_> {
     /// Emits groups of the elements of a range, while a whole group is left. Returns the first single
-    /// element, and the state of the sinks there.
+    /// element, the state of the sinks there, and the groups inside a set for which alone the code is vectorised.
     pub fn vector_elements(
         &mut self,
         group: &StageGroup<'a>,
         range: ElementRange,
         state: Vec<ir::Value>,
-    ) -> (ir::Value, Vec<ir::Value>) {
+    ) -> (ir::Value, Vec<ir::Value>, Option<GroupsInside<'a>>) {
         let facts = self.facts(group);
         let code = group.code.iter().flatten().copied();
         let packs = |task: &Task<'_>| matches!(task.sink, Sink::Pack { .. });
         let differs = has_high_products(code.clone()) || group.tasks.iter().any(packs);
-        let wide =
-            (!self.c.is_wide() && differs).then(|| self.facts_with(group, true).ok()).flatten();
+        let wide = (!self.c.is_wide() && differs)
+            .then(|| self.facts_with(group, true, None).ok())
+            .flatten();
         let Ok(facts) = facts else {
             // Wide vectors may do what others would do lane by lane.
             wide.iter().for_each(|facts| self.c.judge_width(facts));
-            return (range.lo, state);
+            let inside = self.groups_inside(group, range);
+            return (range.lo, state, inside);
         };
         let tiles = TilePlan::of(code, &facts, &self.c);
         if let Some(plan) = tiles.filter(|_| group.tasks.iter().all(|t| t.role == Role::Skip)) {
             self.group_elements = self.group_elements.max(MIN_TILED_ELEMENTS);
             let space = tile::Space { names: &self.kernel.indices, range, elements: true };
-            return (self.c.tiles(&plan, &facts, space), state);
+            return (self.c.tiles(&plan, &facts, space), state, None);
         }
-        self.c.judge_width(wide.as_ref().unwrap_or(&facts));
+        let mut inside = self.inside(group, Some(&facts));
+        let usual = inside.as_ref().map_or(&facts, |inside| &inside.facts);
+        self.c.judge_width(wide.as_ref().unwrap_or(usual));
         let (mut lo, mut state) = (range.lo, state);
         let mut sizes = self.group_sizes(group, &facts, range);
         if facts.streams && !facts.only_byte_lanes && !group.tasks.iter().any(Task::has_state) {
@@ -182,12 +188,79 @@ impl<'a> KernelBuilder<'a, '_> {
             sizes = vec![most, most / 4, most / 16];
             self.group_elements = self.group_elements.max(most);
         }
-        let largest = sizes[0];
         for elements in sizes {
             let range = ElementRange { lo, ..range };
-            (lo, state) = self.groups_of([elements, largest], &facts, group, range, &state);
+            let code = GroupCode { group, facts: &facts, assumed: None, inside: inside.take() };
+            (lo, state) = self.groups_of(elements, code, range, &state);
         }
-        (lo, state)
+        (lo, state, None)
+    }
+
+    /// The set of elements for which the code of a group of stages is simpler, if there is one; beside code for all
+    /// elements with these facts.
+    fn inside(&self, group: &StageGroup<'a>, beside: Option<&VectorFacts>) -> Option<Inside<'a>> {
+        let elements = element_numbers(&self.kernel.indices);
+        let results = group.tasks.iter().filter_map(Task::result);
+        let code = group.code.iter().flatten().copied();
+        let set = IndexSet::of(code, elements, results, self.c.types)?;
+        let mut facts = self.facts_with(group, self.c.is_wide(), Some(&set.assumptions)).ok()?;
+        let shared = beside.is_none_or(|beside| facts.share_lanes(beside));
+        shared.then_some(Inside { set, facts })
+    }
+
+    /// Emits what finds the groups inside a set for which alone the code is vectorised.
+    fn groups_inside(
+        &mut self,
+        group: &StageGroup<'a>,
+        range: ElementRange,
+    ) -> Option<GroupsInside<'a>> {
+        let inside = self.inside(group, None).filter(|_| !self.is_ordered(group))?;
+        self.c.judge_width(&inside.facts);
+        let elements = self.group_sizes(group, &inside.facts, range)[0];
+        let names = &self.kernel.indices;
+        let bail = ir::Block::reserved_value();
+        let mut vector = VectorEmitter::new(&mut self.c, inside.facts.clone(), elements, bail);
+        let numbers = numbers(&mut vector, names, range, range.lo);
+        let groups = vector.inner_groups(inside, [range.lo, range.hi], numbers.into_iter());
+        let first = vector.first_inside(&groups);
+        Some(GroupsInside { elements, groups, first })
+    }
+
+    /// Emits, in the loop over single elements, the loop over the groups inside a set, when its first element is
+    /// reached. `looped` carries the number of that element as its last value.
+    pub fn vector_inside(
+        &mut self,
+        inside: &GroupsInside<'a>,
+        group: &StageGroup<'a>,
+        range: ElementRange,
+        looped: &Loop,
+    ) {
+        let [index, state @ .., first] = &looped.carried[..] else {
+            bug!("a loop with groups inside carries their beginning")
+        };
+        let (groups, single) = (self.c.b.create_block(), self.c.b.create_block());
+        let reached = self.c.b.ins().icmp(IntCC::Equal, *index, *first);
+        self.c.b.ins().brif(reached, groups, &[], single, &[]);
+        self.c.b.switch_to_block(groups);
+        let Inside { set, facts } = &inside.groups.inside;
+        let code = GroupCode { group, facts, assumed: Some(set), inside: None };
+        let range = ElementRange { lo: *index, hi: inside.groups.end, ..range };
+        let (index, state) = self.groups_of(inside.elements, code, range, state);
+        let mut next = vec![index];
+        next.extend(state);
+        next.push(self.c.int(-1));
+        self.c.jump(looped.head, &next);
+        self.c.b.switch_to_block(single);
+    }
+
+    /// Returns true if floats are combined: their order must not depend on the width.
+    fn is_ordered(&self, group: &StageGroup<'a>) -> bool {
+        group.tasks.iter().any(|task| match task.sink {
+            Sink::Reduce { value, .. } | Sink::Scan { value, .. } => {
+                task.has_state() && self.c.element_ty(*value).is_float()
+            }
+            _ => false,
+        })
     }
 
     /// The numbers of elements of groups, the largest first.
@@ -198,15 +271,8 @@ impl<'a> KernelBuilder<'a, '_> {
         range: ElementRange,
     ) -> Vec<usize> {
         let usual = group_elements(facts);
-        // The order in which floats are combined must not depend on the width.
-        let ordered = |task: &Task<'_>| match task.sink {
-            Sink::Reduce { value, .. } | Sink::Scan { value, .. } => {
-                task.has_state() && self.c.element_ty(*value).is_float()
-            }
-            _ => false,
-        };
         let narrow = self.c.vector_bytes == VECTOR_BYTES || facts.only_byte_lanes;
-        if narrow || group.tasks.iter().any(ordered) {
+        if narrow || self.is_ordered(group) {
             return vec![usual];
         }
         let length: usize = group.code.iter().map(Vec::len).sum();
@@ -262,19 +328,20 @@ impl<'a> KernelBuilder<'a, '_> {
         Some(self.c.interleaved(&plan, &facts, &kernel.indices, all))
     }
 
-    /// Emits groups of `elements` elements, of which the first loop has the `largest` number.
+    /// Emits groups of `elements` elements.
     fn groups_of(
         &mut self,
-        [elements, largest]: [usize; 2],
-        facts: &VectorFacts,
-        group: &StageGroup<'a>,
+        elements: usize,
+        GroupCode { group, facts, assumed, inside }: GroupCode<'_, 'a>,
         range: ElementRange,
         state: &[ir::Value],
     ) -> (ir::Value, Vec<ir::Value>) {
         let tasks = || group.tasks.iter().filter(|t| t.role != Role::Skip);
         let bail = self.c.b.create_block();
         let mut vector = VectorEmitter::new(&mut self.c, facts.clone(), elements, bail);
-
+        if let Some(set) = assumed {
+            vector.assume(set);
+        }
         let names = &self.kernel.indices;
         let begun = Self::with_multiple_accumulators(&mut vector, names, group, range);
         // Totals and reductions have a state in each lane.
@@ -305,17 +372,9 @@ impl<'a> KernelBuilder<'a, '_> {
             }
             kinds.push(wide);
         }
-        let set = (elements == largest).then(|| {
-            let code = group.code.iter().flatten().copied();
-            IndexSet::of(code, element_numbers(names), vector.c.types, &vector.facts)
-        });
-        let inner = set.flatten().map(|set| {
-            let first = match range.segment {
-                None => vec![start[0]],
-                Some((_, begin)) => vec![vector.c.b.ins().isub(start[0], begin), start[0]],
-            };
-            let numbers = element_numbers(names).iter().copied().zip(first);
-            vector.inner_groups(set, [start[0], range.hi], numbers)
+        let inner = inside.map(|inside| {
+            let numbers = numbers(&mut vector, names, range, start[0]);
+            vector.inner_groups(inside, [start[0], range.hi], numbers.into_iter())
         });
         start.extend(inner.as_ref().map(|inner| inner.starts));
         let looped = vector.c.begin_loop_to(bail, &start);
@@ -384,14 +443,15 @@ impl<'a> KernelBuilder<'a, '_> {
 
     /// The facts about the code of a group of stages, if it is to be vectorised.
     fn facts(&self, group: &StageGroup<'a>) -> Result<VectorFacts, NotVectorizable> {
-        self.facts_with(group, self.c.is_wide())
+        self.facts_with(group, self.c.is_wide(), None)
     }
 
-    /// The facts about the code of a group of stages for wide vectors or for narrow ones.
+    /// The facts about the code of a group of stages for wide vectors or for narrow ones, under assumptions.
     fn facts_with(
         &self,
         group: &StageGroup<'a>,
         wide: bool,
+        assumptions: Option<&Assumptions>,
     ) -> Result<VectorFacts, NotVectorizable> {
         let indices = element_numbers(&self.kernel.indices);
         let around = Surroundings {
@@ -400,6 +460,7 @@ impl<'a> KernelBuilder<'a, '_> {
             may_store: true,
             converts,
             has_high_products: wide,
+            assumptions,
         };
         let mut analysis = Analysis::new(around, indices);
         for inst in group.code.iter().flatten() {
@@ -448,6 +509,38 @@ impl<'a> KernelBuilder<'a, '_> {
         }
         analysis.finish(group.code.iter().flatten().copied())
     }
+}
+
+/// The code of groups of elements.
+struct GroupCode<'g, 'a> {
+    group: &'g StageGroup<'a>,
+    facts: &'g VectorFacts,
+    /// The set that all elements are in.
+    assumed: Option<&'g IndexSet<'a>>,
+    /// A set of elements with code of its own.
+    inside: Option<Inside<'a>>,
+}
+
+/// The groups inside a set for which alone code is vectorised.
+pub struct GroupsInside<'a> {
+    elements: usize,
+    groups: InnerGroups<'a>,
+    /// The first element of the first group, or -1; the loop over single elements carries it.
+    pub first: ir::Value,
+}
+
+/// The numbers of the element `first`, by their names.
+fn numbers(
+    vector: &mut VectorEmitter<'_, '_, '_>,
+    names: &[Value],
+    range: ElementRange,
+    first: ir::Value,
+) -> Vec<(Value, ir::Value)> {
+    let numbers = match range.segment {
+        None => vec![first],
+        Some((_, begin)) => vec![vector.c.b.ins().isub(first, begin), first],
+    };
+    element_numbers(names).iter().copied().zip(numbers).collect()
 }
 
 /// The indices of a kernel that are one more for the next element.

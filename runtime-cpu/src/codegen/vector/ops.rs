@@ -138,7 +138,8 @@ impl<'a> VectorEmitter<'_, 'a, '_> {
         }
     }
 
-    fn binary(&mut self, op: Binary, a: Value, b: Value, shape: Uniformity) -> Lanes {
+    /// An operation on two operands.
+    pub fn binary(&mut self, op: Binary, a: Value, b: Value, shape: Uniformity) -> Lanes {
         let ty = self.c.element_ty(a);
         let known = self.c.constants.get(&b).copied();
         let (x, y) = (self.get(a), self.get(b));
@@ -616,7 +617,7 @@ impl<'a> VectorEmitter<'_, 'a, '_> {
     }
 
     /// The first element's value of a sum or difference that is one less for each further element.
-    fn first_of_descending(&mut self, op: Binary, a: Value, b: Value) -> ir::Value {
+    pub fn first_of_descending(&mut self, op: Binary, a: Value, b: Value) -> ir::Value {
         let [a, b] = [a, b].map(|v| match self.get(v) {
             Lanes::Uniform(first) | Lanes::Affine(first) => first,
             Lanes::Varying(_) | Lanes::Mask(..) => self.descending[&v],

@@ -109,6 +109,7 @@ impl<'a> JamPlan<'a> {
             may_store: false,
             converts,
             has_high_products: c.is_wide(),
+            assumptions: None,
         };
         let mut analysis = Analysis::new(around, &[*index]);
         analysis.needs_larger_lanes();

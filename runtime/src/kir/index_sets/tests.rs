@@ -1,36 +1,29 @@
 //! Tests of the sets of elements for which conditions are known.
 
-use super::super::vectorize::{Analysis, Surroundings};
 use super::*;
 use crate::kir::parse;
 
+/// Half-lines, and known bools by their numbers.
+type Split = (Vec<String>, Vec<(u32, bool)>);
+
 /// The half-lines and the known bools of the body of a kernel over `v0` elements with element number `v3`; `v1` is an
 /// array, `v2` and `v4` are ints. `v5` is the constant 1.
-fn split(body: &str) -> Option<(Vec<String>, Vec<(u32, bool)>)> {
+fn split(body: &str) -> Option<Split> {
     let params = "v0: i64, v1: [f64], v2: i64, v4: i64, v6: [f64]";
     let text = format!("kernel \"k\"({params}) over flat v0 at v3 {{ v5: i64 = const 1 {body} }}");
     let module = parse(&text).unwrap();
     let kernel = &module.kernels[0];
-    let constants = FxHashMap::default();
-    let around = Surroundings {
-        types: &kernel.types,
-        constants: &constants,
-        may_store: true,
-        converts: |_, _| true,
-        has_high_products: false,
-    };
-    let mut analysis = Analysis::new(around, &kernel.indices);
     let body = &kernel.stages[0].body;
-    analysis.block(body).unwrap();
-    let facts = analysis.finish(body.insts.iter()).unwrap();
-    let set = IndexSet::of(body.insts.iter(), &kernel.indices, &kernel.types, &facts)?;
+    let none = std::iter::empty();
+    let set = IndexSet::of(body.insts.iter(), &kernel.indices, none, &kernel.types)?;
     let half_lines = set.half_lines.iter().map(|half_line| {
         let HalfLine { number, descends, relation, bound } = half_line;
         let down = if *descends { "down " } else { "" };
         let bound = bound.map_or("0".into(), |bound| format!("v{}", bound.0));
         format!("{down}v{} {relation:?} {bound}", number.0)
     });
-    let mut known: Vec<(u32, bool)> = set.known.iter().map(|(v, is)| (v.0, *is)).collect();
+    let mut known: Vec<(u32, bool)> =
+        set.assumptions.known.iter().map(|(v, is)| (v.0, *is)).collect();
     known.sort();
     Some((half_lines.collect(), known))
 }
@@ -99,4 +92,55 @@ fn bounds_are_computed_from_what_is_known_before_the_loop() {
     assert_eq!(split(&format!("{conditions} {SIDES}")).unwrap().0, ["v12 Ne v10"]);
     let twice = "v10: i64 = add v3, v3 v20: bool = eq v10, v2";
     assert_eq!(split(&format!("{twice} {SIDES}")), None, "two more for each element");
+}
+
+/// The half-lines of a kernel that loads at the index `v20`, and what the index is equal to.
+fn indexed(index: &str) -> Option<(Vec<String>, String)> {
+    let text = format!(
+        "kernel \"k\"(v0: i64, v1: [f64], v2: i64, v6: [f64]) over flat v0 at v3 {{ v5: i64 = const 1
+          v7: i64 = const 0 {index} v30: f64 = load v1[v20] v31: f64 = add v30, v30 store v6[v3] = v31 }}"
+    );
+    let module = parse(&text).unwrap();
+    let kernel = &module.kernels[0];
+    let body = &kernel.stages[0].body;
+    let none = std::iter::empty();
+    let set = IndexSet::of(body.insts.iter(), &kernel.indices, none, &kernel.types)?;
+    let half_line = |line: &HalfLine| {
+        let bound = line.bound.map_or("0".into(), |bound| format!("v{}", bound.0));
+        format!("v{} {:?} {bound}", line.number.0, line.relation)
+    };
+    let Equal { to, less } = set.assumptions.equal[&Value(20)];
+    let less = less.map_or(String::new(), |less| format!(" - v{}", less.0));
+    Some((set.half_lines.iter().map(half_line).collect(), format!("v{}{less}", to.0)))
+}
+
+#[test]
+fn clamped_indices_are_those_of_neighbours() {
+    let lower = indexed("v10: i64 = sub v3, v5 v20: i64 = max v10, v7").unwrap();
+    assert_eq!(lower, (vec!["v10 Ge v7".into()], "v10".into()));
+    let both = indexed(
+        "v10: i64 = add v3, v5 v11: i64 = max v7, v10 v12: i64 = sub v2, v5 v20: i64 = min v12, v11",
+    );
+    let half_lines = vec!["v10 Ge v7".into(), "v11 Le v12".into()];
+    assert_eq!(both, Some((half_lines, "v11".into())));
+    assert_eq!(indexed("v10: i64 = mul v3, v3 v20: i64 = max v10, v7"), None, "no neighbour");
+}
+
+#[test]
+fn indices_that_wrap_around_are_those_of_neighbours() {
+    let half_lines = vec!["v20 Ge 0".into(), "v20 Lt v2".into()];
+    let next = indexed("v10: i64 = add v3, v5 v20: i64 = rem v10, v2");
+    assert_eq!(next, Some((half_lines.clone(), "v10".into())));
+    let before = indexed("v9: i64 = add v3, v2 v10: i64 = sub v9, v5 v20: i64 = rem v10, v2");
+    assert_eq!(before, Some((half_lines, "v10 - v2".into())));
+    let table = indexed("v10: i64 = add v3, v5 v11: i64 = const 3 v20: i64 = rem v10, v11");
+    assert_eq!(table, None, "a table of three elements");
+    assert_eq!(indexed("v20: i64 = rem v3, v2"), None, "the column of an element");
+}
+
+#[test]
+fn an_index_that_a_branch_chooses_is_that_of_a_neighbour() {
+    let chosen = "v9: bool = eq v3, v7 v20: i64 = if v9 { yield v7 }
+        else { v10: i64 = sub v3, v5 yield v10 }";
+    assert_eq!(indexed(chosen), Some((vec!["v3 Ne v7".into()], "v10".into())));
 }

@@ -19,6 +19,7 @@ fn analyse(body: &str) -> Result<VectorFacts, NotVectorizable> {
         may_store: true,
         converts: |_, _| true,
         has_high_products: false,
+        assumptions: None,
     };
     let mut analysis = Analysis::new(around, &kernel.indices);
     let body = &kernel.stages[0].body;
