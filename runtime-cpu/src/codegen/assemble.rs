@@ -202,7 +202,9 @@ impl<'a, 'j> Assembler<'a, 'j> {
         }
         let allocates = kir::facts::kernel_facts(kernel, unit.facts).allocates;
         let (chunk, tag) = (params[2], params[2]);
-        let mut builder = KernelBuilder { c, kernel, allocates, chunk, tag, group_elements: 1 };
+        let (group_elements, before) = (1, Vec::new());
+        let mut builder =
+            KernelBuilder { c, kernel, allocates, chunk, tag, group_elements, before };
         builder.run(params[1], phase);
         builder.c.b.seal_all_blocks();
         builder.c.b.finalize(self.jit.target_config());

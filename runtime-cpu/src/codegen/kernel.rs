@@ -49,6 +49,8 @@ pub struct KernelBuilder<'a, 'f> {
     pub tag: ir::Value,
     /// The largest number of elements that are executed together.
     pub group_elements: usize,
+    /// The code that is executed once for the elements of a segment, before the code that is emitted.
+    pub before: Vec<&'a Inst>,
 }
 
 impl<'a> KernelBuilder<'a, '_> {
@@ -167,7 +169,7 @@ impl<'a> KernelBuilder<'a, '_> {
                 .collect();
             let state_before = state.clone();
             let state = match segment_invariants::split(self.kernel, group) {
-                Some((before, rest)) => self.elements_after(&before, &rest, range, state),
+                Some((before, rest)) => self.elements_after(before, &rest, range, state),
                 None => self.elements(group, range, state),
             };
             let whole = self.whole(range, stop);
@@ -286,7 +288,7 @@ impl<'a> KernelBuilder<'a, '_> {
     /// Emits the elements of a segment, if there are any, behind code that is executed once.
     fn elements_after(
         &mut self,
-        before: &[&'a Inst],
+        before: Vec<&'a Inst>,
         group: &StageGroup<'a>,
         range: ElementRange,
         state: Vec<ir::Value>,
@@ -299,8 +301,11 @@ impl<'a> KernelBuilder<'a, '_> {
         if let Some((segment, _)) = range.segment {
             self.c.set(self.kernel.indices[0], segment);
         }
+        self.c.element = Some(range.lo);
         before.iter().for_each(|inst| self.c.inst(inst));
+        self.before = before;
         let state = self.elements(group, range, state);
+        self.before.clear();
         self.c.jump(join, &state);
         self.c.b.switch_to_block(join);
         self.c.b.block_params(join).to_vec()

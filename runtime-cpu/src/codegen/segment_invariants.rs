@@ -11,7 +11,8 @@
 //!
 //! A segment mostly finds its rows, and factors that belong to a row, in arrays with an element for each segment.
 //! Such a load may move, although the kernel stores: what elements store is not loaded by others. It stays behind
-//! everything that may end an element's work, such as the check of its index.
+//! everything that may end an element's work, such as the check of its index; a check before which all has moved moves,
+//! too, since it fails for the first element, if it does.
 
 use super::stage_groups::StageGroup;
 use nesl_runtime::kir::{Class, Inst, Kernel, Op, Sink, Value, walk};
@@ -32,13 +33,17 @@ pub fn split<'a>(
             let mut moves = match inst.op.class() {
                 Class::Pure | Class::Address => true,
                 Class::Read => !may_have_ended,
-                Class::Trap | Class::Control | Class::Call | Class::Intrinsic => {
-                    may_have_ended = true;
-                    false
-                }
+                Class::Trap => !may_have_ended && matches!(inst.op, Op::Check { .. }),
+                Class::Control | Class::Call | Class::Intrinsic => false,
                 Class::Write | Class::Allocate => false,
             };
             inst.op.each_operand(|v| moves &= !varying.contains(&v));
+            may_have_ended |= match inst.op.class() {
+                Class::Trap | Class::Control | Class::Call | Class::Intrinsic => !moves,
+                Class::Pure | Class::Address | Class::Read | Class::Write | Class::Allocate => {
+                    false
+                }
+            };
             if moves {
                 inst.results.iter().for_each(|v| {
                     varying.remove(v);

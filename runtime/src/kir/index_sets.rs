@@ -18,7 +18,10 @@ use super::{Binary, Block, Inst, Literal, Op, Ty, Unary, Value, ValueTy, walk};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// Code of more instructions is not duplicated.
-const MAX_SPLIT_INSTRUCTIONS: usize = 300;
+const MAX_SPLIT_INSTRUCTIONS: usize = 400;
+
+/// So many values at most are loaded before a loop, each of which takes a register.
+const MAX_LOADED_VALUES: usize = 12;
 
 /// The operations that compute an index or a bound from the element's number have at most this depth.
 const MAX_INDEX_OPERATIONS_DEPTH: u32 = 8;
@@ -55,8 +58,19 @@ pub struct IndexSet<'i> {
     pub uniform: Vec<(Value, bool)>,
     /// The indices that are known to be in the arrays they were checked for.
     pub checked: FxHashSet<Value>,
+    /// What is done before the loop, in this order.
+    pub prologue: Vec<Step>,
     /// The operations that indices, bounds and uniform bools are computed with, by their results.
     pub operations: FxHashMap<Value, &'i Op>,
+}
+
+/// What is done before a loop, as it is the same for all elements.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Step {
+    /// A bool is checked: the set is empty if it is false.
+    Check(Value),
+    /// A value is loaded; a check before it compares its index with the length of the array.
+    Load(Value),
 }
 
 /// The elements for which a relation holds: `number relation bound`, or all but one for `Ne`.
@@ -75,9 +89,10 @@ pub struct HalfLine {
 impl<'i> IndexSet<'i> {
     /// Returns the set of elements for which the branches of code are known, where that removes work: divergent branches,
     /// checks under a mask, loads at indices that are not those of neighbours. `elements` are the numbers of the elements,
-    /// `varying` are values from outside that are not the same for all elements.
+    /// `around` is code that was executed before, `varying` are values from outside that are not the same for all elements.
     pub fn of(
         code: impl Iterator<Item = &'i Inst> + Clone,
+        around: impl Iterator<Item = &'i Inst>,
         elements: &[Value],
         varying: impl Iterator<Item = Value>,
         types: &[ValueTy],
@@ -91,6 +106,7 @@ impl<'i> IndexSet<'i> {
             half_lines: Vec::new(),
             uniform: Vec::new(),
             checked: FxHashSet::default(),
+            prologue: Vec::new(),
             operations: FxHashMap::default(),
         };
         let mut search = Search {
@@ -100,9 +116,20 @@ impl<'i> IndexSet<'i> {
             varying: elements.iter().copied().chain(varying).collect(),
             indexing: FxHashSet::default(),
             opaque: FxHashSet::default(),
+            guarded: FxHashSet::default(),
+            around: FxHashMap::default(),
             pays: false,
         };
-        code.clone().for_each(|inst| search.define(inst));
+        for inst in around {
+            inst.results.iter().for_each(|result| {
+                search.around.insert(*result, &inst.op);
+            });
+        }
+        for inst in code.clone() {
+            if !search.precedes(inst) {
+                search.define(inst);
+            }
+        }
         code.clone().for_each(|inst| search.note_indices(inst));
         search.visit(code, false);
         (search.pays && !search.set.half_lines.is_empty()).then_some(search.set)
@@ -119,6 +146,10 @@ struct Search<'s, 'i> {
     indexing: FxHashSet<Value>,
     /// The values of the code that are not computed from numbers by arithmetic.
     opaque: FxHashSet<Value>,
+    /// The indices that are compared with the length of an array before the loop.
+    guarded: FxHashSet<Value>,
+    /// The operations of code that was executed before, by their results.
+    around: FxHashMap<Value, &'i Op>,
     /// True if work is known to be removed.
     pays: bool,
 }
@@ -132,6 +163,47 @@ struct Assumed {
 }
 
 impl<'i> Search<'_, 'i> {
+    /// Notes a check or load that can be done before the loop; returns false if an instruction is none.
+    fn precedes(&mut self, inst: &'i Inst) -> bool {
+        let computed =
+            |v: Value| self.is_uniform(v) && self.is_computed(v, MAX_INDEX_OPERATIONS_DEPTH);
+        match &inst.op {
+            Op::Check { cond, .. } if computed(*cond) => {
+                self.set.prologue.push(Step::Check(*cond));
+                self.set.assumptions.known.insert(*cond, true);
+                let (index, _) = self.compared_index(*cond);
+                self.guarded.extend(index);
+                true
+            }
+            Op::Load { array, index } => {
+                let loaded = |step: &&Step| matches!(step, Step::Load(_));
+                let precedes = self.guarded.contains(index)
+                    && self.set.prologue.iter().filter(loaded).count() < MAX_LOADED_VALUES
+                    && computed(*array)
+                    && computed(*index);
+                if precedes {
+                    self.set.prologue.push(Step::Load(inst.results[0]));
+                    self.set.operations.insert(inst.results[0], &inst.op);
+                }
+                precedes
+            }
+            _ => false,
+        }
+    }
+
+    /// The index that a check compares with the length of an array, and whether it is compared with 0, too.
+    fn compared_index(&self, cond: Value) -> (Option<Value>, bool) {
+        let operation = |v: &Value| self.set.operations.get(v).or_else(|| self.around.get(v));
+        let compared = |v: &Value| match operation(v) {
+            Some(Op::Binary(Binary::Lt, index, _)) => Some(*index),
+            _ => None,
+        };
+        match operation(&cond) {
+            Some(Op::Binary(Binary::And, _, below)) => (compared(below), true),
+            _ => (compared(&cond), false),
+        }
+    }
+
     fn define(&mut self, inst: &'i Inst) {
         match (&inst.op, &inst.results[..]) {
             (op @ (Op::Const(_) | Op::Unary(..) | Op::Binary(..) | Op::Select(..)), [result]) => {
@@ -450,14 +522,7 @@ impl<'i> Search<'_, 'i> {
     /// Notes the index that a check compares with the length of an array. That it is not negative may have been found
     /// by the conditions around the check.
     fn note_checked(&mut self, cond: Value) {
-        let compared = |v: &Value| match self.set.operations.get(v) {
-            Some(Op::Binary(Binary::Lt, index, _)) => Some(*index),
-            _ => None,
-        };
-        let (index, is_checked_below) = match self.set.operations.get(&cond) {
-            Some(Op::Binary(Binary::And, _, below)) => (compared(below), true),
-            _ => (compared(&cond), false),
-        };
+        let (index, is_checked_below) = self.compared_index(cond);
         let Some(index) = index.filter(|index| self.set.checked.insert(*index)) else { return };
         if is_checked_below {
             return;

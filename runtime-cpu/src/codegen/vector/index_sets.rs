@@ -16,7 +16,7 @@ use super::lanes::{Lanes, VectorEmitter};
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{self, InstBuilder, types};
 use nesl_runtime::bug;
-use nesl_runtime::kir::index_sets::{Equal, HalfLine, IndexSet};
+use nesl_runtime::kir::index_sets::{Equal, HalfLine, IndexSet, Step};
 use nesl_runtime::kir::vectorize::{VectorFacts, is_if_convertible_with};
 use nesl_runtime::kir::{Binary, Block, Inst, Op, Ty, Value};
 use rustc_hash::FxHashMap;
@@ -41,6 +41,8 @@ pub struct InnerGroups<'i> {
     pub starts: ir::Value,
     /// The end of the set's elements.
     pub end: ir::Value,
+    /// The values that were loaded before the loop.
+    loaded: Vec<(Value, ir::Value)>,
 }
 
 /// The numbers of elements that come before some place in a loop.
@@ -64,12 +66,39 @@ impl<'a> VectorEmitter<'_, 'a, '_> {
         let count = self.c.b.ins().isub(hi, lo);
         let find = self.c.b.create_block();
         let join = self.c.block_with([types::I64; 3]);
+        let loads = set.prologue.iter().filter_map(|step| match step {
+            Step::Load(value) => Some(*value),
+            Step::Check(_) => None,
+        });
+        let loads: Vec<Value> = loads.collect();
+        for value in &loads {
+            let ty = self.c.clif_of(*value);
+            self.c.b.append_block_param(join, ty);
+        }
         let few = (self.elements * MIN_SPLIT_GROUPS) as i64;
         let many = self.c.b.ins().icmp_imm_s(IntCC::SignedGreaterThanOrEqual, count, few);
         let none = self.c.int(0);
-        self.c.branch(many, (find, &[]), (join, &[lo, none, lo]));
+        let mut empty = vec![lo, none, lo];
+        for value in &loads {
+            let ty = self.c.clif_of(*value);
+            empty.push(self.c.zero(ty));
+        }
+        self.c.branch(many, (find, &[]), (join, &empty));
         self.c.b.switch_to_block(find);
         let mut known: FxHashMap<Value, ir::Value> = numbers.collect();
+        for step in &set.prologue {
+            match step {
+                Step::Load(value) => {
+                    self.before_loop(set, &mut known, *value);
+                }
+                Step::Check(cond) => {
+                    let holds = self.before_loop(set, &mut known, *cond);
+                    let next = self.c.b.create_block();
+                    self.c.branch(holds, (next, &[]), (join, &empty));
+                    self.c.b.switch_to_block(next);
+                }
+            }
+        }
         let [mut begin, mut end] = [none, count];
         for half_line in &set.half_lines {
             [begin, end] = self.intersect(set, &mut known, *half_line, count, [begin, end]);
@@ -86,10 +115,13 @@ impl<'a> VectorEmitter<'_, 'a, '_> {
         let starts = self.c.b.ins().smax(starts, none);
         let start = self.c.b.ins().iadd(lo, begin);
         let end = self.c.b.ins().iadd(lo, end);
-        self.c.jump(join, &[start, starts, end]);
+        let mut found = vec![start, starts, end];
+        found.extend(loads.iter().map(|value| known[value]));
+        self.c.jump(join, &found);
         self.c.b.switch_to_block(join);
         let params = self.c.b.block_params(join);
-        InnerGroups { inside, start: params[0], starts: params[1], end: params[2] }
+        let loaded = loads.into_iter().zip(params[3..].iter().copied()).collect();
+        InnerGroups { inside, start: params[0], starts: params[1], end: params[2], loaded }
     }
 
     /// Emits what the number of the first element of the first group inside is, or -1 if there is no group inside.
@@ -122,7 +154,7 @@ impl<'a> VectorEmitter<'_, 'a, '_> {
         self.c.b.switch_to_block(inside);
         let here = self.c.b.block_params(inside).to_vec();
         self.forget();
-        self.assume(&groups.inside.set);
+        self.assume(groups);
         let facts = std::mem::replace(&mut self.facts, groups.inside.facts.clone());
         let bail = std::mem::replace(&mut self.bail, failed);
         let mut next = group(self, &here);
@@ -131,6 +163,7 @@ impl<'a> VectorEmitter<'_, 'a, '_> {
         self.known.clear();
         self.equal.clear();
         self.checked.clear();
+        self.loaded.clear();
         self.forget();
         let again = is_inside(self, next[0]);
         let behind = self.c.b.create_block();
@@ -147,7 +180,9 @@ impl<'a> VectorEmitter<'_, 'a, '_> {
     }
 
     /// Assumes what holds for all elements of a set of the code that is emitted next.
-    pub fn assume(&mut self, set: &IndexSet<'_>) {
+    pub fn assume(&mut self, groups: &InnerGroups<'_>) {
+        let set = &groups.inside.set;
+        self.loaded.extend(groups.loaded.iter().copied());
         self.known.clone_from(&set.assumptions.known);
         self.equal.clone_from(&set.assumptions.equal);
         self.checked.clone_from(&set.checked);
@@ -278,6 +313,10 @@ impl<'a> VectorEmitter<'_, 'a, '_> {
                 let (x, y) = (operand(self, a), operand(self, b));
                 self.c.binary(*op, ty(self, a), x, y, None)
             }
+            Op::Load { array, index } => {
+                let (at, index) = (operand(self, array), operand(self, index));
+                self.c.load(at, index, ty(self, array))
+            }
             Op::Select(cond, a, b) => {
                 let (cond, x, y) = (operand(self, cond), operand(self, a), operand(self, b));
                 self.c.b.ins().select(cond, x, y)
@@ -292,6 +331,12 @@ impl<'a> VectorEmitter<'_, 'a, '_> {
     pub fn emit_known(&mut self, inst: &'a Inst) -> bool {
         if !self.is_inside() {
             return false;
+        }
+        if let Some(result) = inst.results.first()
+            && let Some(loaded) = self.loaded.get(result).copied()
+        {
+            self.set(*result, Lanes::Uniform(loaded));
+            return true;
         }
         let known = |v: &Value| self.known.get(v).copied();
         match (&inst.op, &inst.results[..]) {

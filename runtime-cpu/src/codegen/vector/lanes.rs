@@ -73,6 +73,8 @@ pub struct VectorEmitter<'c, 'a, 'f> {
     pub known: FxHashMap<kir::Value, bool>,
     /// The values that are equal to others there.
     pub equal: FxHashMap<kir::Value, Equal>,
+    /// The values that were loaded before the loop over the elements of the set.
+    pub loaded: FxHashMap<kir::Value, ir::Value>,
     /// The indices that are known there to be in the arrays they were checked for.
     pub checked: FxHashSet<kir::Value>,
     /// The operands of the products whose high words were computed.
@@ -127,6 +129,7 @@ impl<'c, 'a, 'f> VectorEmitter<'c, 'a, 'f> {
             all_by_one_side: FxHashMap::default(),
             known: FxHashMap::default(),
             equal: FxHashMap::default(),
+            loaded: FxHashMap::default(),
             checked: FxHashSet::default(),
             high_products: FxHashSet::default(),
             none,

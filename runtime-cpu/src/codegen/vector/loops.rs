@@ -177,7 +177,8 @@ impl<'a> FunctionEmitter<'a, '_> {
     /// iterations with these facts.
     fn inside(&self, inst: &'a Inst, beside: Option<&VectorFacts>) -> Option<Inside<'a>> {
         let Op::For { index, body, .. } = &inst.op else { return None };
-        let set = IndexSet::of(body.insts.iter(), &[*index], std::iter::empty(), self.types)?;
+        let (around, varying) = (std::iter::empty(), std::iter::empty());
+        let set = IndexSet::of(body.insts.iter(), around, &[*index], varying, self.types)?;
         let mut facts = self.loop_facts(inst, self.is_wide(), Some(&set.assumptions)).ok()?;
         let shared = beside.is_none_or(|beside| facts.share_lanes(beside));
         shared.then_some(Inside { set, facts })
@@ -230,9 +231,9 @@ impl<'a> FunctionEmitter<'a, '_> {
         self.b.ins().brif(reached, groups, &[], single, &[]);
         self.b.switch_to_block(groups);
         let bail = self.b.create_block();
-        let Inside { set, facts } = &inside.groups.inside;
-        let mut vector = VectorEmitter::new(self, facts.clone(), inside.elements, bail);
-        vector.assume(set);
+        let facts = inside.groups.inside.facts.clone();
+        let mut vector = VectorEmitter::new(self, facts, inside.elements, bail);
+        vector.assume(&inside.groups);
         let combined = reduce.iter().zip(&body.yields);
         let reduced: Vec<(Combine, Ty)> =
             combined.map(|(combine, value)| (*combine, vector.c.element_ty(*value))).collect();

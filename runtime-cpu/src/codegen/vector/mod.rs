@@ -202,7 +202,8 @@ impl<'a> KernelBuilder<'a, '_> {
         let elements = element_numbers(&self.kernel.indices);
         let results = group.tasks.iter().filter_map(Task::result);
         let code = group.code.iter().flatten().copied();
-        let set = IndexSet::of(code, elements, results, self.c.types)?;
+        let around = self.before.iter().copied();
+        let set = IndexSet::of(code, around, elements, results, self.c.types)?;
         let mut facts = self.facts_with(group, self.c.is_wide(), Some(&set.assumptions)).ok()?;
         let shared = beside.is_none_or(|beside| facts.share_lanes(beside));
         shared.then_some(Inside { set, facts })
@@ -242,8 +243,8 @@ impl<'a> KernelBuilder<'a, '_> {
         let reached = self.c.b.ins().icmp(IntCC::Equal, *index, *first);
         self.c.b.ins().brif(reached, groups, &[], single, &[]);
         self.c.b.switch_to_block(groups);
-        let Inside { set, facts } = &inside.groups.inside;
-        let code = GroupCode { group, facts, assumed: Some(set), inside: None };
+        let facts = &inside.groups.inside.facts;
+        let code = GroupCode { group, facts, assumed: Some(&inside.groups), inside: None };
         let range = ElementRange { lo: *index, hi: inside.groups.end, ..range };
         let (index, state) = self.groups_of(inside.elements, code, range, state);
         let mut next = vec![index];
@@ -339,8 +340,8 @@ impl<'a> KernelBuilder<'a, '_> {
         let tasks = || group.tasks.iter().filter(|t| t.role != Role::Skip);
         let bail = self.c.b.create_block();
         let mut vector = VectorEmitter::new(&mut self.c, facts.clone(), elements, bail);
-        if let Some(set) = assumed {
-            vector.assume(set);
+        if let Some(groups) = assumed {
+            vector.assume(groups);
         }
         let names = &self.kernel.indices;
         let begun = Self::with_multiple_accumulators(&mut vector, names, group, range);
@@ -515,8 +516,8 @@ impl<'a> KernelBuilder<'a, '_> {
 struct GroupCode<'g, 'a> {
     group: &'g StageGroup<'a>,
     facts: &'g VectorFacts,
-    /// The set that all elements are in.
-    assumed: Option<&'g IndexSet<'a>>,
+    /// The groups inside a set that all elements are in.
+    assumed: Option<&'g InnerGroups<'a>>,
     /// A set of elements with code of its own.
     inside: Option<Inside<'a>>,
 }

@@ -14,8 +14,8 @@ fn split(body: &str) -> Option<Split> {
     let module = parse(&text).unwrap();
     let kernel = &module.kernels[0];
     let body = &kernel.stages[0].body;
-    let none = std::iter::empty();
-    let set = IndexSet::of(body.insts.iter(), &kernel.indices, none, &kernel.types)?;
+    let (around, varying) = (std::iter::empty(), std::iter::empty());
+    let set = IndexSet::of(body.insts.iter(), around, &kernel.indices, varying, &kernel.types)?;
     let half_lines = set.half_lines.iter().map(|half_line| {
         let HalfLine { number, descends, relation, bound } = half_line;
         let down = if *descends { "down " } else { "" };
@@ -103,8 +103,8 @@ fn indexed(index: &str) -> Option<(Vec<String>, String)> {
     let module = parse(&text).unwrap();
     let kernel = &module.kernels[0];
     let body = &kernel.stages[0].body;
-    let none = std::iter::empty();
-    let set = IndexSet::of(body.insts.iter(), &kernel.indices, none, &kernel.types)?;
+    let (around, varying) = (std::iter::empty(), std::iter::empty());
+    let set = IndexSet::of(body.insts.iter(), around, &kernel.indices, varying, &kernel.types)?;
     let half_line = |line: &HalfLine| {
         let bound = line.bound.map_or("0".into(), |bound| format!("v{}", bound.0));
         format!("v{} {:?} {bound}", line.number.0, line.relation)
