@@ -10,7 +10,7 @@ use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{self, InstBuilder, StackSlotData, StackSlotKind, Type, types};
 use nesl_runtime::bug;
 use nesl_runtime::bug::OrBug;
-use nesl_runtime::kir::alias::Provenance;
+use nesl_runtime::kir::alias::{Provenance, carried_since};
 use nesl_runtime::kir::walk::each_inst;
 use nesl_runtime::kir::{self, Block, Extern, Inst, Op, Site, Ty, ValueTy};
 
@@ -288,11 +288,12 @@ impl<'a> FunctionEmitter<'a, '_> {
         cond: &'a Block,
         body: &'a Block,
     ) {
+        let since = carried_since(init, carried, body, &self.provenance);
         let init = self.all(init);
         let looped = self.begin_loop(&init);
         self.bind(carried, &looped.carried);
         self.poll();
-        self.enter_loop(carried);
+        self.enter_loop(carried, &since);
         self.block(cond);
         let going = self.get(cond.yields[0]);
         self.loop_while(&looped, going);
@@ -301,13 +302,24 @@ impl<'a> FunctionEmitter<'a, '_> {
         let next = self.all(&body.yields);
         self.end_loop(&looped, &next);
         self.bind(&inst.results, &looped.carried);
-        self.note_existing(&inst.results);
+        self.note_made(&inst.results, &since);
     }
 
-    /// Notes that the code which is emitted next is in a loop that carries these values.
-    fn enter_loop(&mut self, carried: &[kir::Value]) {
+    /// Notes that the code which is emitted next is in a loop that carries these values, with what is known of when they
+    /// were made.
+    fn enter_loop(&mut self, carried: &[kir::Value], since: &[Option<usize>]) {
         self.loops += 1;
-        self.note_existing(carried);
+        self.note_made(carried, since);
+    }
+
+    /// Notes of arrays among some values that they exist, and since when they were made, where that is known.
+    fn note_made(&mut self, values: &[kir::Value], since: &[Option<usize>]) {
+        self.note_existing(values);
+        for (value, since) in values.iter().zip(since) {
+            if let Some(since) = since {
+                self.provenance.insert(*value, Provenance::Made(*since, self.allocations));
+            }
+        }
     }
 
     /// Notes that the arrays among some values are none of those that code emitted later allocates. Code that is
@@ -326,6 +338,7 @@ impl<'a> FunctionEmitter<'a, '_> {
         let reduced = &body.yields[init.len()..];
         let elements: Vec<Ty> = reduced.iter().map(|v| self.element_ty(*v)).collect();
         let count = self.get(*count);
+        let since = carried_since(init, carried, body, &self.provenance);
         let mut start = vec![self.int(0)];
         start.extend(self.all(init));
         for (combine, ty) in reduce.iter().zip(&elements) {
@@ -351,7 +364,7 @@ impl<'a> FunctionEmitter<'a, '_> {
         let going = self.b.ins().icmp(IntCC::SignedLessThan, at, count);
         self.loop_while(&looped, going);
         self.poll();
-        self.enter_loop(carried);
+        self.enter_loop(carried, &since);
         let outer = std::mem::replace(&mut self.reduced, reduced);
         self.block(body);
         self.reduced = outer;
@@ -366,7 +379,7 @@ impl<'a> FunctionEmitter<'a, '_> {
         next.extend(inside.and_then(|_| looped.carried.last()));
         self.end_loop(&looped, &next);
         self.bind(&inst.results, &looped.carried[1..]);
-        self.note_existing(&inst.results);
+        self.note_made(&inst.results, &since);
     }
 
     fn call_op(&mut self, inst: &Inst, callee: u32, args: &[kir::Value]) {

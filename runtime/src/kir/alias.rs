@@ -4,8 +4,8 @@
 //! a loop may, unless each array that is written is known to differ from those that are read, and
 //! is written at one place of the code, so that an iteration writes after all earlier ones.
 
-use super::{Block, Class, Op, Value};
-use rustc_hash::FxHashMap;
+use super::{Block, Class, Inst, Op, Value, walk};
+use rustc_hash::{FxHashMap, FxHashSet};
 
 /// The array that a value is, or is a part of. Allocations are numbered in the order of the code, from 0 on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -15,6 +15,9 @@ pub enum Provenance {
     /// An array that existed when the code reached the allocation with this number. What this allocation makes, or
     /// one after it, is another array: all code that both names reach is executed after both.
     Existing(usize),
+    /// An array that an allocation made since the code reached the one with the first number, and that existed when the
+    /// code reached the one with the second number: a table that grows, and is copied when there is no room.
+    Made(usize, usize),
 }
 
 impl Provenance {
@@ -25,16 +28,89 @@ impl Provenance {
     fn apart_from(self) -> usize {
         match self {
             Provenance::Allocated(_, number) => number + 1,
-            Provenance::Existing(number) => number,
+            Provenance::Existing(number) | Provenance::Made(_, number) => number,
+        }
+    }
+
+    /// Returns the number of an allocation that the code had reached before the array was made, if one is known.
+    pub fn since(self) -> Option<usize> {
+        match self {
+            Provenance::Allocated(_, number) | Provenance::Made(number, _) => Some(number),
+            Provenance::Existing(_) => None,
         }
     }
 
     /// The provenance of an array that is one of two others.
     pub fn of_either(self, other: Provenance) -> Provenance {
-        match self == other {
-            true => self,
-            false => Provenance::Existing(self.apart_from().max(other.apart_from())),
+        if self == other {
+            return self;
         }
+        let before = self.apart_from().max(other.apart_from());
+        match (self.since(), other.since()) {
+            (Some(a), Some(b)) => Provenance::Made(a.min(b), before),
+            _ => Provenance::Existing(before),
+        }
+    }
+
+    /// Returns true if an array is known to be another than one of another provenance.
+    fn is_apart(self, other: Provenance) -> bool {
+        self.since().is_some_and(|since| other.apart_from() <= since)
+            || other.since().is_some_and(|since| self.apart_from() <= since)
+    }
+}
+
+/// For each value that a loop carries, the number of an allocation that the code had reached before the array was made, if
+/// it is an array, and one is known: it is made before the loop since then, and by the loop's own allocations.
+/// `provenance` gives what is known of arrays from outside.
+pub fn carried_since(
+    init: &[Value],
+    carried: &[Value],
+    body: &Block,
+    provenance: &FxHashMap<Value, Provenance>,
+) -> Vec<Option<usize>> {
+    let since = |v: &Value| provenance.get(v).and_then(|known| known.since());
+    let mut found: Vec<Option<usize>> = init.iter().map(since).collect();
+    if found.iter().all(Option::is_none) {
+        return found;
+    }
+    let mut makers = FxHashMap::default();
+    walk::each_inst(body, &mut |inst| {
+        makers.extend(inst.results.iter().enumerate().map(|(n, result)| (*result, (inst, n))));
+    });
+    loop {
+        let names = carried.iter().zip(&found).filter(|(_, found)| found.is_some());
+        let mut known: FxHashSet<Value> = names.map(|(name, _)| *name).collect();
+        let lost =
+            |n: &usize| found[*n].is_some() && !is_made(body.yields[*n], &makers, &mut known);
+        let lost: Vec<usize> = (0..carried.len()).filter(lost).collect();
+        if lost.is_empty() {
+            // A loop may exchange arrays.
+            let first = found.iter().flatten().min().copied();
+            found.iter_mut().for_each(|found| *found = found.and(first));
+            return found;
+        }
+        lost.into_iter().for_each(|n| found[n] = None);
+    }
+}
+
+/// Returns true if a value is one of the `known` arrays, or allocated in the code.
+fn is_made(
+    value: Value,
+    makers: &FxHashMap<Value, (&Inst, usize)>,
+    known: &mut FxHashSet<Value>,
+) -> bool {
+    if known.contains(&value) {
+        return true;
+    }
+    let Some((inst, n)) = makers.get(&value) else { return false };
+    match &inst.op {
+        Op::Alloc(..) => true,
+        // It is moved to where no array is that is still read.
+        Op::Compact { keep, .. } => is_made(keep[*n].0, makers, known),
+        Op::If { then, otherwise, .. } => {
+            [then, otherwise].into_iter().all(|side| is_made(side.yields[*n], makers, known))
+        }
+        _ => false,
     }
 }
 
@@ -51,12 +127,10 @@ pub fn iterations_are_independent(body: &Block, provenance: &FxHashMap<Value, Pr
     memory.block(body, false);
     let Accesses { reads, writes, opaque, .. } = memory;
     let apart = |(n, array): (usize, &Option<Provenance>)| {
-        let Some(Provenance::Allocated(_, number)) = *array else { return false };
-        let others = |other: &Option<Provenance>| match other {
-            Some(Provenance::Existing(before)) => number >= *before,
-            known => known.is_some() && known != array,
-        };
-        !writes[..n].contains(array) && reads.iter().all(others)
+        let Some(array) = *array else { return false };
+        let is_other =
+            |other: &Option<Provenance>| other.is_some_and(|other| array.is_apart(other));
+        writes[..n].iter().chain(&reads).all(is_other)
     };
     let alone = reads.is_empty() && writes.len() == 1;
     !opaque && (alone || writes.iter().enumerate().all(apart))
@@ -163,7 +237,8 @@ mod tests {
         assert!(!independent(&body("v0")), "the array that is written");
         assert!(!independent(&body("v2")), "of unknown provenance");
         let [first, third] = [0, 2].map(|n| Provenance::Allocated(Value(n), n as usize));
-        assert_eq!(first.of_either(third), Provenance::Existing(3));
+        assert_eq!(first.of_either(third), Provenance::Made(0, 3));
+        assert_eq!(first.of_either(Provenance::Existing(2)), Provenance::Existing(2));
         assert_eq!(first.of_either(first), first);
     }
 
@@ -178,6 +253,43 @@ mod tests {
             );
         }
         assert!(independent_beside(body, Provenance::Allocated(Value(1), 5)));
+    }
+
+    /// What is known of the arrays that a loop carries: `v2`, made by the allocation 5, as `v10`, and `v1`, which existed
+    /// before, as `v11`.
+    fn carries(body: &str) -> Vec<Option<usize>> {
+        let text = format!(
+            "function \"f\"(v0: i64, v1: [i64], v2: [i64], v3: bool) {{ v20: [i64], v21: [i64] =
+              for v4 < v0 carry v10: [i64] = v2, v11: [i64] = v1 {{ {body} }} }}"
+        );
+        let module = parse(&text).unwrap();
+        let op = &module.functions[0].body.insts[0].op;
+        let Op::For { init, carried, body, .. } = op else { panic!("a loop") };
+        let known =
+            [(Value(1), Provenance::PREEXISTING), (Value(2), Provenance::Allocated(Value(2), 5))];
+        carried_since(init, carried, body, &known.into_iter().collect())
+    }
+
+    #[test]
+    fn a_table_that_grows_is_made_since_the_first_allocation() {
+        let grows = "v5: [i64] = if v3 { yield v10 } else { v6: [i64] = alloc v0 yield v6 }";
+        assert_eq!(carries(&format!("{grows} yield v5, v11")), [Some(5), None]);
+        assert_eq!(carries(&format!("{grows} yield v5, v5")), [Some(5), None]);
+        let moved = "v7: mark = mark v8: [i64] = compact v7 keep v5[..v0]";
+        assert_eq!(carries(&format!("{grows} {moved} yield v8, v11")), [Some(5), None]);
+        assert_eq!(carries("yield v11, v10"), [None, None], "one that existed before");
+        assert_eq!(carries("v5: [i64] = select v3, v10, v10 yield v5, v11"), [None, None]);
+    }
+
+    #[test]
+    fn what_is_written_to_a_table_that_grows_disturbs_no_reads_of_earlier_arrays() {
+        let made = Provenance::Made(5, 9);
+        assert!(made.is_apart(Provenance::Existing(5)) && Provenance::PREEXISTING.is_apart(made));
+        assert!(made.is_apart(Provenance::Allocated(Value(1), 4)), "one that was allocated before");
+        assert!(!made.is_apart(Provenance::Existing(6)), "one that may be the table");
+        assert!(!made.is_apart(Provenance::Allocated(Value(1), 5)), "the first part of the table");
+        assert!(made.is_apart(Provenance::Allocated(Value(1), 9)), "one that is allocated later");
+        assert!(!Provenance::PREEXISTING.is_apart(Provenance::PREEXISTING), "both from outside");
     }
 
     #[test]
