@@ -244,3 +244,61 @@ fn loops_with_neighbours_that_wrap_around() {
         compare(&adds, &args(n, 1, 0), &[4]);
     }
 }
+
+/// Rows of a table whose borders are conditions on the row and on the column, with rows of several lengths.
+#[test]
+fn conditions_on_rows_and_loads_of_their_lengths() {
+    let text = "kernel \"k\"(v0: i64, v1: i64, v2: [i64], v3: [i64], v4: [f64], v5: [f64]) over segmented v1, v2 at v6, v7, v8 {
+          v10: i64 = const 0
+          v11: i64 = const 1
+          v12: i64 = sub v6, v11
+          v13: bool = lt v12, v10
+          v14: bool = ge v12, v1
+          v15: bool = or v13, v14
+          v40: f64 = if v15 {
+            v16: f64 = const -1.0
+            yield v16
+          } else {
+            v17: bool = ge v12, v10
+            v18: bool = lt v12, v1
+            v19: bool = and v17, v18
+            check v19 @1 detail v12, v1
+            v20: i64 = load v3[v12]
+            v21: i64 = load v2[v12]
+            v22: i64 = sub v7, v11
+            v23: bool = lt v22, v10
+            v24: bool = ge v22, v20
+            v25: bool = or v23, v24
+            v39: f64 = if v25 {
+              v26: f64 = const -2.0
+              yield v26
+            } else {
+              v27: bool = ge v22, v10
+              v28: bool = lt v22, v20
+              v29: bool = and v27, v28
+              check v29 @2 detail v22, v20
+              v30: i64 = add v21, v22
+              v31: f64 = load v4[v30]
+              v32: f64 = add v31, v31
+              yield v32
+            }
+            yield v39
+          }
+          store v5[v8] = v40
+        }";
+    for lengths in [vec![200i64, 100, 300, 0, 5, 250], vec![1, 500], vec![90; 9], vec![]] {
+        let mut offsets = vec![0i64];
+        lengths.iter().for_each(|length| offsets.push(offsets[offsets.len() - 1] + length));
+        let n = offsets[offsets.len() - 1] as usize;
+        let floats: Vec<f64> = (0..n).map(|i| (i % 37) as f64 - 5.5).collect();
+        let args = [
+            Input::Scalar(Literal::I64(n as i64)),
+            Input::Scalar(Literal::I64(lengths.len() as i64)),
+            Input::Array(offsets.into()),
+            Input::Array(lengths.into()),
+            Input::Array(floats.into()),
+            Input::Array(vec![0.0f64; n].into()),
+        ];
+        compare(text, &args, &[5]);
+    }
+}

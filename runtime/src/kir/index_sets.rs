@@ -67,8 +67,8 @@ pub struct IndexSet<'i> {
 /// What is done before a loop, as it is the same for all elements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Step {
-    /// A bool is checked: the set is empty if it is false.
-    Check(Value),
+    /// A bool is compared with a value: the set is empty if it has the other one.
+    Check(Value, bool),
     /// A value is loaded; a check before it compares its index with the length of the array.
     Load(Value),
 }
@@ -125,11 +125,7 @@ impl<'i> IndexSet<'i> {
                 search.around.insert(*result, &inst.op);
             });
         }
-        for inst in code.clone() {
-            if !search.precedes(inst) {
-                search.define(inst);
-            }
-        }
+        search.precede(code.clone());
         code.clone().for_each(|inst| search.note_indices(inst));
         search.visit(code, false);
         (search.pays && !search.set.half_lines.is_empty()).then_some(search.set)
@@ -163,42 +159,72 @@ struct Assumed {
 }
 
 impl<'i> Search<'_, 'i> {
-    /// Notes a check or load that can be done before the loop; returns false if an instruction is none.
-    fn precedes(&mut self, inst: &'i Inst) -> bool {
-        let computed =
-            |v: Value| self.is_uniform(v) && self.is_computed(v, MAX_INDEX_OPERATIONS_DEPTH);
-        match &inst.op {
-            Op::Check { cond, .. } if computed(*cond) => {
-                self.set.prologue.push(Step::Check(*cond));
-                self.set.assumptions.known.insert(*cond, true);
-                let (index, _) = self.compared_index(*cond);
-                self.guarded.extend(index);
-                true
-            }
-            Op::Load { array, index } => {
-                let loaded = |step: &&Step| matches!(step, Step::Load(_));
-                let precedes = self.guarded.contains(index)
-                    && self.set.prologue.iter().filter(loaded).count() < MAX_LOADED_VALUES
-                    && computed(*array)
-                    && computed(*index);
-                if precedes {
+    /// Defines the values of code that every element executes, and notes what of it can be done before the loop.
+    fn precede(&mut self, code: impl Iterator<Item = &'i Inst>) {
+        for inst in code {
+            match &inst.op {
+                Op::Check { cond, .. } if self.is_known_before(*cond) => {
+                    self.precede_check(*cond, true);
+                }
+                Op::Load { array, index }
+                    if self.guarded.contains(index)
+                        && self.loads() < MAX_LOADED_VALUES
+                        && self.is_known_before(*array)
+                        && self.is_known_before(*index) =>
+                {
                     self.set.prologue.push(Step::Load(inst.results[0]));
                     self.set.operations.insert(inst.results[0], &inst.op);
                 }
-                precedes
+                Op::If { cond, then, otherwise } if self.is_known_before(*cond) => {
+                    let Some(value) = self.usual(*cond) else {
+                        self.define(inst);
+                        continue;
+                    };
+                    let (side, other) = if value { (then, otherwise) } else { (otherwise, then) };
+                    self.precede_check(*cond, value);
+                    other.insts.iter().for_each(|inst| self.define(inst));
+                    self.precede(side.insts.iter());
+                    for (result, value) in inst.results.iter().zip(&side.yields) {
+                        if self.varying.contains(value) {
+                            self.varying.insert(*result);
+                        }
+                        self.set
+                            .assumptions
+                            .equal
+                            .insert(*result, Equal { to: *value, less: None });
+                    }
+                }
+                _ => self.define(inst),
             }
-            _ => false,
         }
+    }
+
+    fn precede_check(&mut self, cond: Value, value: bool) {
+        self.set.prologue.push(Step::Check(cond, value));
+        self.set.assumptions.known.insert(cond, value);
+        if value {
+            let (index, _) = self.compared_index(cond);
+            self.guarded.extend(index);
+        }
+    }
+
+    /// Returns true if a value is the same for all elements, and can be computed before the loop.
+    fn is_known_before(&self, value: Value) -> bool {
+        self.is_uniform(value) && self.is_computed(value, MAX_INDEX_OPERATIONS_DEPTH)
+    }
+
+    /// The number of values that are loaded before the loop.
+    fn loads(&self) -> usize {
+        self.set.prologue.iter().filter(|step| matches!(step, Step::Load(_))).count()
     }
 
     /// The index that a check compares with the length of an array, and whether it is compared with 0, too.
     fn compared_index(&self, cond: Value) -> (Option<Value>, bool) {
-        let operation = |v: &Value| self.set.operations.get(v).or_else(|| self.around.get(v));
-        let compared = |v: &Value| match operation(v) {
+        let compared = |v: &Value| match self.operation(*v) {
             Some(Op::Binary(Binary::Lt, index, _)) => Some(*index),
             _ => None,
         };
-        match operation(&cond) {
+        match self.operation(cond) {
             Some(Op::Binary(Binary::And, _, below)) => (compared(below), true),
             _ => (compared(&cond), false),
         }
@@ -305,6 +331,11 @@ impl<'i> Search<'_, 'i> {
             self.visit(common.insts.iter(), masked);
             return known.then_some(common);
         }
+        if let Some(value) = self.set.assumptions.known.get(&cond) {
+            let side = if *value { then } else { otherwise };
+            self.visit(side.insts.iter(), masked);
+            return Some(side);
+        }
         if self.is_uniform(cond) {
             self.visit(then.insts.iter(), masked);
             self.visit(otherwise.insts.iter(), masked);
@@ -402,9 +433,14 @@ impl<'i> Search<'_, 'i> {
         }
     }
 
+    /// The operation that computes a value, here or in code that was executed before.
+    fn operation(&self, value: Value) -> Option<&'i Op> {
+        self.set.operations.get(&value).or_else(|| self.around.get(&value)).copied()
+    }
+
     /// The value of a bool that most elements give, by its form.
     fn usual(&self, cond: Value) -> Option<bool> {
-        match self.set.operations.get(&cond)? {
+        match self.operation(cond)? {
             Op::Binary(Binary::And | Binary::Ne, ..) => Some(true),
             Op::Binary(Binary::Or | Binary::Eq, ..) => Some(false),
             Op::Unary(Unary::Not, a) => self.usual(*a).map(|value| !value),
@@ -507,6 +543,12 @@ impl<'i> Search<'_, 'i> {
 
     /// Returns true if a value can be computed before the loop, and without failing.
     fn is_computed(&self, value: Value, depth: u32) -> bool {
+        if let (Some(Equal { to, less }), Some(depth)) =
+            (self.set.assumptions.equal.get(&value), depth.checked_sub(1))
+        {
+            return self.is_computed(*to, depth)
+                && less.is_none_or(|less| self.is_computed(less, depth));
+        }
         if self.opaque.contains(&value) {
             return false;
         }

@@ -68,7 +68,7 @@ impl<'a> VectorEmitter<'_, 'a, '_> {
         let join = self.c.block_with([types::I64; 3]);
         let loads = set.prologue.iter().filter_map(|step| match step {
             Step::Load(value) => Some(*value),
-            Step::Check(_) => None,
+            Step::Check(..) => None,
         });
         let loads: Vec<Value> = loads.collect();
         for value in &loads {
@@ -91,10 +91,12 @@ impl<'a> VectorEmitter<'_, 'a, '_> {
                 Step::Load(value) => {
                     self.before_loop(set, &mut known, *value);
                 }
-                Step::Check(cond) => {
-                    let holds = self.before_loop(set, &mut known, *cond);
+                Step::Check(cond, value) => {
+                    let cond = self.before_loop(set, &mut known, *cond);
                     let next = self.c.b.create_block();
-                    self.c.branch(holds, (next, &[]), (join, &empty));
+                    let (on, out) = ((next, &[][..]), (join, &empty[..]));
+                    let [then, otherwise] = if *value { [on, out] } else { [out, on] };
+                    self.c.branch(cond, then, otherwise);
                     self.c.b.switch_to_block(next);
                 }
             }

@@ -144,3 +144,38 @@ fn an_index_that_a_branch_chooses_is_that_of_a_neighbour() {
         else { v10: i64 = sub v3, v5 yield v10 }";
     assert_eq!(indexed(chosen), Some((vec!["v3 Ne v7".into()], "v10".into())));
 }
+
+#[test]
+fn what_is_the_same_for_all_elements_is_done_before_the_loop() {
+    let text =
+        "kernel \"k\"(v0: i64, v1: [f64], v2: i64, v6: [f64], v7: [i64]) over flat v0 at v3 {
+        v4: i64 = const 0 v5: i64 = const 1
+        v8: bool = lt v2, v4 v9: bool = ge v2, v0 v10: bool = or v8, v9
+        v20: f64 = if v10 {
+          v11: f64 = const 0.0
+          yield v11
+        } else {
+          v12: bool = lt v2, v0
+          check v12 @0 detail v2, v0
+          v13: i64 = load v7[v2]
+          v14: i64 = sub v3, v5
+          v15: i64 = max v14, v13
+          v16: f64 = load v1[v15]
+          yield v16
+        }
+        v21: f64 = add v20, v20
+        store v6[v3] = v21
+    }";
+    let module = parse(text).unwrap();
+    let kernel = &module.kernels[0];
+    let body = &kernel.stages[0].body;
+    let (around, varying) = (std::iter::empty(), std::iter::empty());
+    let set =
+        IndexSet::of(body.insts.iter(), around, &kernel.indices, varying, &kernel.types).unwrap();
+    let steps =
+        [Step::Check(Value(10), false), Step::Check(Value(12), true), Step::Load(Value(13))];
+    assert_eq!(set.prologue, steps);
+    let bound = Some(Value(13));
+    let half_line = HalfLine { number: Value(14), descends: false, relation: Binary::Ge, bound };
+    assert_eq!(set.half_lines, [half_line]);
+}
