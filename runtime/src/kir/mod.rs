@@ -30,7 +30,7 @@
 //! | [`inline`]: small functions become part of their callers | [`liveness`]: what a pass over the elements needs |
 //! | [`simplify`]: dead marks go | [`alias`]: independent iterations |
 //! | [`loops`]: loops over arrays carry less and copy before they begin | |
-//! | [`unroll`]: short loops become their iterations | |
+//! | [`unroll`], [`small_arrays`]: short loops become their iterations, and short arrays their elements | |
 //! | [`common_subexpressions`]: values that are known are not computed again | |
 //! | [`ranges`], [`division`]: checks that cannot fail and divisions go | |
 //! | [`early_exit`]: tests of all elements end early | |
@@ -63,6 +63,7 @@ mod print;
 pub mod ranges;
 pub mod simplify;
 mod sink;
+pub mod small_arrays;
 pub mod uniformity;
 pub mod unroll;
 mod value;

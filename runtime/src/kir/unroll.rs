@@ -2,7 +2,8 @@
 //!
 //! The loops over the taps of a stencil, over the coordinates of a point or over the columns of a small matrix are
 //! such loops. Unrolled, they neither count nor poll, their indices are constants, and what iterations have in
-//! common is computed once ([`common_subexpressions`](super::common_subexpressions)).
+//! common is computed once ([`common_subexpressions`](super::common_subexpressions)). The elements of literals that they go
+//! over become values ([`small_arrays`](super::small_arrays)).
 //!
 //! ```text
 //! v1: i64 = const 2                        v3: i64 = const 0
@@ -12,6 +13,7 @@
 //! }                                        v2: f64 = add v4, v6
 //! ```
 
+use super::small_arrays::replace_small_arrays;
 use super::{Binary, Block, Class, Combine, Function, Inst, Kernel, Literal, Module, Op};
 use super::{Ty, Value, ValueTy, walk};
 use crate::stack::with_stack;
@@ -31,12 +33,29 @@ const BOOL: ValueTy = ValueTy::Scalar(Ty::Bool);
 /// Unrolls the short loops of a module, innermost loops first.
 pub fn unroll_loops(module: &mut Module) {
     for Function { body, types, .. } in &mut module.functions {
-        unroll(vec![body], types);
+        unroll(vec![body], types, FxHashSet::default());
     }
     for Kernel { stages, types, .. } in &mut module.kernels {
-        let mut names = FxHashMap::default();
+        let mut kept = FxHashSet::default();
+        for sink in stages.iter_mut().flat_map(|stage| &mut stage.sinks) {
+            sink.map_values(|v| {
+                kept.insert(v);
+                v
+            });
+        }
+        // Later stages may read what earlier ones allocate.
+        for stage in stages.iter() {
+            let mut own = FxHashSet::default();
+            walk::each_inst(&stage.body, &mut |inst| own.extend(inst.results.iter().copied()));
+            let mut note = |v: Value| {
+                if !own.contains(&v) {
+                    kept.insert(v);
+                }
+            };
+            stage.body.insts.iter().for_each(|inst| walk::each_read(inst, &mut note));
+        }
         let bodies = stages.iter_mut().map(|stage| &mut stage.body).collect();
-        names.extend(unroll(bodies, types));
+        let names = unroll(bodies, types, kept);
         for sink in stages.iter_mut().flat_map(|stage| &mut stage.sinks) {
             sink.map_values(|v| resolve(&names, v));
         }
@@ -50,8 +69,8 @@ fn resolve(names: &Names, value: Value) -> Value {
     names.get(&value).copied().unwrap_or(value)
 }
 
-/// Unrolls loops; returns the new names of their results.
-fn unroll(mut bodies: Vec<&mut Block>, types: &mut Vec<ValueTy>) -> Names {
+/// Unrolls loops; returns the new names of their results. `kept` are values that are read elsewhere, too.
+fn unroll(mut bodies: Vec<&mut Block>, types: &mut Vec<ValueTy>, kept: FxHashSet<Value>) -> Names {
     let instructions = bodies.iter().map(|body| operations(body)).sum();
     let has_loops = |body: &&mut Block| {
         let mut found = false;
@@ -62,7 +81,7 @@ fn unroll(mut bodies: Vec<&mut Block>, types: &mut Vec<ValueTy>) -> Names {
         return Names::default();
     }
     let (constants, names) = (FxHashMap::default(), Names::default());
-    let mut unroller = Unroller { types, constants, names, instructions };
+    let mut unroller = Unroller { types, constants, names, kept, instructions };
     bodies.iter_mut().for_each(|body| unroller.block(body));
     unroller.names
 }
@@ -80,6 +99,8 @@ struct Unroller<'t> {
     /// The ints that are constants, of the code so far.
     constants: FxHashMap<Value, i64>,
     names: Names,
+    /// The values that are read elsewhere.
+    kept: FxHashSet<Value>,
     /// The number of instructions of the code.
     instructions: usize,
 }
@@ -101,6 +122,8 @@ impl Unroller<'_> {
             }
             block.insts = out;
             block.yields.iter_mut().for_each(|v| *v = resolve(&self.names, *v));
+            let loaded = replace_small_arrays(block, &self.constants, &self.kept);
+            self.names.extend(loaded);
         });
     }
 
@@ -240,6 +263,30 @@ mod tests {
     }
 
     #[test]
+    fn a_loop_over_a_literal_in_a_loop_takes_no_memory() {
+        let text = unrolled(
+            "function \"f\"(v0: [f64]) -> f64 {
+              v1: i64 = const 2
+              v2: f64 = for v3 < v1 reduce add {
+                v10: mark = mark
+                v4: [i64] = alloc v1 v5: i64 = const 0 store v4[v5] = v3 v6: i64 = const 1 store v4[v6] = v5
+                v7: f64 = for v8 < v1 reduce add {
+                  v9: i64 = load v4[v8] v11: f64 = load v0[v9] yield v11
+                }
+                compact v10
+                yield v7
+              }
+              yield v2
+            }",
+        );
+        assert!(
+            !text.contains("for") && !text.contains("alloc") && !text.contains("mark"),
+            "{text}"
+        );
+        assert_eq!(text.matches("load v0").count(), 4, "{text}");
+    }
+
+    #[test]
     fn long_loops_and_loops_that_take_memory_stay() {
         let module = |count: u32, body: &str| {
             format!(
@@ -252,7 +299,8 @@ mod tests {
         };
         assert!(!unrolled(&module(8, "")).contains("for"));
         assert!(unrolled(&module(9, "")).contains("for"));
-        assert!(unrolled(&module(2, "v4: [f64] = alloc v1")).contains("for"));
+        let takes = "v4: [f64] = alloc v1 v5: f64 = const 1.0 store v4[v3] = v5";
+        assert!(unrolled(&module(2, takes)).contains("for"));
         let long: String = (10..510).map(|v| format!("v{v}: i64 = add v3, v3 ")).collect();
         assert!(unrolled(&module(2, &long)).contains("for"));
     }
