@@ -20,6 +20,12 @@ const MAX_ARRAY_ELEMENTS: i64 = 1 << 44;
 /// The largest number of elements that are copied without a call.
 const MAX_ELEMENTS_COPIED_ONE_BY_ONE: i64 = 8;
 
+/// The number of iterations of a group of a loop that is not vectorised.
+const GROUP_ITERATIONS: usize = 4;
+
+/// The largest number of instructions of a loop whose iterations are done in groups.
+const MAX_INSTRUCTIONS_OF_GROUPED_ITERATIONS: usize = 16;
+
 impl<'a> FunctionEmitter<'a, '_> {
     /// Emits the instructions of a block.
     pub fn block(&mut self, block: &'a Block) {
@@ -332,7 +338,7 @@ impl<'a> FunctionEmitter<'a, '_> {
     }
 
     fn for_op(&mut self, inst: &'a Inst) {
-        let Op::For { count, index, init, carried, reduce, body } = &inst.op else {
+        let Op::For { count, init, carried, reduce, body, .. } = &inst.op else {
             bug!("only counted loops are executed as such")
         };
         let reduced = &body.yields[init.len()..];
@@ -346,7 +352,12 @@ impl<'a> FunctionEmitter<'a, '_> {
         }
         let begun = self.vector_for(inst, count);
         let inside = match begun {
-            Begun::Nothing => None,
+            Begun::Nothing => {
+                if is_small(body) {
+                    start = self.groups_of_iterations(inst, &since, &start, count);
+                }
+                None
+            }
             Begun::Groups(first) => {
                 start = first;
                 None
@@ -358,28 +369,67 @@ impl<'a> FunctionEmitter<'a, '_> {
         if let Some(inside) = &inside {
             self.vector_for_inside(inst, inside, &looped);
         }
-        self.set(*index, looped.carried[0]);
-        self.bind(carried, &looped.carried[1..]);
-        let at = self.get(*index);
+        let at = looped.carried[0];
         let going = self.b.ins().icmp(IntCC::SignedLessThan, at, count);
         self.loop_while(&looped, going);
         self.poll();
         self.enter_loop(carried, &since);
-        let outer = std::mem::replace(&mut self.reduced, reduced);
-        self.block(body);
-        self.reduced = outer;
+        let values = 1 + init.len() + reduce.len();
+        let mut next = self.iteration(inst, &looped.carried[..values]);
         self.loops -= 1;
-        let mut next = vec![self.b.ins().iadd_imm_s(at, 1)];
-        next.extend(self.all(&body.yields[..init.len()]));
-        for (n, (combine, ty)) in reduce.iter().zip(&elements).enumerate() {
-            let acc = looped.carried[1 + init.len() + n];
-            let x = self.get(reduced[n]);
-            next.push(self.combine(*combine, *ty, acc, x));
-        }
         next.extend(inside.and_then(|_| looped.carried.last()));
         self.end_loop(&looped, &next);
         self.bind(&inst.results, &looped.carried[1..]);
         self.note_made(&inst.results, &since);
+    }
+
+    /// Emits one iteration of a counted loop, given its number, what is carried, and the reductions so far. Returns
+    /// the same of the next one.
+    fn iteration(&mut self, inst: &'a Inst, values: &[ir::Value]) -> Vec<ir::Value> {
+        let Op::For { index, init, carried, reduce, body, .. } = &inst.op else {
+            bug!("only counted loops have numbered iterations")
+        };
+        let (moved, reduced) = body.yields.split_at(init.len());
+        self.set(*index, values[0]);
+        self.bind(carried, &values[1..]);
+        let outer = std::mem::replace(&mut self.reduced, reduced);
+        self.block(body);
+        self.reduced = outer;
+        let mut next = vec![self.b.ins().iadd_imm_s(values[0], 1)];
+        next.extend(self.all(moved));
+        for ((combine, value), acc) in reduce.iter().zip(reduced).zip(&values[1 + init.len()..]) {
+            let (ty, x) = (self.element_ty(*value), self.get(*value));
+            next.push(self.combine(*combine, ty, *acc, x));
+        }
+        next
+    }
+
+    /// Emits the iterations of a counted loop one after the other, but in groups, while a whole group is left: the end is
+    /// looked for, and an interruption, once for each group. Returns the number of the first iteration after them,
+    /// what is carried, and the reductions there.
+    fn groups_of_iterations(
+        &mut self,
+        inst: &'a Inst,
+        since: &[Option<usize>],
+        start: &[ir::Value],
+        count: ir::Value,
+    ) -> Vec<ir::Value> {
+        let Op::For { carried, .. } = &inst.op else {
+            bug!("only counted loops have groups of iterations")
+        };
+        let looped = self.begin_loop(start);
+        let after = self.b.ins().iadd_imm_s(looped.carried[0], GROUP_ITERATIONS as i64);
+        let whole = self.b.ins().icmp(IntCC::SignedLessThanOrEqual, after, count);
+        self.loop_while(&looped, whole);
+        self.poll();
+        self.enter_loop(carried, since);
+        let mut values = looped.carried.clone();
+        for _ in 0..GROUP_ITERATIONS {
+            values = self.iteration(inst, &values);
+        }
+        self.loops -= 1;
+        self.end_loop(&looped, &values);
+        looped.carried
     }
 
     fn call_op(&mut self, inst: &Inst, callee: u32, args: &[kir::Value]) {
@@ -498,6 +548,30 @@ impl<'a> FunctionEmitter<'a, '_> {
         self.jump(done, &[]);
         self.b.switch_to_block(done);
     }
+}
+
+/// Returns true if the iterations of a loop are done in groups: they are short, without loops and calls.
+fn is_small(body: &Block) -> bool {
+    let (mut length, mut plain) = (0, true);
+    each_inst(body, &mut |inst| {
+        length += 1;
+        plain &= matches!(
+            inst.op,
+            Op::Const(_)
+                | Op::Unary(..)
+                | Op::Binary(..)
+                | Op::Fma(..)
+                | Op::Select(..)
+                | Op::Convert(..)
+                | Op::Bits(..)
+                | Op::Load { .. }
+                | Op::Store { .. }
+                | Op::Slice(..)
+                | Op::Check { .. }
+                | Op::If { .. }
+        );
+    });
+    plain && length <= MAX_INSTRUCTIONS_OF_GROUPED_ITERATIONS
 }
 
 /// Returns true if one side of a branch copies an array before an update, or for more room, and does nothing
