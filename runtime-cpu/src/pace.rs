@@ -123,6 +123,14 @@ impl Pace {
         }
     }
 
+    /// Returns true if all launches over about so many elements took longer than this time, in either way.
+    pub fn takes_longer(&self, elements: u64, time: Duration) -> bool {
+        let class = self.class(elements);
+        let times = [&class.helped, &class.alone].map(|of| f32::from_bits(of.load(Relaxed)));
+        let measured = times.into_iter().filter(|each| *each > 0.0).reduce(f32::min);
+        measured.is_some_and(|each| each * elements as f32 > time.as_nanos() as f32)
+    }
+
     /// Notes the time of a launch; that of one which began alone and got help counts as alone.
     pub fn note(&self, elements: u64, way: Way, time: Duration) {
         let class = self.class(elements);
@@ -216,5 +224,18 @@ mod tests {
         }
         assert_ne!(pace.way(900, false), Way::Helped);
         assert_eq!(pace.way(100_000, false), Way::Helped);
+    }
+
+    #[test]
+    fn launches_are_long_once_all_were() {
+        let (pace, limit) = (Pace::default(), Duration::from_micros(20));
+        assert!(!pace.takes_longer(1000, limit));
+        pace.note(1000, Way::Helped, Duration::from_micros(30));
+        assert!(pace.takes_longer(1000, limit));
+        assert!(pace.takes_longer(900, limit));
+        assert!(!pace.takes_longer(600, limit));
+        assert!(!pace.takes_longer(100_000, limit));
+        pace.note(1000, Way::Alone(limit), Duration::from_micros(15));
+        assert!(!pace.takes_longer(1000, limit));
     }
 }

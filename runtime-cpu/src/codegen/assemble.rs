@@ -168,11 +168,15 @@ impl<'a, 'j> Assembler<'a, 'j> {
         signature.params.extend([AbiParam::new(types::I64); 3]);
         signature.returns.push(AbiParam::new(types::I32));
         let id = self.jit.declare_anonymous_function(&signature).map_err(|e| e.to_string())?;
-        let (context, group_elements, gains) = self.pass_of(at, phase, &signature, VECTOR_BYTES);
+        let (context, mut group_elements, gains) =
+            self.pass_of(at, phase, &signature, VECTOR_BYTES);
         let mut wide = None;
         if gains && self.vector_bytes > VECTOR_BYTES {
-            let (context, _, still) = self.pass_of(at, phase, &signature, self.vector_bytes);
-            wide = still.then_some(context);
+            let (context, elements, still) = self.pass_of(at, phase, &signature, self.vector_bytes);
+            if still {
+                group_elements = elements;
+                wide = Some(context);
+            }
         }
         self.functions.push(Built { id, context, wide });
         Ok((id, group_elements))

@@ -69,18 +69,25 @@ pub fn launch(
     let extents = plan::Extents::of(code, &params);
     let tables: Vec<usize> = histograms(code, launch.args);
     let mut chunks = plan::chunks(code, &extents, workers, &tables);
-    let mut alone =
-        plan::is_perhaps_short(code, &extents, workers).then_some(MAX_SINGLE_THREAD_TIME);
     // A service works on arrays, whatever the number of elements.
     let is_service = chunks.len() == 1 && code.calls_services && workers.threads() > 1;
     let size = if is_service { longest(launch.args) } else { extents.elements };
-    let way = (is_service || chunks.len() > 1 && alone.is_none())
-        .then(|| code.pace.way(size, is_service || code.scatters || code.phases.len() > 1));
-    if let Some(Way::Alone(time)) = way {
-        alone = Some(time);
-        if code.divides_freely && !code.facts.unbounded {
-            chunks = smallvec![plan::whole(&extents)];
+    let combines = is_service || code.scatters || code.phases.len() > 1;
+    let way = (is_service || chunks.len() > 1).then(|| code.pace.way(size, combines));
+    let mut alone = None;
+    match way {
+        Some(Way::Alone(time)) => {
+            alone = Some(time);
+            if code.divides_freely && !code.facts.unbounded {
+                chunks = smallvec![plan::whole(&extents)];
+            }
         }
+        Some(Way::Helped) => {
+            let is_perhaps_short = plan::is_perhaps_short(code, &extents, workers)
+                && !code.pace.takes_longer(size, MAX_SINGLE_THREAD_TIME);
+            alone = is_perhaps_short.then_some(MAX_SINGLE_THREAD_TIME);
+        }
+        None => {}
     }
     let sinks: usize = code.kernel.stages.iter().map(|s| s.sinks.len()).sum();
     // Chunks that are run by different threads do not share lines of the cache.

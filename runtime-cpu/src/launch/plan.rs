@@ -120,13 +120,16 @@ fn is_grouped(code: &KernelCode, extents: &Extents<'_>, threads: usize) -> bool 
 fn count(code: &KernelCode, extents: &Extents<'_>, workers: &Workers, tables: &[usize]) -> usize {
     let (threads, grain) = (workers.threads(), workers.grain());
     let work = extents.elements.saturating_mul(code.facts.work.max(1));
-    let few = code.facts.unbounded
-        && extents.elements <= MAX_SINGLE_ELEMENT_CHUNKS_PER_THREAD * threads as u64;
-    if threads == 1 || code.single_chunk || (work < 2 * grain && !few) {
+    let unbounded = code.facts.unbounded;
+    let few =
+        unbounded && extents.elements <= MAX_SINGLE_ELEMENT_CHUNKS_PER_THREAD * threads as u64;
+    // Several chunks may have passes that a single one has not.
+    let may_be_long = few || unbounded && code.phases.len() == 1;
+    if threads == 1 || code.single_chunk || (work < 2 * grain && !may_be_long) {
         return 1;
     }
     let sinks = || code.kernel.stages.iter().flat_map(|s| &s.sinks);
-    let equal_work = code.facts.work < 200 && !code.facts.recursive;
+    let equal_work = code.facts.work < 200 && !unbounded;
     let mut count = match equal_work {
         _ if few => extents.elements as usize,
         true => threads * EQUAL_WORK_CHUNKS_PER_THREAD,
@@ -152,7 +155,9 @@ fn count(code: &KernelCode, extents: &Extents<'_>, workers: &Workers, tables: &[
     if sinks().any(|s| matches!(s, Sink::Scatter { .. })) {
         count = count.min(MAX_TAGGED_CHUNKS);
     }
-    let most = if few { extents.elements } else { (work / grain).min(extents.elements) }.max(1);
+    // The work of an element without a bound may be many times what is assumed of it.
+    let most =
+        if unbounded { extents.elements } else { (work / grain).min(extents.elements) }.max(1);
     let count = count.min(most.try_into().unwrap_or(usize::MAX));
     // As many for each thread: of three chunks two would be waited for by one of two threads.
     if count > threads { count - count % threads } else { count }
@@ -188,11 +193,13 @@ pub fn chunks(
     let mut last = (0, 0);
     for at in 1..count {
         let mut element = (u128::from(elements) * u128::from(at) / u128::from(count)) as u64;
-        if grouped {
-            let group = code.group_elements as u64;
-            element = (element + group / 2) / group * group;
-        } else if elements / count > 4 * CHUNK_ALIGN_ELEMENTS {
+        let group = code.group_elements as u64;
+        if elements / count > 4 * CHUNK_ALIGN_ELEMENTS
+            && (!grouped || CHUNK_ALIGN_ELEMENTS.is_multiple_of(group))
+        {
             element = element.next_multiple_of(CHUNK_ALIGN_ELEMENTS);
+        } else if grouped {
+            element = (element + group / 2) / group * group;
         }
         let mut behind = extents.at_or_after(element);
         if code.whole_segments {

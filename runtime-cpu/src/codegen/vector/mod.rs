@@ -56,7 +56,7 @@ use nesl_runtime::kir::index_sets::{Assumptions, IndexSet};
 use nesl_runtime::kir::uniformity::Uniformity;
 use nesl_runtime::kir::vectorize::{Analysis, NotVectorizable, Surroundings, VectorFacts};
 use nesl_runtime::kir::walk;
-use nesl_runtime::kir::{Combine, Sink, Ty, Value, ValueTy};
+use nesl_runtime::kir::{Combine, Inst, Op, Sink, Ty, Value, ValueTy};
 use smallvec::smallvec;
 use target::converts;
 use tile::TilePlan;
@@ -187,6 +187,9 @@ impl<'a> KernelBuilder<'a, '_> {
             let most = streamed_elements(&facts);
             sizes = vec![most, most / 4, most / 16];
             self.group_elements = self.group_elements.max(most);
+        } else if has_loops(group) {
+            // One that is left over may take as long as a whole group.
+            self.group_elements = sizes.iter().copied().fold(self.group_elements, usize::max);
         }
         for elements in sizes {
             let range = ElementRange { lo, ..range };
@@ -542,6 +545,17 @@ fn numbers(
         Some((_, begin)) => vec![vector.c.b.ins().isub(first, begin), first],
     };
     element_numbers(names).iter().copied().zip(numbers).collect()
+}
+
+/// Returns true if the code of a group of stages has loops: some elements may then take far longer than others.
+fn has_loops(group: &StageGroup<'_>) -> bool {
+    let mut found = false;
+    let mut look = |inst: &Inst| found |= matches!(inst.op, Op::For { .. } | Op::While { .. });
+    for inst in group.code.iter().flatten() {
+        look(inst);
+        inst.op.blocks().for_each(|block| walk::each_inst(block, &mut look));
+    }
+    found
 }
 
 /// The indices of a kernel that are one more for the next element.
