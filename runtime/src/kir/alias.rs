@@ -255,8 +255,8 @@ mod tests {
         assert!(independent_beside(body, Provenance::Allocated(Value(1), 5)));
     }
 
-    /// What is known of the arrays that a loop carries: `v2`, made by the allocation 5, as `v10`, and `v1`, which existed
-    /// before, as `v11`.
+    /// Returns what is known of the arrays that a loop carries: `v2`, made by the allocation 5, as `v10`, and `v1`,
+    /// which existed before, as `v11`.
     fn carries(body: &str) -> Vec<Option<usize>> {
         let text = format!(
             "function \"f\"(v0: i64, v1: [i64], v2: [i64], v3: bool) {{ v20: [i64], v21: [i64] =

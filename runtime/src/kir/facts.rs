@@ -4,7 +4,7 @@
 //! allocation needs an arena, and the work decides how many threads are worth waking up.
 
 use super::walk;
-use super::{Block, FunctionId, Kernel, Literal, Module, Op, Sink, Value};
+use super::{Block, Class, FunctionId, Kernel, Literal, Module, Op, Sink, Value};
 
 /// The number of iterations assumed of a loop whose length is not known.
 pub const ASSUMED_ITERATIONS: u64 = 16;
@@ -129,6 +129,26 @@ pub fn has_unbounded_loops(block: &Block) -> bool {
         Op::For { count, .. } => found |= !short.contains(count),
         Op::While { .. } => found = true,
         _ => {}
+    });
+    found
+}
+
+/// Returns the side of a branch that vectorised code executes, if the other calls a function that computes: it is
+/// long, and most elements do not need it.
+pub fn common_side<'b>(then: &'b Block, otherwise: &'b Block) -> Option<&'b Block> {
+    let calls = |side: &Block| side.insts.iter().any(|inst| matches!(inst.op, Op::Compute(..)));
+    match (calls(then), calls(otherwise)) {
+        (true, false) => Some(otherwise),
+        (false, true) => Some(then),
+        _ => None,
+    }
+}
+
+/// Returns true if a block or a nested one has operations at which vectorised code may be left.
+pub fn has_traps(block: &Block) -> bool {
+    let mut found = false;
+    walk::each_inst(block, &mut |inst| {
+        found |= inst.op.class() == Class::Trap || matches!(inst.op, Op::Compute(..));
     });
     found
 }

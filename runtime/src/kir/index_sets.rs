@@ -13,7 +13,7 @@
 //! Indices that are clamped (`max(i - 1, 0)`) or wrap around (`rem(i + n - 1, n)`) are numbers of neighbours in the set:
 //! `i - 1`.
 
-use super::vectorize::common_side;
+use super::facts::common_side;
 use super::{Binary, Block, Inst, Literal, Op, Ty, Unary, Value, ValueTy, walk};
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -29,7 +29,7 @@ const MAX_INDEX_OPERATIONS_DEPTH: u32 = 8;
 /// An index that wraps around in fewer elements does so in most of them, or looks something up in a table.
 const MIN_PERIOD: i64 = 64;
 
-/// What holds for all elements of a set.
+/// Facts that hold for all elements of a set.
 #[derive(Debug, Default)]
 pub struct Assumptions {
     /// The bools that have one value.
@@ -38,19 +38,19 @@ pub struct Assumptions {
     pub equal: FxHashMap<Value, Equal>,
 }
 
-/// What a value is equal to.
+/// The value that another is equal to.
 #[derive(Clone, Copy, Debug)]
 pub struct Equal {
     /// The other value.
     pub to: Value,
-    /// What is taken from it, an `i64` that is the same for all elements.
+    /// The number that is taken from it, an `i64` that is the same for all elements.
     pub less: Option<Value>,
 }
 
 /// A contiguous set of elements, and what is known of them.
 #[derive(Debug)]
 pub struct IndexSet<'i> {
-    /// What holds for all elements of the set.
+    /// The facts that hold for all elements of the set.
     pub assumptions: Assumptions,
     /// The half-lines whose intersection the set is.
     pub half_lines: Vec<HalfLine>,
@@ -58,13 +58,13 @@ pub struct IndexSet<'i> {
     pub uniform: Vec<(Value, bool)>,
     /// The indices that are known to be in the arrays they were checked for.
     pub checked: FxHashSet<Value>,
-    /// What is done before the loop, in this order.
+    /// The steps that are done before the loop, in this order.
     pub prologue: Vec<Step>,
     /// The operations that indices, bounds and uniform bools are computed with, by their results.
     pub operations: FxHashMap<Value, &'i Op>,
 }
 
-/// What is done before a loop, as it is the same for all elements.
+/// A step that is done before a loop, as it is the same for all elements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Step {
     /// A bool is compared with a value: the set is empty if it has the other one.
@@ -150,7 +150,7 @@ struct Search<'s, 'i> {
     pays: bool,
 }
 
-/// What follows from a bool having a value.
+/// The facts that follow from a bool having a value.
 #[derive(Default)]
 struct Assumed {
     known: Vec<(Value, bool)>,
@@ -522,7 +522,7 @@ impl<'i> Search<'_, 'i> {
         })
     }
 
-    /// How much more an `i64` is for the next element; `None` if that is not known, or not constant.
+    /// Returns how much more an `i64` is for the next element; `None` if that is not known, or not constant.
     fn step(&self, value: Value, depth: u32) -> Option<i64> {
         if self.elements.contains(&value) {
             return Some(1);

@@ -17,12 +17,12 @@
 
 use super::access::{Access, loads_under_mask, streams_straight};
 use super::division::is_multiplied;
-use super::facts::ASSUMED_ITERATIONS;
+use super::facts::{ASSUMED_ITERATIONS, common_side, has_traps};
 use super::index_sets::{Assumptions, Equal};
 use super::lane_widths::LaneWidths;
 use super::pressure::register_pressure;
 use super::uniformity::Uniformity;
-use super::{Binary, Block, Class, Inst, Literal, Op, Ty, Unary, Value, ValueTy, walk};
+use super::{Binary, Block, Class, Inst, Literal, Op, Ty, Unary, Value, ValueTy};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// A loop with at most this many vector operations in an iteration is bound by memory.
@@ -132,7 +132,7 @@ pub struct Surroundings<'a> {
     pub converts: fn(Ty, Ty) -> bool,
     /// True if the target's vectors have the high words of products, and so divide by constants.
     pub has_high_products: bool,
-    /// What holds for all elements.
+    /// The assumptions, which hold for all elements.
     pub assumptions: Option<&'a Assumptions>,
 }
 
@@ -791,26 +791,6 @@ fn operations(block: &Block, is_safe: &dyn Fn(&Op) -> bool) -> Option<usize> {
         };
     }
     Some(count)
-}
-
-/// Returns the side of a branch that vectorised code executes, if the other calls a function that computes: it is
-/// long, and most elements do not need it.
-pub fn common_side<'b>(then: &'b Block, otherwise: &'b Block) -> Option<&'b Block> {
-    let calls = |side: &Block| side.insts.iter().any(|inst| matches!(inst.op, Op::Compute(..)));
-    match (calls(then), calls(otherwise)) {
-        (true, false) => Some(otherwise),
-        (false, true) => Some(then),
-        _ => None,
-    }
-}
-
-/// Returns true if a block or a nested one has operations at which vectorised code may be left.
-fn has_traps(block: &Block) -> bool {
-    let mut found = false;
-    walk::each_inst(block, &mut |inst| {
-        found |= inst.op.class() == Class::Trap || matches!(inst.op, Op::Compute(..));
-    });
-    found
 }
 
 #[cfg(test)]

@@ -26,7 +26,7 @@ const MIN_SPLIT_GROUPS: usize = 8;
 
 /// A set of elements, and the facts about code for them.
 pub struct Inside<'i> {
-    /// The set.
+    /// The set of elements.
     pub set: IndexSet<'i>,
     /// The facts about the code under the set's assumptions.
     pub facts: VectorFacts,
@@ -34,7 +34,7 @@ pub struct Inside<'i> {
 
 /// The groups inside a set: those whose first element is one of `starts` numbers from `start` on.
 pub struct InnerGroups<'i> {
-    /// What they are inside of.
+    /// The set that they are inside of, with its facts.
     pub inside: Inside<'i>,
     start: ir::Value,
     /// The number of such first elements, which the loop over all groups carries as its last value.
@@ -135,7 +135,7 @@ impl<'a> VectorEmitter<'_, 'a, '_> {
     /// Emits, in the body of a loop over groups, the loop over those inside a set. `group` emits the code of a group, of
     /// which the loop's carried values are given, and returns the next ones; the first is the group's first element.
     ///
-    /// What is emitted next is the code of any other group. A check that fails inside leads there.
+    /// The next code to be emitted is that of any other group. A check that fails inside leads there.
     pub fn loop_inside(
         &mut self,
         groups: &InnerGroups<'_>,

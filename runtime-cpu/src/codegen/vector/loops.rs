@@ -256,13 +256,13 @@ impl<'a> FunctionEmitter<'a, '_> {
     }
 }
 
-/// What was emitted of a loop's iterations before the single ones.
+/// The iterations of a loop that were emitted before the single ones.
 pub enum Begun<'a> {
-    /// Nothing.
+    /// None were emitted.
     Nothing,
     /// Groups; the first single iteration, and the reductions there.
     Groups(Vec<ir::Value>),
-    /// What finds the groups inside a set for which alone the loop is vectorised.
+    /// The code that finds the groups inside a set for which alone the loop is vectorised.
     Inside(Box<IterationsInside<'a>>),
 }
 

@@ -28,7 +28,7 @@ fn split(body: &str) -> Option<Split> {
     Some((half_lines.collect(), known))
 }
 
-/// What a branch on `v20` does: it loads the element before on one side.
+/// A branch on `v20`: it loads the element before on one side.
 const SIDES: &str = "v40: f64 = if v20 { v41: f64 = const 0.0 yield v41 }
     else { v42: i64 = sub v3, v5 v43: f64 = load v1[v42] v44: f64 = add v43, v43 yield v44 }
     store v6[v3] = v40";

@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::kir::parse;
+use crate::kir::walk;
 
 /// Analyses the body of a kernel over `v0` elements with element number `v3`. The parameters `v1` and
 /// `v2` are arrays.
