@@ -311,8 +311,8 @@ impl<'a> FunctionEmitter<'a, '_> {
         self.note_made(&inst.results, &since);
     }
 
-    /// Notes that the code which is emitted next is in a loop that carries these values, with what is known of when they
-    /// were made.
+    /// Notes that the code which is emitted next is in a loop that carries these values. `since` says which arrays among
+    /// them were made since which allocation.
     fn enter_loop(&mut self, carried: &[kir::Value], since: &[Option<usize>]) {
         self.loops += 1;
         self.note_made(carried, since);

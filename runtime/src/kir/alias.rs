@@ -59,8 +59,8 @@ impl Provenance {
     }
 }
 
-/// For each value that a loop carries, the number of an allocation that the code had reached before the array was made, if
-/// it is an array, and one is known: it is made before the loop since then, and by the loop's own allocations.
+/// Returns for each value that a loop carries the number of an allocation that the code had reached before the array was
+/// made, if it is an array, and one is known: it is made before the loop since then, and by the loop's own allocations.
 /// `provenance` gives what is known of arrays from outside.
 pub fn carried_since(
     init: &[Value],
@@ -79,9 +79,8 @@ pub fn carried_since(
     });
     loop {
         let names = carried.iter().zip(&found).filter(|(_, found)| found.is_some());
-        let mut known: FxHashSet<Value> = names.map(|(name, _)| *name).collect();
-        let lost =
-            |n: &usize| found[*n].is_some() && !is_made(body.yields[*n], &makers, &mut known);
+        let known: FxHashSet<Value> = names.map(|(name, _)| *name).collect();
+        let lost = |n: &usize| found[*n].is_some() && !is_made(body.yields[*n], &makers, &known);
         let lost: Vec<usize> = (0..carried.len()).filter(lost).collect();
         if lost.is_empty() {
             // A loop may exchange arrays.
@@ -97,7 +96,7 @@ pub fn carried_since(
 fn is_made(
     value: Value,
     makers: &FxHashMap<Value, (&Inst, usize)>,
-    known: &mut FxHashSet<Value>,
+    known: &FxHashSet<Value>,
 ) -> bool {
     if known.contains(&value) {
         return true;
