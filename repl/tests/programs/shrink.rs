@@ -249,6 +249,13 @@ fn fewer(node: &Expr, patterns: &[Pattern], out: &mut Vec<Expr>) {
         let (mut left, mut fewer) = (patterns.to_vec(), node.clone());
         left.remove(at);
         fewer.args.remove(at);
+        if let [source, ..] = &mut fewer.args[..]
+            && left.len() == 1
+        {
+            // The sequence need no longer have the length of another. Positions may still be used
+            // as indices.
+            source.fixed &= matches!(source.shape, Shape::Op("index(#$0)"));
+        }
         fewer.shape = Shape::Each(left);
         out.push(fewer);
     }
