@@ -81,9 +81,14 @@ impl<'a, 'j> Assembler<'a, 'j> {
     }
 
     /// Builds the passes of a kernel.
-    pub fn kernel(&mut self, at: usize, kernel: &Kernel) -> Result<KernelPasses, String> {
+    pub fn kernel(
+        &mut self,
+        at: usize,
+        kernel: &Kernel,
+        packs_apart: bool,
+    ) -> Result<KernelPasses, String> {
         let mut passes = KernelPasses { phases: Vec::new(), checks: Vec::new(), group_elements: 1 };
-        for phase in phases::phases(kernel) {
+        for phase in phases::phases(kernel, packs_apart) {
             let (id, elements) = self.pass(at, phase)?;
             passes.phases.push((phase, id));
             passes.group_elements = passes.group_elements.max(elements);

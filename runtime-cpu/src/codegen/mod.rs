@@ -96,6 +96,8 @@ pub struct KernelCode {
     pub divides_freely: bool,
     /// True if the code writes arrays at indices that it computes.
     pub scatters: bool,
+    /// True if the chunks of a launch pack to the places of their own elements.
+    pub packs_apart: bool,
     /// True if the code calls services that use all threads, if there is one chunk.
     pub calls_services: bool,
     /// The rows that work items emit and whose lengths are known before a launch.
@@ -170,7 +172,9 @@ fn compile_here(
     let mut assembler = Assembler::new(&unit, &mut jit, machine.vector_bytes)?;
     let mut passes = Vec::new();
     for (at, kernel) in module.kernels.iter().enumerate() {
-        passes.push(assembler.kernel(at, kernel)?);
+        let own = kernel_facts(kernel, &facts);
+        let packs_apart = phases::packs_apart(kernel, &own, workers.threads());
+        passes.push((assembler.kernel(at, kernel, packs_apart)?, packs_apart));
     }
     let functions = assembler.finish();
     let defined = assemble::define(&mut jit, functions, (machine, workers, room), stop);
@@ -187,11 +191,12 @@ fn compile_here(
         // SAFETY: the function was compiled with the signature of an entry point.
         unsafe { std::mem::transmute::<*const u8, Entry>(code) }
     };
-    let kernels = module.kernels.iter().zip(passes).map(|(kernel, passes)| {
+    let kernels = module.kernels.iter().zip(passes).map(|(kernel, (passes, packs_apart))| {
         let phases = passes.phases.into_iter().map(|(phase, id)| (phase, entry(id))).collect();
         let checks = passes.checks.into_iter().map(entry).collect();
         KernelCode {
             group_elements: passes.group_elements,
+            packs_apart,
             known_rows: known_rows(&module, kernel),
             ..describe(kernel, &facts, phases, checks)
         }
@@ -222,6 +227,7 @@ fn describe(
         checks,
         known_rows: Vec::new(),
         group_elements: 1,
+        packs_apart: false,
         pace: Pace::default(),
         kernel: kernel.clone(),
     }

@@ -4,8 +4,13 @@
 //! computes the total of each chunk, the launcher scans the totals (the *carries*), and the *final* pass writes
 //! the results. A launch of one chunk needs only the final pass. Where elements of several chunks may scatter
 //! to one array element, a *tag* pass first finds the last of these chunks, whose write is to remain.
+//!
+//! Where elements are expensive (each tests whether a number is prime, say), counting those that a pack keeps would
+//! take as long as packing them. Then the chunks of a launch pack *apart*: each to the places from its first
+//! element on, from where the launcher moves what was kept together.
 
 use crate::abi::chunk;
+use nesl_runtime::kir::facts::KernelFacts;
 use nesl_runtime::kir::liveness::Effects;
 use nesl_runtime::kir::{Inst, Kernel, Op, Sink, Value};
 
@@ -50,11 +55,33 @@ pub enum Role {
     Full,
 }
 
+/// The operations that a thread executes in the time in which an element of a column is moved.
+const MOVE_OPERATIONS: u64 = 8;
+
+/// Returns true if the chunks of each launch pack apart. All of so many threads execute elements, while one moves
+/// what was kept.
+pub fn packs_apart(kernel: &Kernel, facts: &KernelFacts, threads: usize) -> bool {
+    let sinks = || kernel.stages.iter().flat_map(|stage| &stage.sinks);
+    let columns = sinks().filter_map(|sink| match sink {
+        Sink::Pack { columns, .. } => Some(columns.len() as u64),
+        _ => None,
+    });
+    let Some(columns) = columns.reduce(|a, b| a + b) else { return false };
+    let is_expensive =
+        facts.unbounded || facts.work >= columns.saturating_mul(threads as u64 * MOVE_OPERATIONS);
+    is_expensive && !sinks().any(|sink| matches!(sink, Sink::Scan { .. }))
+}
+
 /// Returns the passes of a kernel, in the order of execution.
-pub fn phases(kernel: &Kernel) -> Vec<Phase> {
+pub fn phases(kernel: &Kernel, packs_apart: bool) -> Vec<Phase> {
     let mut phases = Vec::new();
     for (at, stage) in kernel.stages.iter().enumerate() {
-        if stage.sinks.iter().any(|s| matches!(s, Sink::Scan { .. } | Sink::Pack { .. })) {
+        let needs_totals = |sink: &Sink| match sink {
+            Sink::Scan { .. } => true,
+            Sink::Pack { .. } => !packs_apart,
+            _ => false,
+        };
+        if stage.sinks.iter().any(needs_totals) {
             phases.push(Phase::Local(at));
         }
     }

@@ -18,7 +18,7 @@ impl Run<'_> {
         }
     }
 
-    fn slot(&mut self, chunk: usize, sink: usize, slot: usize) -> &mut u64 {
+    pub fn slot(&mut self, chunk: usize, sink: usize, slot: usize) -> &mut u64 {
         &mut self.state[chunk * self.stride + HEADER + SLOTS * sink + slot]
     }
 
@@ -53,7 +53,7 @@ fn combining(run: &Run<'_>, sink: &Sink) -> Option<(Combine, Ty, Scope)> {
 }
 
 /// The sinks, each with the number of its stage and its own number in the kernel.
-fn sinks<'a>(run: &Run<'a>) -> Vec<(usize, usize, &'a Sink)> {
+pub fn sinks<'a>(run: &Run<'a>) -> Vec<(usize, usize, &'a Sink)> {
     let code = run.code;
     let stages = code.kernel.stages.iter().enumerate();
     let all = stages.flat_map(|(stage, s)| s.sinks.iter().map(move |sink| (stage, sink)));

@@ -4,6 +4,7 @@
 mod bits;
 mod combine_partials;
 mod execute;
+mod packs;
 mod place_rows;
 mod plan;
 mod tables;
@@ -134,6 +135,7 @@ fn phases(
 ) -> Result<(), Failure> {
     let code = run.code;
     combine_partials::init_carries(run, launch.args);
+    packs::set_apart(run);
     // Kept until the last phase is done.
     let mut _tags = Vec::new();
     let private = tables::allocate(run, launch.args, workers)?;
@@ -151,6 +153,7 @@ fn phases(
             combine_partials::carry(run, *stage);
         }
     }
+    packs::join(run);
     tables::combine(run, &private, workers);
     combine_partials::finalise(run, extents);
     Ok(())
