@@ -11,6 +11,9 @@ const SQUARE: usize = 8;
 /// Rows of the result that a task writes: lines of a row of the matrix are read one behind the other.
 const TASK_ROWS: usize = 32;
 
+/// Columns of the result that a task writes: also those of a matrix with few rows are divided among threads.
+const TASK_COLUMNS: usize = 1 << 12;
+
 /// Fewer elements are not worth another thread.
 const MIN_PARALLEL: usize = 1 << 15;
 
@@ -36,14 +39,16 @@ pub unsafe fn transpose<T: Copy + Send + Sync>(
     assert_eq!(Some(out.len()), rows.checked_mul(columns), "the result has room");
     let matrix = Matrix { pool, out: out.as_mut_ptr(), starts, rows };
     let stopped = AtomicBool::new(false);
-    let tasks = rows.div_ceil(TASK_ROWS);
+    let across = columns.div_ceil(TASK_COLUMNS);
+    let tasks = rows.div_ceil(TASK_ROWS) * across;
     let work = |take: &mut dyn FnMut() -> Option<usize>| {
         while let Some(number) = take() {
             if team.stopped() {
                 return stopped.store(true, Relaxed);
             }
-            // SAFETY: each task writes rows of its own.
-            unsafe { matrix.write_rows(number * TASK_ROWS) };
+            let (row, column) = (number / across * TASK_ROWS, number % across * TASK_COLUMNS);
+            // SAFETY: each task writes a part of the rows of its own.
+            unsafe { matrix.write_part(row, column) };
         }
     };
     if out.len() < MIN_PARALLEL {
@@ -64,26 +69,27 @@ struct Matrix<'a, T> {
     rows: usize,
 }
 
-// SAFETY: the matrix is only read, and threads write to different rows of the transpose.
+// SAFETY: the matrix is only read, and threads write to different parts of the transpose.
 unsafe impl<T: Send + Sync> Sync for Matrix<'_, T> {}
 
 impl<T: Copy> Matrix<'_, T> {
-    /// Writes the rows of a task.
+    /// Writes the part of a task, which begins at a row and a column.
     ///
     /// # Safety
-    /// Nobody else accesses these rows.
-    unsafe fn write_rows(&self, first: usize) {
+    /// Nobody else accesses it.
+    unsafe fn write_part(&self, first: usize, column: usize) {
         let columns = self.starts.len();
         let end = (first + TASK_ROWS).min(self.rows);
-        for (at, starts) in self.starts.chunks(SQUARE).enumerate() {
+        let starts = &self.starts[column..(column + TASK_COLUMNS).min(columns)];
+        for (at, starts) in starts.chunks(SQUARE).enumerate() {
             for from in (first..end).step_by(SQUARE) {
                 for row in from..(from + SQUARE).min(end) {
                     // SAFETY: the row exists in the transpose, and its place in each row of the matrix.
                     unsafe {
-                        let out = self.out.add(row * columns + at * SQUARE);
-                        for (column, start) in starts.iter().enumerate() {
+                        let out = self.out.add(row * columns + column + at * SQUARE);
+                        for (n, start) in starts.iter().enumerate() {
                             let element = *self.pool.add(*start as usize + row);
-                            (*out.add(column)).write(element);
+                            (*out.add(n)).write(element);
                         }
                     }
                 }
@@ -99,7 +105,8 @@ mod tests {
 
     #[test]
     fn transposes_of_all_sizes() {
-        for (rows, columns) in [(0, 0), (0, 3), (1, 1), (7, 9), (8, 8), (33, 17), (100, 64)] {
+        let small = [(0, 0), (0, 3), (1, 1), (7, 9), (8, 8), (33, 17), (100, 64)];
+        for (rows, columns) in small.into_iter().chain([(5, 3 * TASK_COLUMNS - 7)]) {
             let pool: Vec<u32> = (0..(rows + 2) * columns + 2).map(|x| x as u32).collect();
             let starts: Vec<i64> =
                 (0..columns).rev().map(|c| (c * (rows + 2) + 1) as i64).collect();
