@@ -1,6 +1,7 @@
 //! Results have the same bits whatever the width of vectors: above all sums of floats, which depend on
 //! the order of addition.
 
+use nesl_runtime::kir::reference::Reference;
 use nesl_runtime::kir::{Literal, parse};
 use nesl_runtime::runtime::Options;
 use nesl_runtime::testkit::{Input, differ};
@@ -471,5 +472,50 @@ kernel \"k\"(v0: i64, v1: [i64], v2: [i64], v3: [i64], v4: [i64]) over flat v0 a
     };
     for grain in [20_000, 1] {
         compare_in_chunks(text, &args, &[2, 3, 4], grain);
+    }
+}
+
+#[test]
+fn floats_that_become_ints_and_the_buckets_they_are_counted_in() {
+    let text = "\
+kernel \"k\"(v0: i64, v1: [f64], v2: [i64], v3: [i64], v4: [f64]) over flat v0 at v5 {
+  v6: f64 = load v1[v5]
+  v7: i64 = convert v6
+  v8: i64 = const 15
+  v9: i64 = and v7, v8
+  v10: i64 = const 3
+  v11: bool = gt v9, v10
+  v12: i64 = const 1
+  store v2[v5] = v7
+  histogram add v12 -> v3[v9] when v11
+  GREATEST
+}
+";
+    // With a second histogram, so much is done lane by lane that there is no wide code.
+    let both = text.replace("GREATEST", "histogram max v6 -> v4[v9]");
+    let text = &text.replace("GREATEST", "");
+    // Each vector has only lanes of one kind, or some of each.
+    const LIMIT: f64 = (1u64 << 51) as f64;
+    let small = [0.0, -0.0, 0.5, -0.5, 0.999, -1.0, -7.9, 1e9, LIMIT - 0.5, 0.75 - LIMIT];
+    let large = [LIMIT, -LIMIT, 1e15 + 0.5, 9.2e18, 9.3e18, -9.3e18, f64::INFINITY];
+    let others = [f64::NEG_INFINITY, f64::NAN, 3.0, 1e300, -4.5];
+    for kinds in [&small[..], &large, &[&small[..], &large, &others].concat()] {
+        let args = |size: usize| {
+            let values: Vec<f64> = (0..size).map(|i| kinds[i * 7 % kinds.len()]).collect();
+            let ints = Input::Array(vec![0i64; size].into());
+            let (counts, greatest) = (vec![0i64; 16], vec![f64::NEG_INFINITY; 16]);
+            let tables = [Input::Array(counts.into()), Input::Array(greatest.into())];
+            [vec![int(size), Input::Array(values.into()), ints], tables.to_vec()].concat()
+        };
+        compare(text, &args, &[2, 3]);
+        let options = Options::default();
+        let reference = Reference::new(options.clone());
+        let usual = Cpu::with_vectors(options, 20_000, 128).unwrap();
+        for text in [text, &both] {
+            let module = parse(text).unwrap();
+            for size in SIZES {
+                differ(&module, 0, &args(size), &[2, 3, 4], &reference, &usual).unwrap();
+            }
+        }
     }
 }

@@ -15,6 +15,7 @@
 //! | `uniform_cases` | bools that are true for all elements, or for none |
 //! | `index_sets` | groups for which the conditions of a border are known |
 //! | `divide` | high words of products, divisions by constants |
+//! | `histogram` | the buckets of histograms
 //! | `pack` | the elements that filters keep |
 //! | `loops` | vectorised loops (strip-mining) |
 //! | `unroll_and_jam` | several iterations of an outer loop that share the loads of an inner one |
@@ -25,6 +26,7 @@
 mod checks;
 mod control;
 mod divide;
+mod histogram;
 mod index_sets;
 mod interleave_rows;
 mod interleave_segments;
@@ -105,6 +107,9 @@ const MAX_PART_BY_LANE: u64 = 8;
 
 /// Wide vectors pack a vector, or the mask of what is kept, with about so many operations.
 const PACK_OPERATIONS: usize = 3;
+
+/// The addresses of a histogram's buckets take about so many operations.
+const ADDRESS_OPERATIONS: usize = 3;
 
 /// Returns true if wide code packs columns by permutations: all have elements of one size, four or eight bytes.
 fn permutes(c: &FunctionEmitter<'_, '_>, columns: &[(Value, Value)]) -> bool {
@@ -503,7 +508,12 @@ impl<'a> KernelBuilder<'a, '_> {
                     Sink::Histogram { length: Some(_), .. } => {
                         return Err(NotVectorizable("rows of threads"));
                     }
-                    Sink::Scatter { .. } | Sink::Histogram { length: None, .. } => {
+                    Sink::Histogram { length: None, .. } => {
+                        analysis.needs_larger_lanes();
+                        (0..ADDRESS_OPERATIONS).for_each(|_| analysis.count_vector_operation());
+                        analysis.count_lane_operations(1);
+                    }
+                    Sink::Scatter { .. } => {
                         analysis.needs_larger_lanes();
                         analysis.count_lane_operations(2);
                     }
@@ -615,6 +625,9 @@ impl<'a> VectorEmitter<'_, 'a, '_> {
             && let Some(next) = self.pack_by_permutation(task, *keep, columns, *position, around)
         {
             return smallvec![next];
+        }
+        if self.histogram(task, around) {
+            return lanes::Vectors::new();
         }
         let mut operands = Vec::new();
         task.needs(&mut |v| operands.push((v, self.get(v), self.c.element_ty(v))));

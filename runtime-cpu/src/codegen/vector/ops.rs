@@ -5,7 +5,7 @@ use super::super::emitter::clif;
 use super::super::scalar::{float_cc, int_cc};
 use super::lanes::{Lanes, VectorEmitter, Vectors};
 use super::target::{converts, converts_in_place};
-use cranelift_codegen::ir::condcodes::CondCode;
+use cranelift_codegen::ir::condcodes::{CondCode, FloatCC};
 use cranelift_codegen::ir::{self, InstBuilder, types};
 use nesl_runtime::bug;
 use nesl_runtime::bug::OrBug;
@@ -325,6 +325,10 @@ impl<'a> VectorEmitter<'_, 'a, '_> {
         if to == from {
             return a.clone();
         }
+        // AVX-512 has an instruction for it.
+        if (from, to) == (Ty::F64, Ty::I64) && !(self.c.is_wide() && self.c.unit.packs_lanes) {
+            return self.floats_to_ints(a);
+        }
         if self.has_equal_lanes() && converts_in_place(from, to) {
             return self.convert_in_place(to, from, a);
         }
@@ -383,6 +387,52 @@ impl<'a> VectorEmitter<'_, 'a, '_> {
                 bug!("other conversions are done lane by lane")
             }
         }
+    }
+
+    /// A conversion of floats to ints of as many bits, for which there is no vector instruction. Of the sum of a small
+    /// whole number and 1.5 * 2^52, which is exact, the low bits are those of the number as an int. If a lane is not small,
+    /// all are converted one by one.
+    fn floats_to_ints(&mut self, a: &Lanes) -> Lanes {
+        /// A float whose lowest bit is that of the units, with the same exponent also if smaller numbers are added.
+        const SHIFT: f64 = 1.5 * (1_u64 << 52) as f64;
+        /// Numbers whose absolute values are less are small.
+        const LIMIT: f64 = (1_u64 << 51) as f64;
+        let vectors = self.wide(a, Ty::F64);
+        let (floats, ints) = (self.lane(Ty::F64), self.lane(Ty::I64));
+        let all = |words: f64| vec![words.to_bits(); floats.lane_count() as usize];
+        let (limit, shift) =
+            (self.constant(&all(LIMIT), floats), self.constant(&all(SHIFT), floats));
+        let shift_bits = self.constant(&all(SHIFT), ints);
+        let (mut whole, mut large) = (Vectors::new(), Vectors::new());
+        for vector in &vectors {
+            let number = self.c.b.ins().trunc(*vector);
+            let size = self.c.b.ins().fabs(number);
+            // A NaN is not small.
+            large.push(self.c.b.ins().fcmp(FloatCC::UnorderedOrGreaterThanOrEqual, size, limit));
+            whole.push(number);
+        }
+        let is_large = self.any(&large);
+        let [small, one_by_one, done] = [(); 3].map(|()| self.c.b.create_block());
+        let results: Vectors =
+            vectors.iter().map(|_| self.c.b.append_block_param(done, ints)).collect();
+        self.c.b.set_cold_block(one_by_one);
+        self.c.b.ins().brif(is_large, one_by_one, &[], small, &[]);
+        self.c.b.switch_to_block(small);
+        let mut converted = Vec::new();
+        for number in whole {
+            let shifted = self.c.b.ins().fadd(number, shift);
+            let bits = self.cast(ints, shifted);
+            converted.push(self.c.b.ins().isub(bits, shift_bits).into());
+        }
+        self.c.b.ins().jump(done, &converted);
+        self.c.b.switch_to_block(one_by_one);
+        let lanes =
+            self.by_lane(&[(a, Ty::F64)], Ty::I64, |c, s| c.convert(Ty::I64, Ty::F64, s[0]));
+        let lanes = self.wide(&lanes, Ty::I64);
+        let lanes: Vec<_> = lanes.iter().map(|lanes| (*lanes).into()).collect();
+        self.c.b.ins().jump(done, &lanes);
+        self.c.b.switch_to_block(done);
+        Lanes::Varying(results)
     }
 
     /// A conversion of each lane in its place.
