@@ -23,6 +23,7 @@
 //! | `products` | recognition of matrix products, which are not fused with what makes or uses their rows |
 //! | `reduce_by_key` | groups of which only sums are used, as histograms |
 //! | `select` | sorts of which a part is read |
+//! | `sides_again` | cheap maps that the sides of conditionals compute again |
 //! | `once` | what code that is executed once has intrinsics of its own for |
 //! | `calls` | the call graph |
 //!
@@ -41,6 +42,7 @@ mod reduce_by_key;
 mod rewrite;
 mod select;
 mod sides;
+mod sides_again;
 
 use crate::ir::{self, Effects, FunId, Function, Program};
 use crate::thresholds::Thresholds;
@@ -77,7 +79,7 @@ pub enum Run {
 
 /// The passes of the simplifier, in order. Those that rewrite one function stand before those that
 /// rewrite the program.
-pub static PASSES: [Pass; 7] = [
+pub static PASSES: [Pass; 8] = [
     Pass {
         name: "inline",
         stage: "inlined",
@@ -138,6 +140,13 @@ pub static PASSES: [Pass; 7] = [
         title: "Selected",
         about: "selects what is read of a sorted sequence, where that is a small part",
         run: Run::Program(|program, context| select::select(program, context.limits)),
+    },
+    Pass {
+        name: "compute-again",
+        stage: "repeated",
+        title: "Repeated",
+        about: "has the sides of conditionals compute cheap maps again, so that nobody stores them",
+        run: Run::Program(|program, context| sides_again::compute_again(program, context.limits)),
     },
     Pass {
         name: "remove-unreached",

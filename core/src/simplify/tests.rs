@@ -402,3 +402,159 @@ fn "int_collect@float"(v0: [(int, float)]) -> [(int, [float])] library group_by_
         "#]],
     );
 }
+
+#[test]
+fn a_cheap_map_is_computed_again_where_a_side_of_a_conditional_needs_it() {
+    check(
+        r#"main "main"
+
+fn "main"(v30: int) -> [int] {
+  v1: bool = lt(v30, 100)
+  v31: [int] = range(0, 1, v30)
+  v0: [int] = permute(v31, v31)
+  v2: [int] = each v3: int in v0 {
+    v4: int = mul(v3, 3)
+    v5: int = add(v4, 1)
+    v5
+  }
+  v6: int = reduce_max(v2)
+  v7: [int] = if v1 {
+    v8: [int] = scan_sum(v2)
+    v8
+  } else {
+    v9: bool = lt(v6, 7)
+    v10: [int] = if v9 {
+      v11: [int] = permute(v2, v2)
+      v11
+    } else {
+      v0
+    }
+    v10
+  }
+  v7
+}
+"#,
+        &expect![[r#"
+            main "main"
+
+            fn "main"(v0: int) -> [int] {
+              v1: bool = lt(v0, 100)
+              v2: [int] = range(0, 1, v0)
+              v3: [int] = permute(v2, v2)
+              v7: [int] = each v4: int in v3 {
+                v5: int = mul(v4, 3)
+                v6: int = add(v5, 1)
+                v6
+              }
+              v8: int = reduce_max(v7)
+              v13: [int] = if v1 {
+                v17: [int] = each v14: int in v3 {
+                  v15: int = mul(v14, 3)
+                  v16: int = add(v15, 1)
+                  v16
+                }
+                v9: [int] = scan_sum(v17)
+                v9
+              } else {
+                v10: bool = lt(v8, 7)
+                v12: [int] = if v10 {
+                  v21: [int] = each v18: int in v3 {
+                    v19: int = mul(v18, 3)
+                    v20: int = add(v19, 1)
+                    v20
+                  }
+                  v11: [int] = permute(v21, v21)
+                  v11
+                } else {
+                  v3
+                }
+                v12
+              }
+              v13
+            }
+        "#]],
+    );
+}
+
+#[test]
+fn a_map_that_is_stored_anyway_or_is_expensive_is_not_computed_again() {
+    check(
+        r#"main "main"
+
+fn "main"(v30: int) -> ([int], [float]) {
+  v1: bool = lt(v30, 100)
+  v31: [int] = range(0, 1, v30)
+  v0: [int] = permute(v31, v31)
+  v2: [int] = each v3: int in v0 {
+    v4: int = mul(v3, 3)
+    v4
+  }
+  v5: int = reduce_max(v2)
+  v6: int = index(v2, v5)
+  v7: [int] = if v1 {
+    v8: [int] = scan_sum(v2)
+    v8
+  } else {
+    v0
+  }
+  v10: [float] = each v11: int in v0 {
+    v12: int = index(v0, v11)
+    v13: float = to_float(v12)
+    v14: int = mul(v6, v12)
+    v15: float = to_float(v14)
+    v16: float = mul(v13, v15)
+    v16
+  }
+  v17: float = reduce_sum(v10)
+  v18: bool = lt(v17, 1.0)
+  v19: [float] = if v18 {
+    v20: [float] = scan_sum(v10)
+    v20
+  } else {
+    v10
+  }
+  v21: ([int], [float]) = pair(v7, v19)
+  v21
+}
+"#,
+        &expect![[r#"
+            main "main"
+
+            fn "main"(v0: int) -> ([int], [float]) {
+              v1: bool = lt(v0, 100)
+              v2: [int] = range(0, 1, v0)
+              v3: [int] = permute(v2, v2)
+              v6: [int] = each v4: int in v3 {
+                v5: int = mul(v4, 3)
+                v5
+              }
+              v7: int = reduce_max(v6)
+              v8: int = index(v6, v7)
+              v10: [int] = if v1 {
+                v9: [int] = scan_sum(v6)
+                v9
+              } else {
+                v3
+              }
+              v17: [float] = each v11: int in v3 {
+                v12: int = index(v3, v11)
+                v13: float = to_float(v12)
+                v14: int = mul(v8, v12)
+                v15: float = to_float(v14)
+                v16: float = mul(v13, v15)
+                v16
+              }
+              v18: float = reduce_sum(v17)
+              v19: bool = lt(v18, 1.0)
+              v21: [float] = if v19 {
+                v20: [float] = scan_sum(v17)
+                v20
+              } else {
+                v17
+              }
+              v22: ([int], [float]) = pair(v10, v21)
+              v22
+            }
+        "#]],
+    );
+}
