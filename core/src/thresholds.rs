@@ -76,6 +76,12 @@ pub struct Thresholds {
     /// A smaller pool would be copied several times before it holds a short sequence.
     pub min_pool_elements: i64,
 
+    /// Elements up to which a pool of sequential code has room at first for as many rows as there will be, if all are
+    /// as long as the first.
+    ///
+    /// A copy costs as much as what is not used then. Memory that is not used is not touched either, but counts.
+    pub max_expected_pool_elements: i64,
+
     /// The number of threads that make progress at the same time.
     ///
     /// Taken from [`Caps::parallelism`].
@@ -364,6 +370,8 @@ impl Thresholds {
             max_host_scanned_segments: 0,
             max_host_appended_segments: 0,
             max_elements_copied_by_thread: 32,
+            // The memory of threads is scarce.
+            max_expected_pool_elements: 1 << 10,
             ..cpu
         }
     }
@@ -384,6 +392,7 @@ impl Default for Thresholds {
             max_rematerialised_operations: 8,
             max_inlined_base_case_operations: 8,
             min_pool_elements: 16,
+            max_expected_pool_elements: 1 << 16,
             concurrent_threads: 1,
             min_work_items_per_thread: 8,
             max_elements_of_small_work_item: 0,

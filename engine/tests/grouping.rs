@@ -98,8 +98,8 @@ fn launches_do_not_grow_and_work_does_not_outgrow_the_elements() {
         #permute({x + 1 : x in k}, rank(k))                                      3     24.0           3     24.0
         #histogram(k)                                                            4     16.0           4     16.0
         #histogram({code_char(rem(x, 26)) : x in k})                             3     17.0           3     17.0
-        #histogram({float(x) : x in k})                                          5     32.0           5     32.0
-        #histogram({(rem(x, 7), x > 3) : x in k})                                4     33.0           4     33.0
+        #histogram({float(x) : x in k})                                          6     24.0           6     24.0
+        #histogram({(rem(x, 7), x > 3) : x in k})                                5     24.0           5     24.0
         #remove_duplicates(k)                                                    4     16.0           4     16.0
         #remove_duplicates({@x : x in k})                                        6     34.9           6     34.9
         #collect(kv)                                                             6     32.0           6     32.0

@@ -192,7 +192,7 @@ impl<'a> FunctionLowering<'a> {
 
     /// Allocates storage for `count` elements, whose pools grow.
     pub(super) fn growing_storage(&mut self, element: &'a Ty, count: Value) -> RowStorage<'a> {
-        self.row_storage(element, count, &mut |t, inner| t.empty_pool(inner))
+        self.row_storage(element, count, &mut |t, inner| t.empty_pool(inner, Some(count)))
     }
 
     /// Allocates storage for `count` elements, whose pools are made by `pool`.

@@ -2,7 +2,8 @@
 //!
 //! A loop does not know in advance how many elements its sequences have in all, so the arrays of a
 //! pool grow: they are doubled when they are full, which copies each element a constant number of
-//! times on average. As long as all that was appended lies in one pool that existed before the loop,
+//! times on average. The first sequence of a loop decides how much there is room for at first: most rows of a
+//! table are equally long, so that nothing is copied then. As long as all that was appended lies in one pool that existed before the loop,
 //! nothing is copied: the new pool is a view of that one.
 
 use super::super::repr::{
@@ -22,6 +23,8 @@ pub(super) struct Pool<'a> {
     used: Value,
     /// The number of elements that the arrays have room for.
     capacity: Value,
+    /// The number of sequences that will probably be appended, if it is known.
+    expected: Option<Value>,
     columns: PoolColumns<'a>,
     /// The columns of the existing pool that the elements lie in, if they do.
     view: Option<Columns>,
@@ -40,11 +43,11 @@ enum PoolColumns<'a> {
 }
 
 impl<'a> FunctionLowering<'a> {
-    /// Returns an empty pool for sequences of `element`.
-    pub(super) fn empty_pool(&mut self, element: &'a Ty) -> Pool<'a> {
-        let zero = self.body.i64(0);
-        let columns = self.pool_columns(element, zero, &mut |t, inner| t.empty_pool(inner));
-        Pool { used: zero, capacity: zero, columns, view: None, written: false, reserved: false }
+    /// Returns an empty pool for sequences of `element`, of which so many will probably be appended.
+    pub(super) fn empty_pool(&mut self, element: &'a Ty, expected: Option<Value>) -> Pool<'a> {
+        let (used, capacity) = (self.body.i64(0), self.body.i64(0));
+        let columns = self.pool_columns(element, used, &mut |t, inner| t.empty_pool(inner, None));
+        Pool { used, capacity, expected, columns, view: None, written: false, reserved: false }
     }
 
     /// Returns an empty pool for sequences of `element` that never grows; it has room for as many
@@ -58,7 +61,7 @@ impl<'a> FunctionLowering<'a> {
         let capacity = next_part(capacities);
         let mut inner = |t: &mut Self, inner| t.reserved_pool(inner, capacities);
         let columns = self.pool_columns(element, capacity, &mut inner);
-        Pool { used, capacity, columns, view: None, written: true, reserved: true }
+        Pool { used, capacity, expected: None, columns, view: None, written: true, reserved: true }
     }
 
     /// Returns the pool of owned segments of sequences of `element`, to append to it: it has room for
@@ -67,7 +70,7 @@ impl<'a> FunctionLowering<'a> {
         let zero = self.body.i64(0);
         let columns = self.pool_columns_of(&views.pool, element);
         let (used, capacity) = (views.extent, views.capacity.unwrap_or(zero));
-        Pool { used, capacity, columns, view: None, written: true, reserved: true }
+        Pool { used, capacity, expected: None, columns, view: None, written: true, reserved: true }
     }
 
     fn pool_columns_of(&mut self, columns: &Columns, element: &'a Ty) -> PoolColumns<'a> {
@@ -178,14 +181,25 @@ impl<'a> FunctionLowering<'a> {
         })
     }
 
-    /// Grows a pool, if it must, to room for `need` elements. The first allocation has room for
-    /// twice as many, since the sequences of a loop are often about equally long.
+    /// Returns the room of the first allocation of a pool whose first sequence needs `need` elements: for as
+    /// many equally long ones as are expected, within a limit, and for two in any case.
+    fn first_room(&mut self, pool: &Pool<'a>, need: Value) -> Value {
+        let twice = self.body.binary(Binary::Add, need, need);
+        let Some(expected) = pool.expected else { return twice };
+        let most = self.body.i64(self.limits.max_expected_pool_elements);
+        // A product that overflows is negative, or larger than the limit.
+        let all = self.body.binary(Binary::Mul, need, expected);
+        let all = self.body.binary(Binary::Min, all, most);
+        self.body.binary(Binary::Max, all, twice)
+    }
+
+    /// Grows a pool, if it must, to room for `need` elements.
     fn reserve_in_pool(&mut self, pool: &mut Pool<'a>, need: Value) {
         if pool.reserved {
             return;
         }
         if self.body.constant(pool.capacity) == Some(Literal::I64(0)) {
-            let room = self.body.binary(Binary::Add, need, need);
+            let room = self.first_room(pool, need);
             let mut grown = vec![room];
             for value in &pool.own_state()[1..] {
                 let ty = self.body.element(*value);
@@ -216,8 +230,8 @@ impl<'a> FunctionLowering<'a> {
         let room = self.body.binary(Binary::Max, room, least);
         let zero = self.body.i64(0);
         let first = self.body.binary(Binary::Eq, capacity, zero);
-        let twice = self.body.binary(Binary::Add, need, need);
-        let room = self.body.select(first, twice, room);
+        let at_first = self.first_room(pool, need);
+        let room = self.body.select(first, at_first, room);
         let mut grown = vec![room];
         for value in &before[1..] {
             let ty = self.body.element(*value);
