@@ -519,3 +519,51 @@ kernel \"k\"(v0: i64, v1: [f64], v2: [i64], v3: [i64], v4: [f64]) over flat v0 a
         }
     }
 }
+
+#[test]
+fn chars_and_bools_beside_ints_that_are_stored() {
+    // The int is the same for all elements, but has lanes where it is stored.
+    let text = "\
+kernel \"k\"(v0: i64, v1: i64, v2: [bool], v3: [i64], v4: [i64]) over flat v0 at v5 {
+  v6: i64 = const 1
+  v7: bool = lt v5, v6
+  v8: bool = if v7 {
+    v9: bool = const false
+    yield v9
+  } else {
+    v10: i64 = sub v5, v6
+    v11: bool = lt v10, v1
+    check v11 @0 detail v10, v1
+    v12: bool = load v2[v10]
+    yield v12
+  }
+  v13: i64 = const 0
+  v14: bool = eq v1, v13
+  v15: i64 = if v14 {
+    yield v13
+  } else {
+    v16: i64 = sub v1, v6
+    v17: i64 = load v3[v16]
+    yield v17
+  }
+  store v4[v5] = v15
+}
+";
+    let module = parse(text).unwrap();
+    let options = Options::default();
+    let reference = Reference::new(options.clone());
+    for bits in [128, 256, 512] {
+        let cpu = Cpu::with_vectors(options.clone(), 20_000, bits).unwrap();
+        for size in SIZES {
+            let ints: Vec<i64> = (0..size as i64 + 1).map(|i| i * i - 7).collect();
+            let args = [
+                int(size),
+                int(size),
+                Input::Array(vec![true; size].into()),
+                Input::Array(ints.into()),
+                Input::Array(vec![0i64; size].into()),
+            ];
+            differ(&module, 0, &args, &[4], &reference, &cpu).unwrap();
+        }
+    }
+}

@@ -9,7 +9,7 @@ pub struct LaneWidths {
     pub wide: bool,
     /// True if there are lanes of fewer than 64 bits.
     pub short: bool,
-    /// True if all varying values are of 8 bits.
+    /// True if all varying values are of 8 bits, and nothing is stored that has 64.
     pub only_bytes: bool,
 }
 
@@ -48,6 +48,7 @@ impl LaneWidths {
                 let of_wide = matches!(of, ValueTy::Array(ty) if is_wide(ty));
                 widths.wide |= of_wide;
                 widths.short |= !of_wide;
+                widths.only_bytes &= !of_wide;
             }
         };
         for inst in insts {
