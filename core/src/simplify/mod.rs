@@ -79,7 +79,7 @@ pub enum Run {
 
 /// The passes of the simplifier, in order. Those that rewrite one function stand before those that
 /// rewrite the program.
-pub static PASSES: [Pass; 8] = [
+pub static PASSES: &[Pass] = &[
     Pass {
         name: "inline",
         stage: "inlined",

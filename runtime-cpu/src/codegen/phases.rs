@@ -5,7 +5,7 @@
 //! the results. A launch of one chunk needs only the final pass. Where elements of several chunks may scatter
 //! to one array element, a *tag* pass first finds the last of these chunks, whose write is to remain.
 //!
-//! Where elements are expensive (each tests whether a number is prime, say), counting those that a pack keeps would
+//! If elements are expensive (each tests whether a number is prime, say), counting those that a pack keeps would
 //! take as long as packing them. Then the chunks of a launch pack *apart*: each to the places from its first
 //! element on, from where the launcher moves what was kept together.
 
