@@ -180,20 +180,20 @@ fn programs_of_the_examples() {
         integration                3         3         3         3         9         1         0       219         2
         kmeans                   182       233         1        78        58       961       472      9937         1
         knn                       30        33         2        17        18      2183       747      5557         2
-        life                      35        43         0        17         8       253       124      1563         0
+        life                      35        43         0        17         8       202        73      1551         0
         line_fit                  10        11         0         7         4        39        14      1848         0
         list_ranking              38        40         0        21        18     10359      5100     20803         0
         mandelbrot                 3         4         0         3         4         5        56      2848         0
         matrix                    95       107         3        72        72       322       253      4132         3
         monte_carlo               12        13         0         7         6       147       127     38619         0
-        nqueens                   11        18         0        15         3     21924     15155     11467         0
+        nqueens                   11        18         0        15         3     21106     14383     11214         0
         pagerank                 377       377         0       125       123      1141        92     11904         0
         parentheses               24        32         0        17         5         8         5      4137         0
         picture                  153       209         1       110        53       309       328      8560         1
         primes                    15        15         3         9         7        14        18       623         3
         quickhull                 40        42         2        21        35      3234      1119     25164         2
         quicksort                 37        47         5        22        25       837       651      7136         5
-        run_length                28        34         0        20         9       278       116      1900         0
+        run_length                28        34         0        20         9       278       115      1900         0
         spanning_tree             23        27         1        12        11       145        99      4145         1
         sparse_matrix             25        28         0        13         9       519       120      2217         0
         string_search             30        44         0        24         9      3715      3428      3563         0

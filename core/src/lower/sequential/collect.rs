@@ -89,7 +89,7 @@ impl<'a> FunctionLowering<'a> {
         element: &'a Ty,
         make: impl FnOnce(&mut Self, Value) -> LoweredValue<'a>,
     ) -> StoredSequence {
-        let mut storage = self.growing_storage(element, count);
+        let mut storage = self.growing_storage(element, count, Some(count));
         self.storing_loop(count, &mut storage, None, |t, index, storage| {
             let value = make(t, index);
             t.store_row(storage, &value, index, true);
@@ -106,7 +106,7 @@ impl<'a> FunctionLowering<'a> {
         of: &LoweredSequence<'a>,
         keep: &LoweredSequence<'a>,
     ) -> StoredSequence {
-        let mut storage = self.growing_storage(element, count);
+        let mut storage = self.growing_storage(element, count, None);
         let zero = self.body.i64(0);
         let used = self.body.value(ValueTy::Scalar(kir::Ty::I64));
         let kept =
@@ -154,7 +154,7 @@ impl<'a> FunctionLowering<'a> {
 
     /// Allocates storage for `count` elements that are stored one by one.
     pub(super) fn rows(&mut self, element: &'a Ty, count: Value) -> Rows<'a> {
-        Rows { storage: self.growing_storage(element, count) }
+        Rows { storage: self.growing_storage(element, count, Some(count)) }
     }
 
     /// A counted loop that stores elements and carries the pools of the storage. It may carry one
@@ -190,9 +190,15 @@ impl<'a> FunctionLowering<'a> {
         last
     }
 
-    /// Allocates storage for `count` elements, whose pools grow.
-    pub(super) fn growing_storage(&mut self, element: &'a Ty, count: Value) -> RowStorage<'a> {
-        self.row_storage(element, count, &mut |t, inner| t.empty_pool(inner, Some(count)))
+    /// Allocates storage for at most `count` elements, whose pools grow; `expected` elements will be stored, if that
+    /// is known.
+    pub(super) fn growing_storage(
+        &mut self,
+        element: &'a Ty,
+        count: Value,
+        expected: Option<Value>,
+    ) -> RowStorage<'a> {
+        self.row_storage(element, count, &mut |t, inner| t.empty_pool(inner, expected))
     }
 
     /// Allocates storage for `count` elements, whose pools are made by `pool`.

@@ -57,8 +57,8 @@ impl<'a> FunctionLowering<'a> {
         let sequence = self.atom(Atom::Var(shared.over)).sequence();
         let count = sequence.length();
         let before_all = self.body.mark();
-        let mut storages: Vec<RowStorage<'a>> =
-            shared.members.iter().map(|_| self.growing_storage(shared.element, count)).collect();
+        let mut storage = || self.growing_storage(shared.element, count, None);
+        let mut storages: Vec<RowStorage<'a>> = shared.members.iter().map(|_| storage()).collect();
         let zero = self.body.i64(0);
         let int = ValueTy::Scalar(kir::Ty::I64);
         let types = vec![int; shared.members.len()];
