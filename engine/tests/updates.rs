@@ -495,19 +495,19 @@ fn loops_over_tables_cost_what_they_write() {
         elimination                          474       27861         553
         swaps of rows                        218         133         234
         a row moved                          224         132         235
-        writes of rows                       317       17596         371
+        writes of rows                       326       17596         380
         rows of other lengths                205        9249         243
-        snoc of a row                        141        2688         147
-        snoc of the last row                 215        6204         203
-        rows appended                        200        5450         210
-        a stack of rows                       66         396          69
+        snoc of a row                        145        2688         151
+        snoc of the last row                 219        6204         207
+        rows appended                        205        5450         215
+        a stack of rows                       67         396          70
         lists of neighbours                  137         863         148
         a table in a record                  258       18521         331
         two tables                           346       17733         410
         texts and counts                      88          26         104
         rows in pairs                        265       32362         369
-        a table of tables                    438       31821         546
-        tables, each on its own              404       51563         404
+        a table of tables                    443       31826         551
+        tables, each on its own              388       51563         388
         a table that is given                223       18491         276
     "#]]
     .assert_eq(&table);
