@@ -49,7 +49,7 @@ use emitted::{KnownRows, known_rows};
 use machine::Machine;
 use nesl_runtime::kir::common_subexpressions::eliminate_common_subexpressions;
 use nesl_runtime::kir::early_exit::add_early_exits;
-use nesl_runtime::kir::facts::{FunctionFacts, KernelFacts, function_facts, kernel_facts};
+use nesl_runtime::kir::facts::{KernelFacts, function_facts, kernel_facts};
 use nesl_runtime::kir::inline::{Limits, inline};
 use nesl_runtime::kir::loops::simplify_loops;
 use nesl_runtime::kir::ranges::use_ranges;
@@ -174,7 +174,7 @@ fn compile_here(
     for (at, kernel) in module.kernels.iter().enumerate() {
         let own = kernel_facts(kernel, &facts);
         let packs_apart = phases::packs_apart(kernel, &own, workers.threads());
-        passes.push((assembler.kernel(at, kernel, packs_apart)?, packs_apart));
+        passes.push((assembler.kernel(at, kernel, packs_apart)?, own, packs_apart));
     }
     let functions = assembler.finish();
     let defined = assemble::define(&mut jit, functions, (machine, workers, room), stop);
@@ -191,14 +191,14 @@ fn compile_here(
         // SAFETY: the function was compiled with the signature of an entry point.
         unsafe { std::mem::transmute::<*const u8, Entry>(code) }
     };
-    let kernels = module.kernels.iter().zip(passes).map(|(kernel, (passes, packs_apart))| {
+    let kernels = module.kernels.iter().zip(passes).map(|(kernel, (passes, own, packs_apart))| {
         let phases = passes.phases.into_iter().map(|(phase, id)| (phase, entry(id))).collect();
         let checks = passes.checks.into_iter().map(entry).collect();
         KernelCode {
             group_elements: passes.group_elements,
             packs_apart,
             known_rows: known_rows(&module, kernel),
-            ..describe(kernel, &facts, phases, checks)
+            ..describe(kernel, own, phases, checks)
         }
     });
     let kernels = kernels.collect();
@@ -207,7 +207,7 @@ fn compile_here(
 
 fn describe(
     kernel: &Kernel,
-    facts: &[FunctionFacts],
+    facts: KernelFacts,
     phases: Vec<(Phase, Entry)>,
     checks: Vec<Entry>,
 ) -> KernelCode {
@@ -216,7 +216,7 @@ fn describe(
         |s: &Sink| matches!(s, Sink::Scan { .. } | Sink::Pack { .. } | Sink::Scatter { .. });
     let last_early = kernel.stages.iter().rposition(|s| s.sinks.iter().any(early));
     KernelCode {
-        facts: kernel_facts(kernel, facts),
+        facts,
         whole_segments: matches!(kernel.space, Space::Regular { .. } | Space::Segmented { .. })
             && sinks().any(|s| matches!(s, Sink::Reduce { result: Some(_), .. })),
         single_chunk: last_early.is_some_and(|last| liveness::may_read_written(kernel, last)),

@@ -10,6 +10,7 @@
 use super::combine_partials::sinks;
 use super::{Run, param};
 use crate::abi::chunk::{CARRY, LIMIT, TOTAL};
+use nesl_runtime::bug::OrBug;
 use nesl_runtime::kir::Sink;
 
 /// A column of a pack: the number of the parameter, and the size of an element in bytes.
@@ -55,8 +56,11 @@ fn for_each_pack(run: &mut Run<'_>, mut visit: impl FnMut(&mut Run<'_>, usize, &
     }
     for (_, number, sink) in sinks(run) {
         let Sink::Pack { columns, .. } = sink else { continue };
-        let column = |array| Some((param(run.code, array)?, run.element(array).size()));
-        let columns: Vec<Column> = columns.iter().filter_map(|(_, array)| column(*array)).collect();
+        let column = |array| {
+            let param = param(run.code, array).or_bug("what a pack writes is a parameter");
+            (param, run.element(array).size())
+        };
+        let columns: Vec<Column> = columns.iter().map(|(_, array)| column(*array)).collect();
         visit(run, number, &columns);
     }
 }

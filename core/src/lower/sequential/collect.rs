@@ -190,8 +190,8 @@ impl<'a> FunctionLowering<'a> {
         last
     }
 
-    /// Allocates storage for at most `count` elements, whose pools grow; `expected` elements will be stored, if that
-    /// is known.
+    /// Allocates storage for at most `count` elements, whose pools grow. If all are known to be stored, `expected` is
+    /// their number.
     pub(super) fn growing_storage(
         &mut self,
         element: &'a Ty,

@@ -3,8 +3,8 @@
 //! A loop does not know in advance how many elements its sequences have in all, so the arrays of a
 //! pool grow: they are doubled when they are full, which copies each element a constant number of
 //! times on average. The first sequence of a loop decides how much there is room for at first: most rows of a
-//! table are equally long, so that nothing is copied then. As long as all that was appended lies in one pool that existed before the loop,
-//! nothing is copied: the new pool is a view of that one.
+//! table are equally long, so that nothing is copied then. As long as all that was appended lies in one pool that
+//! existed before the loop, nothing is copied: the new pool is a view of that one.
 
 use super::super::repr::{
     Column, Columns, LoweredSequence, LoweredValue, Views, ill_typed, next_part, scalar_ty,
@@ -187,7 +187,7 @@ impl<'a> FunctionLowering<'a> {
         let twice = self.body.binary(Binary::Add, need, need);
         let Some(expected) = pool.expected else { return twice };
         let most = self.body.i64(self.limits.max_expected_pool_elements);
-        // A product that overflows is negative, or larger than the limit.
+        // A product that overflows is but another guess.
         let all = self.body.binary(Binary::Mul, need, expected);
         let all = self.body.binary(Binary::Min, all, most);
         self.body.binary(Binary::Max, all, twice)

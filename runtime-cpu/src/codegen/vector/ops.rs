@@ -399,7 +399,7 @@ impl<'a> VectorEmitter<'_, 'a, '_> {
         const LIMIT: f64 = (1_u64 << 51) as f64;
         let vectors = self.wide(a, Ty::F64);
         let (floats, ints) = (self.lane(Ty::F64), self.lane(Ty::I64));
-        let all = |words: f64| vec![words.to_bits(); floats.lane_count() as usize];
+        let all = |number: f64| vec![number.to_bits(); floats.lane_count() as usize];
         let (limit, shift) =
             (self.constant(&all(LIMIT), floats), self.constant(&all(SHIFT), floats));
         let shift_bits = self.constant(&all(SHIFT), ints);
