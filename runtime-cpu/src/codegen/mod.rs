@@ -52,6 +52,7 @@ use nesl_runtime::kir::early_exit::add_early_exits;
 use nesl_runtime::kir::facts::{KernelFacts, function_facts, kernel_facts};
 use nesl_runtime::kir::inline::{Limits, inline};
 use nesl_runtime::kir::loops::simplify_loops;
+use nesl_runtime::kir::narrow_ints::narrow_ints;
 use nesl_runtime::kir::ranges::use_ranges;
 use nesl_runtime::kir::unroll::unroll_loops;
 use nesl_runtime::kir::{Kernel, Module, Op, Sink, Space, Ty, ValueTy, liveness, walk};
@@ -152,6 +153,7 @@ fn compile_here(
     let facts = function_facts(&module);
     eliminate_common_subexpressions(&mut module);
     use_ranges(&mut module);
+    narrow_ints(&mut module);
     add_early_exits(&mut module);
     let isa = machine.isa.clone();
     let convention = isa.default_call_conv();

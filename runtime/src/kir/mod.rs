@@ -33,6 +33,7 @@
 //! | [`unroll`], [`small_arrays`]: short loops become their iterations, and short arrays their elements | |
 //! | [`common_subexpressions`]: values that are known are not computed again | |
 //! | [`ranges`], [`division`]: checks that cannot fail and divisions go | |
+//! | [`narrow_ints`]: ints of 32 bits where numbers are small | |
 //! | [`early_exit`]: tests of all elements end early | |
 //! | | [`written`]: the arrays that code may read and write |
 //! | | [`uniformity`], [`access`], [`lane_widths`], [`pressure`], [`vectorize`]: neighbouring elements together |
@@ -55,6 +56,7 @@ pub mod lane_widths;
 pub mod liveness;
 pub mod loops;
 mod mnemonic;
+pub mod narrow_ints;
 mod op;
 mod operator;
 mod parse;

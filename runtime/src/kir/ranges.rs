@@ -57,6 +57,18 @@ pub fn use_ranges(module: &mut Module) {
     }
 }
 
+/// Returns the least and the greatest number that ints, chars and bools of a kernel may be, where that is less than all
+/// of their type.
+pub fn known_ranges(kernel: &Kernel) -> FxHashMap<Value, (i64, i64)> {
+    let Kernel { mut stages, mut types, indices, .. } = kernel.clone();
+    let mut ranges = Ranges::new(&mut types);
+    for index in &indices {
+        ranges.define(*index, Some(Range { low: 0, high: MAX_COUNT }));
+    }
+    stages.iter_mut().for_each(|stage| ranges.block(&mut stage.body));
+    ranges.known.into_iter().map(|(value, of)| (value, (of.low, of.high))).collect()
+}
+
 /// Removes the operations on scalars whose results nothing reads; `read` is true for the values that later code reads.
 fn sweep(block: &mut Block, read: &mut [bool]) {
     with_stack(|| {
