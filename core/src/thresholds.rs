@@ -158,6 +158,16 @@ pub struct Thresholds {
     /// one thread takes much longer, and the host would have to fetch the arrays.
     pub sequential_work_items_per_launch: u64,
 
+    /// Light elements that take sequential code as long as a work item.
+    ///
+    /// Loops over numbers are vectorised, and take 0.3 to 1 ns for an element.
+    pub light_items_per_work_item: u64,
+
+    /// Operations up to which the elements of a kernel are light, if none of them takes more than a load.
+    ///
+    /// A conditional minimum, or a sum of products, takes two to four.
+    pub max_light_operations: usize,
+
     /// Elements that a call may read for each of its work items, where flattened code copies arrays
     /// that sequential code overwrites; with more, the recursion is finished by sequential code.
     ///
@@ -404,6 +414,8 @@ impl Default for Thresholds {
             min_observed_depth: 64,
             max_sequential_call_work_items: 1 << 11,
             sequential_work_items_per_launch: 1 << 9,
+            light_items_per_work_item: 8,
+            max_light_operations: 16,
             max_copied_elements_per_work_item: 16,
             max_map_side_operations: 64,
             max_short_loop_iterations: 8,

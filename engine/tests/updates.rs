@@ -81,6 +81,63 @@ const PROGRAMS: &[Program] = &[
         "sum(go([0], 0, n))",
     ),
     (
+        "append a map",
+        "function go(a, i, n) : ([int], int, int) -> [int] =
+           if i == n then a else go(a ++ {i + j : j in [0:8]}, i + 1, n);",
+        "sum(go([] int, 0, n))",
+    ),
+    (
+        "append what was read",
+        "function go(a, i, n) : ([int], int, int) -> [int] =
+           if i == n then a else go(a ++ {a[j] + i : j in [0:4]}, i + 1, n);",
+        "sum(go([0:4], 0, n))",
+    ),
+    (
+        "append a filter twice",
+        "function go(a, s, i, n) : ([int], [(int, bool)], int, int) -> ([int], [(int, bool)]) =
+           if i == n then (a, s)
+           else let a = a ++ {j in [0:8] | rem(j, 3) == rem(i, 3)}; a = a ++ dist(i, 2)
+                in go(a, s ++ {(x, x > i) : x in take(a, 3)}, i + 1, n);",
+        "let (a, s) = go([0:3], [] (int, bool), 0, n) in sum(a) + #s",
+    ),
+    (
+        "a breadth-first search",
+        "function walk(seen, queue) : ([bool], [int]) -> [bool] =
+           if #queue == 0 then seen
+           else let v = queue[0]; next = {w in [v * 2:v * 2 + 2] | w < #seen}
+                in walk(seen <- {(w, t) : w in next}, drop(queue, 1) ++ next);",
+        "count(walk(dist(f, n), [1]))",
+    ),
+    (
+        "a map of what was written",
+        "function go(a, w, i) : ([int], [int], int) -> [int] =
+           if i == 0 then a
+           else let a = a <- {(v, i) : v in w}
+                in go(a, {rem(v * 31 + i + a[v], #a) : v in w}, i - 1);",
+        "sum(go(dist(5, n), [3, n - 5, 7], n))",
+    ),
+    (
+        "a sum behind an update",
+        "function go(a, s, i) : ([int], int, int) -> int =
+           if i + 3 >= #a then s else go(rep(a, s, i), rem(s + sum({a[j] : j in [i:i + 3]}), 97), i + 1);",
+        "go([0:n], 1, 0)",
+    ),
+    (
+        "a condition behind an update",
+        "function go(a, s, i) : ([int], int, int) -> ([int], int) =
+           if i == #a then (a, s)
+           else go((if evenp(i) then rep(a, s, i) else a), (if a[i] > 3 then s + 1 else s), i + 1);",
+        "let (a, s) = go([0:n], 0, 0) in sum(a) + s",
+    ),
+    (
+        "Josephus",
+        "function leave(queue, out) : ([int], [int]) -> [int] =
+           if #queue == 0 then out
+           else if #queue == 1 then snoc(out, queue[0])
+           else leave(drop(queue, 2) ++ [queue[0]], snoc(out, queue[1]));",
+        "sum(leave([0:n], [] int))",
+    ),
+    (
         "a stack",
         "function go(a, i, s) : ([int], int, int) -> int =
            if i == 0 then s
@@ -314,6 +371,12 @@ const TABLES: &[Program] = &[
         "sum(flatten(go([] [int], 0, n)))",
     ),
     (
+        "maps of rows appended",
+        "function go(m, i, n) : ([[int]], int, int) -> [[int]] =
+           if i == n then m else go(m ++ {[j:j + rem(i, 8)] : j in [i:i + 3]}, i + 1, n);",
+        "sum({#r : r in go([] [int], 0, n)})",
+    ),
+    (
         "a stack of rows",
         "function go(m, i, s) : ([[int]], int, int) -> int =
            if i == 0 then s
@@ -382,8 +445,17 @@ const TABLES: &[Program] = &[
 /// The programs whose flattened form copies more than it writes: where a conditional divides an index
 /// space, the results of its branches are merged by copying, and lists that the host appends are
 /// copied with what they are appended to. The strategy chooses the sequential form.
-const COPIED_WHEN_FLATTENED: [&str; 3] =
-    ["append a list", "in an apply-to-each", "snoc in an apply-to-each"];
+const COPIED_WHEN_FLATTENED: &[&str] = &[
+    "append a list",
+    "append a map",
+    "append what was read",
+    "append a filter twice",
+    "a breadth-first search",
+    "a condition behind an update",
+    "Josephus",
+    "in an apply-to-each",
+    "snoc in an apply-to-each",
+];
 
 /// The programs that exchange whole rows of one table: their flattened form changes descriptors only.
 const NOT_COPIED_WHEN_FLATTENED: [&str; 3] = ["swaps of rows", "a row moved", "texts and counts"];
@@ -455,6 +527,14 @@ fn loops_cost_what_they_write() {
         several writes                        57          22          57
         snoc                                  27           4          28
         append a list                         41        1544          42
+        append a map                         116        6184         120
+        append what was read                  96        3132          93
+        append a filter twice                216       11301         216
+        a breadth-first search               109          33         105
+        a map of what was written            114          88         114
+        a sum behind an update                59          33          59
+        a condition behind an update          40           8          40
+        Josephus                              80           6          81
         a stack                               33           0          33
         swaps                                 23           6          23
         a pair                                29          11          29
@@ -500,6 +580,7 @@ fn loops_over_tables_cost_what_they_write() {
         snoc of a row                        145        2688         151
         snoc of the last row                 219        6204         207
         rows appended                        205        5450         215
+        maps of rows appended                296       17317         315
         a stack of rows                       67         396          70
         lists of neighbours                  137         863         148
         a table in a record                  258       18521         331

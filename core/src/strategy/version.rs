@@ -18,6 +18,7 @@ pub use crate::flat::Version;
 use crate::flat::{Block, Kernel, Let, Op, Program, SpaceId, Step, rows_operation};
 use crate::fuse::sequential::Ownership;
 use crate::ir::{self, Atom, FunId, Var};
+use crate::prim::Cost;
 use rustc_hash::FxHashSet;
 
 /// The policy by which versions are chosen.
@@ -117,6 +118,8 @@ pub struct Recursion {
     pub depth: u64,
     /// The number of work items of all launches during these calls.
     pub work_items: u64,
+    /// The number of those that are light ([`is_light`]).
+    pub light_items: u64,
     /// The number of these launches.
     pub launches: u64,
 }
@@ -136,7 +139,8 @@ impl Recursion {
     fn is_done_sooner_by_one_thread(&self, limits: &Thresholds) -> bool {
         let of_launches = self.launches.saturating_mul(limits.sequential_work_items_per_launch);
         let of_calls = self.calls.saturating_mul(limits.max_sequential_call_work_items);
-        self.work_items < of_launches.max(of_calls)
+        let light = self.light_items / limits.light_items_per_work_item;
+        self.work_items - self.light_items + light < of_launches.max(of_calls)
     }
 }
 
@@ -331,6 +335,32 @@ pub fn element_work(kernel: &Kernel, limits: &Thresholds) -> ElementWork {
         }
     }
     ElementWork::Items(items)
+}
+
+/// Returns true if the elements of a kernel take a few cheap operations each, as a sum or a map of numbers does: the
+/// loop of sequential code over as many takes about as long as the launch.
+pub fn is_light(kernel: &Kernel, limits: &Thresholds) -> bool {
+    let mut operations = 0;
+    let is_cheap = |step: &Let| match &step.op {
+        Op::Map(op) => has_cheap_operations(op, &step.ty, &mut operations),
+        Op::Reduce { .. } => true,
+        op => op.cost(&step.ty) <= Cost::Element,
+    };
+    rows_operation(kernel).is_none()
+        && kernel.lets.iter().all(is_cheap)
+        && operations <= limits.max_light_operations
+}
+
+/// Returns true if all operations of a step are cheap, with those in the sides of conditionals; counts them.
+fn has_cheap_operations(op: &ir::Op, result: &ir::Ty, count: &mut usize) -> bool {
+    *count += 1;
+    match op {
+        ir::Op::If { then, otherwise, .. } => with_stack(|| {
+            let lets = then.lets.iter().chain(&otherwise.lets);
+            lets.into_iter().all(|inner| has_cheap_operations(&inner.op, &inner.ty, count))
+        }),
+        op => matches!(op.cost(result), Cost::Free | Cost::Cheap | Cost::Check | Cost::Element),
+    }
 }
 
 /// Returns true if flattened code is one kernel, beside descriptors and elements that lie there already: it
@@ -554,6 +584,9 @@ mod tests {
         copies: false,
     };
 
+    const FEW: Recursion =
+        Recursion { calls: 1, depth: 1, work_items: 20, light_items: 0, launches: 0 };
+
     fn choose(facts: Facts) -> Version {
         let limits = Thresholds { concurrent_threads: 8, ..Thresholds::default() };
         Strategy::Auto.choose(&facts, &limits)
@@ -586,11 +619,11 @@ mod tests {
     fn the_host_path_leaves_only_small_recursions_to_one_thread() {
         let single = Facts { elements: 1, single: true, input_elements: 10, ..MANY };
         assert_eq!(choose(single), Version::Flattened);
-        let recursion = Some(Recursion { calls: 2, depth: 2, work_items: 20, launches: 0 });
+        let recursion = Some(Recursion { calls: 2, depth: 2, ..FEW });
         assert_eq!(choose(Facts { recursion, ..single }), Version::Sequential);
         let large = Facts { recursion, input_elements: 1 << 20, ..single };
         assert_eq!(choose(large), Version::Flattened);
-        let walk = Recursion { calls: 16, depth: 1, work_items: 160, launches: 0 };
+        let walk = Recursion { calls: 16, work_items: 160, ..FEW };
         let choose_large = |recursion| choose(Facts { recursion: Some(recursion), ..large });
         assert_eq!(choose_large(walk), Version::Sequential);
         let descent = Recursion { depth: 16, ..walk };
@@ -599,22 +632,24 @@ mod tests {
         assert_eq!(choose_large(busy), Version::Flattened);
         let of_many_launches = Recursion { launches: 16 * 5, ..busy };
         assert_eq!(choose_large(of_many_launches), Version::Sequential);
-        let long = Recursion { calls: 64, depth: 64, work_items: 640, launches: 0 };
+        let light = Recursion { light_items: 16 << 11, launches: 16, ..busy };
+        assert_eq!(choose_large(light), Version::Sequential);
+        let long = Recursion { calls: 64, depth: 64, work_items: 640, ..FEW };
         assert_eq!(choose_large(long), Version::Sequential);
     }
 
     #[test]
     fn a_loop_that_would_copy_its_tables_is_not_flattened() {
-        let recursion = Some(Recursion { calls: 16, depth: 1, work_items: 16 << 12, launches: 0 });
+        let recursion = Some(Recursion { calls: 16, work_items: 16 << 12, ..FEW });
         let rows = Facts { elements: 1, single: true, recursion, ..MANY };
         assert_eq!(choose(rows), Version::Flattened);
         assert_eq!(choose(Facts { copies: true, ..rows }), Version::Sequential);
-        let few = Recursion { calls: 15, depth: 1, work_items: 15 << 12, launches: 0 };
+        let few = Recursion { calls: 15, work_items: 15 << 12, ..FEW };
         assert_eq!(
             choose(Facts { copies: true, recursion: Some(few), ..rows }),
             Version::Flattened
         );
-        let much = Recursion { calls: 16, depth: 1, work_items: 16 << 16, launches: 0 };
+        let much = Recursion { calls: 16, work_items: 16 << 16, ..FEW };
         assert_eq!(
             choose(Facts { copies: true, recursion: Some(much), ..rows }),
             Version::Flattened
@@ -686,7 +721,7 @@ fn "array"(v0: [int]) -> [int] {
         assert_eq!(choose_within(&divide, 1 << 20), Version::Sequential);
         let other = Facts { calls_itself: false, ..divide };
         assert_eq!(choose_within(&other, 1 << 18), Version::Sequential);
-        let walk = Some(Recursion { calls: 100, depth: 1, work_items: 1 << 20, launches: 0 });
+        let walk = Some(Recursion { calls: 100, work_items: 1 << 20, ..FEW });
         assert_eq!(
             choose_within(&Facts { recursion: walk, ..divide }, 1 << 18),
             Version::Sequential

@@ -60,6 +60,7 @@ impl RecursionLog {
             calls: calls.begun,
             depth: calls.depth,
             work_items: work.work_items.saturating_sub(calls.before.work_items),
+            light_items: work.light_items.saturating_sub(calls.before.light_items),
             launches: work.launches - calls.before.launches,
         })
     }

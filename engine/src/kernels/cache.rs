@@ -7,7 +7,7 @@ use nesl_core::ir::{FunId, Var};
 use nesl_core::lower::kernel::{LoweredKernel, Variant};
 use nesl_core::pipeline;
 use nesl_core::pipeline::launches::{Origin, is_renaming};
-use nesl_core::strategy::{ElementWork, element_work};
+use nesl_core::strategy::{ElementWork, element_work, is_light};
 use nesl_runtime::kir::Literal;
 use nesl_runtime::runtime::{Failure, Loaded, Runtime};
 use rustc_hash::FxHashMap;
@@ -33,6 +33,8 @@ pub(crate) struct CachedKernel {
     pub(super) code: LoweredKernel,
     /// The work items that each element counts as.
     pub(super) element_work: ElementWork,
+    /// True if each element takes a few cheap operations.
+    pub(super) is_light: bool,
     /// The loaded module; `None` if there is nothing to execute, because all results are arguments.
     module: Option<OnceCell<Loaded>>,
 }
@@ -115,6 +117,7 @@ impl KernelCache {
         let code = code.map_err(Unsupported::Lowering)?;
         let module = (!is_renaming(kernel, &code)).then(OnceCell::new);
         let element_work = element_work(kernel, &self.options.limits);
-        Ok(CachedKernel { code, element_work, module })
+        let is_light = is_light(kernel, &self.options.limits);
+        Ok(CachedKernel { code, element_work, is_light, module })
     }
 }

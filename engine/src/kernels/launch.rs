@@ -30,6 +30,8 @@ pub(crate) struct Launcher<'p> {
 pub(crate) struct Work {
     /// The number of their work items.
     pub(crate) work_items: u64,
+    /// The number of those that take a few cheap operations.
+    pub(crate) light_items: u64,
     /// The number of launches.
     pub(crate) launches: u64,
 }
@@ -65,6 +67,9 @@ impl<'p> Launcher<'p> {
             }
         };
         self.count_work_items(count.saturating_mul(per_element));
+        if lowered.is_light {
+            self.count_light_items(count);
+        }
         let args = arguments(&self.memory, frame, kernel, code)?;
         let runtime = self.memory.runtime;
         let at_call = |failure, frame: &CallFrame<'p>| self.located(failure, &frame.trace);
@@ -91,9 +96,15 @@ impl<'p> Launcher<'p> {
 
     /// Counts a launch, or an operation of the array library, with its work items.
     pub(crate) fn count_work_items(&self, count: u64) {
-        let Work { work_items, launches } = self.work.get();
-        self.work
-            .set(Work { work_items: work_items.saturating_add(count), launches: launches + 1 });
+        let Work { work_items, launches, .. } = self.work.get();
+        let work_items = work_items.saturating_add(count);
+        self.work.set(Work { work_items, launches: launches + 1, ..self.work.get() });
+    }
+
+    /// Counts work items, which have been counted already, as light ones.
+    fn count_light_items(&self, count: u64) {
+        let Work { light_items, .. } = self.work.get();
+        self.work.set(Work { light_items: light_items.saturating_add(count), ..self.work.get() });
     }
 
     /// Returns the work of all launches so far.

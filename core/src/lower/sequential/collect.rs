@@ -261,7 +261,13 @@ impl<'a> FunctionLowering<'a> {
     }
 
     /// Copies the elements of a stored sequence, which contain no sequences, to an index.
-    fn copy_rows(&mut self, to: &RowStorage<'a>, from: &Columns, start: Value, length: Value) {
+    pub(super) fn copy_rows(
+        &mut self,
+        to: &RowStorage<'a>,
+        from: &Columns,
+        start: Value,
+        length: Value,
+    ) {
         match (to, from) {
             (RowStorage::Unit, _) => {}
             (RowStorage::Scalars(to), Columns::Scalars(from)) => {

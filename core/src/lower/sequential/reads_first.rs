@@ -8,13 +8,14 @@
 //! v6 = replace(v4, v5, j)            v6 = replace(v4, v5, j)
 //! ```
 //!
-//! It moves reads of single elements, rows too, and what their indices are computed from, within one
-//! block, and only if these are all the uses of the array behind the update. Which of several
-//! faults comes first may change, but not whether there is one.
+//! It moves reads of single elements, rows too, and everything else that gives scalars: sums of elements, conditionals,
+//! with what they are computed from. That is done within one block, and only if these are all the uses of the array
+//! behind the update, which may be in a conditional. Which of several faults comes first may change, but not whether
+//! there is one.
 
 use crate::base::with_stack;
-use crate::ir::{Atom, Block, Let, Op, Program, Var};
-use crate::prim::SeqOp;
+use crate::ir::{Atom, Block, Class, Let, Op, Program, Var};
+use crate::prim::{Cost, SeqOp};
 use rustc_hash::FxHashSet;
 
 /// Moves the reads of all functions of a program.
@@ -27,7 +28,10 @@ pub(in crate::lower) fn in_block(block: &mut Block) {
     with_stack(|| {
         let mut at = 0;
         while at < block.lets.len() {
-            if let Some(moved) = reads_behind(block, at) {
+            let mut updated = Vec::new();
+            each_updated(&block.lets[at].op, &mut updated);
+            for of in updated {
+                let Some(moved) = reads_behind(block, at, of) else { continue };
                 let mut reads = Vec::new();
                 for position in moved.into_iter().rev() {
                     reads.push(block.lets.remove(position));
@@ -45,22 +49,59 @@ pub(in crate::lower) fn in_block(block: &mut Block) {
     });
 }
 
-/// Returns the positions of the bindings behind an update that are to stand before it, in order.
-fn reads_behind(block: &Block, at: usize) -> Option<Vec<usize>> {
+/// Finds the arrays that an operation updates, or that a side of a conditional does.
+fn each_updated(op: &Op, updated: &mut Vec<Var>) {
+    match op {
+        Op::Seq(SeqOp::Replace | SeqOp::Scatter | SeqOp::Append, args) => {
+            let of = args[0].variable().filter(|of| !args[1..].contains(&Atom::Var(*of)));
+            updated.extend(of.filter(|of| !updated.contains(of)));
+        }
+        Op::If { then, otherwise, .. } => with_stack(|| {
+            let inside = then.lets.iter().chain(&otherwise.lets);
+            inside.for_each(|binding| each_updated(&binding.op, updated));
+        }),
+        _ => {}
+    }
+}
+
+/// Returns the variables of which a variable is a part, or another name, and itself.
+fn parts_of(block: &Block, at: usize, of: Var) -> Vec<Var> {
+    let mut all = vec![of];
+    for binding in block.lets[..at].iter().rev() {
+        if all.last() != Some(&binding.var) {
+            continue;
+        }
+        match &binding.op {
+            Op::Copy(whole) => all.extend(whole.variable()),
+            Op::Seq(SeqOp::Subseq, args) => all.extend(args[0].variable()),
+            _ => {}
+        }
+    }
+    all
+}
+
+/// Returns the positions of the bindings behind an update of an array that are to stand before it, in order.
+fn reads_behind(block: &Block, at: usize, of: Var) -> Option<Vec<usize>> {
     let update = &block.lets[at];
-    let Op::Seq(SeqOp::Replace | SeqOp::Scatter | SeqOp::Append, args) = &update.op else {
-        return None;
-    };
-    let of = args[0].variable()?;
-    let reads: Vec<usize> = (at + 1..block.lets.len())
-        .filter(|position| mentions(&block.lets[*position], of))
-        .collect();
-    let is_read = |position: &usize| {
-        matches!(&block.lets[*position].op, Op::Seq(SeqOp::Index | SeqOp::Length, args)
-            if args[0] == Atom::Var(of) && args[1..].iter().all(|arg| *arg != Atom::Var(of)))
-    };
-    let is_all = !reads.is_empty() && reads.iter().all(is_read) && block.result != Atom::Var(of);
-    if !is_all || args[1..].contains(&Atom::Var(of)) {
+    // The array, and the sequences that are computed from it: a fused one reads it when it is consumed.
+    let mut sources: FxHashSet<Var> = parts_of(block, at, of).into_iter().collect();
+    let mut reads: FxHashSet<usize> = FxHashSet::default();
+    for (position, binding) in block.lets.iter().enumerate().skip(at + 1) {
+        if !mentions(binding, &sources) {
+            continue;
+        }
+        if !is_movable(binding) {
+            return None;
+        }
+        reads.insert(position);
+        let is_element = matches!(&binding.op, Op::Seq(SeqOp::Index, args)
+            if args[1].variable().is_none_or(|index| !sources.contains(&index)));
+        if binding.ty.has_sequence() && !is_element {
+            sources.insert(binding.var);
+        }
+    }
+    let is_result = |var: Var| sources.contains(&var);
+    if reads.is_empty() || block.result.variable().is_some_and(is_result) {
         return None;
     }
     // What the reads need of what stands between, from the last one back.
@@ -71,34 +112,47 @@ fn reads_behind(block: &Block, at: usize) -> Option<Vec<usize>> {
         if !reads.contains(&position) && !needed.contains(&binding.var) {
             continue;
         }
-        let is_plain = matches!(
-            binding.op,
-            Op::Copy(_)
-                | Op::Scalar(..)
-                | Op::Pair(..)
-                | Op::First(_)
-                | Op::Second(_)
-                | Op::Seq(SeqOp::Index | SeqOp::Length, _)
-        );
-        if !is_plain {
+        if !is_movable(binding) {
             return None;
         }
-        needed.extend(binding.op.operands().iter().filter_map(|atom| atom.variable()));
+        each_mentioned(binding, &mut |var| {
+            needed.insert(var);
+        });
         moved.push(position);
     }
     moved.reverse();
     (!needed.contains(&update.var)).then_some(moved)
 }
 
-/// Returns true if a binding uses a variable, in the blocks inside too.
-fn mentions(binding: &Let, var: Var) -> bool {
-    let mut found = binding.op.operands().contains(&Atom::Var(var));
-    for block in binding.op.blocks() {
-        found |= block.result == Atom::Var(var);
-        block.each_let(&mut |inner| {
-            found |= inner.op.operands().contains(&Atom::Var(var));
-            found |= inner.op.blocks().any(|block| block.result == Atom::Var(var));
-        });
-    }
+/// Returns true if a binding can be moved before an update: it has no effects, makes no calls and updates nothing.
+fn is_movable(binding: &Let) -> bool {
+    with_stack(|| {
+        let plain = match &binding.op {
+            Op::Seq(op, _) => {
+                !matches!(op, SeqOp::Replace | SeqOp::Scatter | SeqOp::Append)
+                    && op.row().cost <= Cost::Parallel
+            }
+            Op::If { .. } | Op::Nest(_) => true,
+            op => matches!(op.class(&binding.ty), Class::Pure | Class::Traps | Class::Reads),
+        };
+        plain && binding.op.blocks().all(|block| block.lets.iter().all(is_movable))
+    })
+}
+
+/// Returns true if a binding uses one of some variables, in the blocks inside too.
+fn mentions(binding: &Let, vars: &FxHashSet<Var>) -> bool {
+    let mut found = false;
+    each_mentioned(binding, &mut |var| found |= vars.contains(&var));
     found
+}
+
+/// Visits the variables that a binding uses, in the blocks inside too, with those that are bound there.
+fn each_mentioned(binding: &Let, visit: &mut dyn FnMut(Var)) {
+    with_stack(|| {
+        binding.op.each_operand(|atom| atom.variable().into_iter().for_each(&mut *visit));
+        for block in binding.op.blocks() {
+            block.lets.iter().for_each(|inner| each_mentioned(inner, visit));
+            block.result.variable().into_iter().for_each(&mut *visit);
+        }
+    });
 }

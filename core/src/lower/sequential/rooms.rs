@@ -89,7 +89,10 @@ impl<'a> FunctionLowering<'a> {
         room: Value,
         second: Atom,
     ) -> LoweredValue<'a> {
+        let element = self.element_ty(second);
         let second = self.stored(second);
+        // The few elements of a list are stored one after the other.
+        let is_short = self.body.constant(second.length).is_some();
         let need = self.body.binary(Binary::Add, first.length, second.length);
         let enough = self.body.binary(Binary::Ge, room, need);
         let mine = first.clone();
@@ -106,6 +109,11 @@ impl<'a> FunctionLowering<'a> {
             },
         );
         let joined = either.stored_sequence();
+        if !is_short {
+            let rows = self.storage_of(&joined.columns, element);
+            self.copy_rows(&rows, &second.columns, first.length, second.length);
+            return LoweredValue::of_stored(StoredSequence { length: need, ..joined });
+        }
         let index = self.open_loop();
         let value = self.row(&second.columns, index);
         let place = self.body.binary(Binary::Add, first.length, index);

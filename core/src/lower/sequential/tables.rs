@@ -91,7 +91,7 @@ impl<'a> FunctionLowering<'a> {
         StoredSequence { columns: storage.columns(), ..table }
     }
 
-    /// Lowers `++` of a table and a short list of rows.
+    /// Lowers `++` of a table and some rows.
     pub(super) fn append_rows(
         &mut self,
         of: &StoredSequence,
@@ -317,7 +317,7 @@ impl<'a> FunctionLowering<'a> {
     }
 
     /// Returns the storage of an owned table, to change it: its pools have room for what is stored.
-    fn storage_of(&mut self, columns: &Columns, element: &'a Ty) -> RowStorage<'a> {
+    pub(super) fn storage_of(&mut self, columns: &Columns, element: &'a Ty) -> RowStorage<'a> {
         with_stack(|| match (columns, element) {
             (Columns::Unit, _) => RowStorage::Unit,
             (Columns::Scalars(column), _) => {

@@ -1,6 +1,6 @@
 //! Ownership: which arrays sequential code may overwrite, since nobody reads them any more.
 //!
-//! `rep(a, x, i)`, `a <- writes` and `a ++ [x]` give a new sequence. Where `a` is used there for the
+//! `rep(a, x, i)`, `a <- writes` and `a ++ b` give a new sequence. Where `a` is used there for the
 //! last time, its arrays can become those of the result, so that a loop which updates an array costs
 //! what it writes. This pass decides *where* that may be done, from the text of the program alone.
 //! If the memory really belongs to the code that would write it is known when it runs, by a number
@@ -239,14 +239,11 @@ impl Ownership {
 
 /// Returns true if a block may have operations whose result differs from an operand in a few elements.
 fn has_updates(block: &Block) -> bool {
-    let (mut changes, mut appends, mut lists) = (false, false, false);
-    block.for_each_op(&mut |op| match op {
-        Op::Seq(SeqOp::Replace | SeqOp::Scatter, _) => changes = true,
-        Op::Seq(SeqOp::Append, _) => appends = true,
-        Op::List(_) => lists = true,
-        _ => {}
+    let mut changes = false;
+    block.for_each_op(&mut |op| {
+        changes |= matches!(op, Op::Seq(SeqOp::Replace | SeqOp::Scatter | SeqOp::Append, _));
     });
-    changes || appends && lists
+    changes
 }
 
 /// Returns the number of sequences of a value, those in its tuples included.
@@ -315,6 +312,8 @@ struct Walk<'w, 'a> {
     variables: FxHashMap<Var, (Vec<Origins>, &'a Ty)>,
     /// The variables that are lists written out: few elements, as in `a ++ [x]`.
     lists: FxHashSet<Var>,
+    /// The allocations of parameters, and of what updates make of them: a loop may append to them.
+    grown: FxHashSet<u32>,
     /// The number of nests around each allocation.
     depths: Vec<usize>,
     /// The variables that read each allocation, each with the number of its sequence that does.
@@ -341,6 +340,7 @@ impl<'w, 'a> Walk<'w, 'a> {
             known,
             variables: FxHashMap::default(),
             lists: FxHashSet::default(),
+            grown: FxHashSet::default(),
             depths: Vec::new(),
             readers: Vec::new(),
             viewers: Vec::new(),
@@ -357,6 +357,7 @@ impl<'w, 'a> Walk<'w, 'a> {
         for (var, ty) in &function.params {
             let origins: Vec<Origins> = (0..sequences(ty)).map(|_| self.allocation()).collect();
             params.extend(origins.iter().flat_map(|origins| origins.reads.clone()));
+            self.grown.extend(&params);
             self.define(*var, ty, origins);
         }
         self.block(&function.body, false);
@@ -506,9 +507,7 @@ impl<'w, 'a> Walk<'w, 'a> {
                 self.made_of(&binding.ty, true, &operands)
             }
             SeqOp::Index => self.index(binding, args),
-            SeqOp::Append if !args[1].variable().is_some_and(|var| self.lists.contains(&var)) => {
-                self.derived(binding)
-            }
+            SeqOp::Append if !self.appends_in_place(args) => self.derived(binding),
             SeqOp::Replace | SeqOp::Scatter | SeqOp::Append => {
                 let is_table = binding.ty.element().is_some_and(Ty::has_sequence);
                 if is_table {
@@ -530,12 +529,28 @@ impl<'w, 'a> Walk<'w, 'a> {
             .collect()
     }
 
+    /// Returns true if an append leaves room for the next one, if it may overwrite: what it appends is a few elements,
+    /// or a loop may do so time after time. The parts of a divide and conquer are appended once.
+    fn appends_in_place(&self, args: &[Atom]) -> bool {
+        let is_list = args[1].variable().is_some_and(|var| self.lists.contains(&var));
+        let known = args[0].variable().and_then(|var| self.variables.get(&var));
+        let mut own = known.into_iter().flat_map(|(all, _)| all[0].own.iter().flatten());
+        is_list || own.any(|allocation| self.grown.contains(allocation))
+    }
+
+    /// Notes that a sequence is what an update makes of another one.
+    fn grow(&mut self, of: &Origins, result: &[Origins]) {
+        if of.own.iter().flatten().any(|allocation| self.grown.contains(allocation)) {
+            self.grown.extend(result.iter().flat_map(|origins| origins.own.iter().flatten()));
+        }
+    }
+
     /// Finds out if an update of a sequence whose elements contain none may overwrite it.
     fn update(&mut self, binding: &'a Let, op: SeqOp, args: &'a [Atom]) -> Vec<Origins> {
         let known = args[0].variable().and_then(|var| self.variables.get(&var));
         let of = known.map(|(all, _)| all[0].clone()).unwrap_or_default();
         let mut others = self.atoms_read(&args[1..]);
-        if op == SeqOp::Scatter {
+        if matches!(op, SeqOp::Scatter | SeqOp::Append) {
             // All writes are computed and stored before the first is done.
             others.retain(|writes| !writes.delayed);
         }
@@ -544,6 +559,7 @@ impl<'w, 'a> Walk<'w, 'a> {
         let mut result = self.derived(binding);
         if fits && self.is_free(&of, others.iter()) && self.may_change_taken(&of, &others) {
             self.found.in_place.insert(binding.var);
+            self.grow(&of, &result);
             if is_row {
                 self.change_taken(&of, &mut result);
             }
@@ -582,7 +598,9 @@ impl<'w, 'a> Walk<'w, 'a> {
             all.extend(self.atom(*arg, ty));
         }
         let given = |at: usize| {
-            let others = all.iter().enumerate().filter(|(other, _)| *other != at);
+            // Arguments that are not in memory yet are computed and stored before the call.
+            let is_read = |other: usize, origins: &Origins| other != at && !origins.delayed;
+            let others = all.iter().enumerate().filter(|(other, origins)| is_read(*other, origins));
             !self.is_taken(&all[at]) && self.is_free(&all[at], others.map(|(_, other)| other))
         };
         let given: Vec<bool> = (0..all.len()).map(given).collect();

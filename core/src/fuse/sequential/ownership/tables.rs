@@ -185,6 +185,7 @@ impl<'a> Walk<'_, 'a> {
         });
         if let Some(own) = own.filter(|_| is_free) {
             self.found.in_place.insert(binding.var);
+            self.grow(&of, std::slice::from_ref(&result));
             let viewed = own.iter().any(|allocation| {
                 self.viewers[*allocation as usize].iter().any(|viewer| self.is_live(*viewer))
             });
