@@ -130,6 +130,17 @@ const PROGRAMS: &[Program] = &[
         "let (a, s) = go([0:n], 0, 0) in sum(a) + s",
     ),
     (
+        "a Fenwick tree",
+        "function add(b, i, x) : ([int], int, int) -> [int] =
+           if i >= #b then b else add(rep(b, b[i] + x, i), i + (i and (-i)), x);
+         function total(b, i, s) : ([int], int, int) -> int =
+           if i == 0 then s else total(b, i - (i and (-i)), s + b[i]);
+         function go(b, i, s) : ([int], int, int) -> int =
+           if i == #b then s
+           else go(add(b, rem(i * 7919, #b) + 1, 1), i + 1, s + total(b, rem(i * 31, #b), 0));",
+        "go(dist(0, n), 0, 0)",
+    ),
+    (
         "Josephus",
         "function leave(queue, out) : ([int], [int]) -> [int] =
            if #queue == 0 then out

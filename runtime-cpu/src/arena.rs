@@ -159,6 +159,7 @@ impl Arena {
 
     /// Returns a chunk of `size` bytes; of `least` if a free one has so many, or memory is scarce.
     fn chunk(&mut self, size: usize, least: usize) -> Option<Chunk> {
+        let size = size_class(size);
         let sizes = || self.spare.iter().map(|chunk| chunk.size).enumerate();
         let last = self.chunks.last().map_or(0, |chunk| chunk.size);
         let ample = sizes().filter(|(_, free)| *free >= size).min_by_key(|(_, free)| *free);
@@ -375,6 +376,13 @@ impl Arena {
         }
         ranges
     }
+}
+
+/// Rounds the size of a chunk up, by a quarter at most: if the arrays of a loop grow from turn to turn, a free chunk is large
+/// enough for the next turn, too.
+fn size_class(bytes: usize) -> usize {
+    let step = bytes.checked_next_power_of_two().map_or(ALIGN, |power| power / 8).max(ALIGN);
+    bytes.checked_next_multiple_of(step).unwrap_or(bytes)
 }
 
 /// A part of a chunk.

@@ -44,9 +44,9 @@ pub enum LoopLength {
     },
 }
 
-/// Returns the loops of the sequential code of a kernel; `None` if it calls functions, or has a loop that only some
-/// elements execute, or whose length depends on the element.
-pub(super) fn loops(kernel: &Kernel) -> Option<Vec<Loop>> {
+/// Returns the loops of the sequential code of a kernel, as if each element executed both sides of conditionals, and
+/// true if there are loops in those; `None` if it calls functions, or has a loop whose length depends on the element.
+pub(super) fn loops(kernel: &Kernel) -> Option<(Vec<Loop>, bool)> {
     let mut lengths = Lengths::default();
     let mut loops = Vec::new();
     for step in &kernel.lets {
@@ -66,7 +66,7 @@ pub(super) fn loops(kernel: &Kernel) -> Option<Vec<Loop>> {
             _ => lengths.bind(step.var, None),
         }
     }
-    Some(loops)
+    Some((loops, lengths.conditional))
 }
 
 /// The lengths of the sequences that the code of a kernel binds.
@@ -78,6 +78,8 @@ struct Lengths {
     known: FxHashMap<Var, LoopLength>,
     /// The sequences that a loop makes which is counted already.
     counted: FxHashSet<Var>,
+    /// True if only some elements may execute some of the loops.
+    conditional: bool,
 }
 
 impl Lengths {
@@ -139,9 +141,12 @@ impl Lengths {
                 Some(length)
             }
             Op::If { then, otherwise, .. } => {
-                // How many elements take a side with a loop is not known.
-                let is_short = self.block(then)?.is_empty() && self.block(otherwise)?.is_empty();
-                is_short.then_some(None)
+                for side in [then, otherwise] {
+                    let inside = self.block(side)?;
+                    self.conditional |= !inside.is_empty();
+                    loops.extend(inside);
+                }
+                Some(None)
             }
             Op::Call(..) => None,
             Op::Copy(of) if matches!(ty, Ty::Sequence(_)) => Some(self.of(*of)),

@@ -319,6 +319,8 @@ pub enum ElementWork {
     Items(u64),
     /// One for each iteration of these loops.
     Loops(Vec<Loop>),
+    /// At most one for each iteration of these loops, which only some elements may execute.
+    SomeLoops(Vec<Loop>),
 }
 
 /// Returns the work items that each element of a kernel counts as when the work of a call is observed.
@@ -330,7 +332,11 @@ pub fn element_work(kernel: &Kernel, limits: &Thresholds) -> ElementWork {
             Some(iterations) => items = items.max(iterations as u64),
             None => {
                 let unknown = ElementWork::Items(limits.sequential_thread_work_items);
-                return loops(kernel).map_or(unknown, ElementWork::Loops);
+                return match loops(kernel) {
+                    None => unknown,
+                    Some((loops, false)) => ElementWork::Loops(loops),
+                    Some((loops, true)) => ElementWork::SomeLoops(loops),
+                };
             }
         }
     }

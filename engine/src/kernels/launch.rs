@@ -56,13 +56,21 @@ impl<'p> Launcher<'p> {
         let variant = variant(frame.function, frame.homes, kernel, frame);
         let lowered = self.cache.kernel(self.program, frame.id, key, kernel, variant)?;
         let code = &lowered.code;
-        let count = frame.extent(kernel.space).count as u64;
+        let (count, single) =
+            (frame.extent(kernel.space).count as u64, frame.extent(kernel.space).single);
         let limits = self.memory.limits;
         let per_element = match &lowered.element_work {
+            // One thread does it in either version of the code around.
+            _ if single => 1,
             ElementWork::Items(items) => *items,
             ElementWork::Loops(loops) => {
                 let counted =
                     frame.iterations(loops).unwrap_or(limits.sequential_thread_work_items);
+                counted.max(limits.min_sequential_thread_work_items)
+            }
+            ElementWork::SomeLoops(loops) => {
+                let most = limits.sequential_thread_work_items;
+                let counted = frame.iterations(loops).map_or(most, |counted| counted.min(most));
                 counted.max(limits.min_sequential_thread_work_items)
             }
         };

@@ -37,12 +37,14 @@
 //! | `ownership` | the arrays that may be overwritten, since nobody reads them any more |
 //! | `shared_loop` | the reductions of a block that share a loop |
 //! | `shared_filters` | the filters of a block that share a loop |
+//! | `filtered_maps` | the maps that only a filter and its flags use |
 //! | `appends` | the appends that are parts of others |
 //! | `uses` | the number, the depth and the block of each variable's uses |
 //! | `print` | the plans of a program as text behind its ir |
 //! | `verify` | the invariants that a plan keeps |
 
 mod appends;
+mod filtered_maps;
 pub mod ownership;
 mod plan;
 mod print;

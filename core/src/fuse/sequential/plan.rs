@@ -6,6 +6,7 @@
 //! materialises it there, once.
 
 use super::appends::append_chains;
+use super::filtered_maps::filtered_maps;
 use super::shared_filters::{SharedFilters, shared_filters};
 use super::shared_loop::{SharedLoop, shared_loops};
 use super::uses::Uses;
@@ -157,7 +158,7 @@ struct Walk<'a> {
     uses: Uses,
     /// The shapes of the variables that are not all in memory.
     shapes: FxHashMap<Var, Shape>,
-    /// The sequences that one shared loop is the only use of.
+    /// The sequences that one shared loop, or the loop of a filter, is the only use of.
     single_loop: FxHashSet<Var>,
     /// The filters that share loops.
     together: FxHashSet<Var>,
@@ -173,6 +174,7 @@ impl<'a> Walk<'a> {
                 }
                 self.plan.loops.insert(shared.members[0].var, shared);
             }
+            self.single_loop.extend(filtered_maps(block, &self.uses));
             self.plan.appends.extend(append_chains(block, &self.uses));
             let mut filters = shared_filters(block, &self.uses);
             for binding in &block.lets {

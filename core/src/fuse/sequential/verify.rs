@@ -4,7 +4,7 @@
 //!
 //! 1. it names variables that the block binds;
 //! 2. a fused variable has at most one use, in as many nests as its definition (no element is
-//!    computed twice), unless it is a range or a shared loop is all that uses it;
+//!    computed twice), unless it is a range, or a shared loop is all that uses it, or a filter with its flags is;
 //! 3. a shared loop has at least two members, all of them reductions bound in one block, of the
 //!    common sequence or of a map over it whose body cannot fault, and every variable that such a
 //!    body takes from that block is bound before the first member;
@@ -15,6 +15,7 @@
 //! 6. a rank that is not computed is used once, to permute what it ranks.
 
 use super::appends::is_append;
+use super::filtered_maps::filtered_maps;
 use super::plan::SequentialPlan;
 use super::shared_filters::{SharedFilters, member};
 use super::shared_loop::{SharedLoop, uses_of_body};
@@ -54,6 +55,7 @@ pub fn verify(
         uses: Uses::of(block),
         lets: FxHashMap::default(),
         binders: FxHashSet::default(),
+        filtered: FxHashSet::default(),
         violations: Vec::new(),
     };
     block.each_let(&mut |binding| {
@@ -62,6 +64,7 @@ pub fn verify(
             checker.binders.extend(nest.binders.iter().map(|(var, ..)| *var));
         }
     });
+    checker.filtered(block);
     checker.fused();
     checker.appends();
     checker.sorts();
@@ -79,12 +82,23 @@ struct Checker<'p, 'a> {
     uses: Uses,
     lets: FxHashMap<Var, &'p Let>,
     binders: FxHashSet<Var>,
+    /// The maps that only a filter and its flags use.
+    filtered: FxHashSet<Var>,
     violations: Vec<Violation>,
 }
 
 impl<'p> Checker<'p, '_> {
     fn report(&mut self, message: impl Into<String>) {
         self.violations.push(Violation::within(self.within, message));
+    }
+
+    fn filtered(&mut self, block: &'p Block) {
+        with_stack(|| {
+            self.filtered.extend(filtered_maps(block, &self.uses));
+            for binding in &block.lets {
+                binding.op.blocks().for_each(|inner| self.filtered(inner));
+            }
+        });
     }
 
     fn fused(&mut self) {
@@ -98,7 +112,8 @@ impl<'p> Checker<'p, '_> {
             let range = binding.is_some_and(|binding| self.is_range(binding));
             let loops = self.plan.loops.values();
             let shared = loops.into_iter().any(|shared| shared.over == var && shared.only_use);
-            if self.uses.count(var) > 0 && !self.uses.once(var) && !range && !shared {
+            let once = self.uses.count(var) == 0 || self.uses.once(var);
+            if !once && !range && !shared && !self.filtered.contains(&var) {
                 self.report(format!("v{} is fused and computed more than once", var.0));
             }
         }

@@ -8,8 +8,8 @@
 //! v6 = replace(v4, v5, j)            v6 = replace(v4, v5, j)
 //! ```
 //!
-//! It moves reads of single elements, rows too, and everything else that gives scalars: sums of elements, conditionals,
-//! with what they are computed from. That is done within one block, and only if these are all the uses of the array
+//! It moves reads of single elements, rows too, and everything else that gives scalars: sums of elements, conditionals
+//! and calls, with what they are computed from. That is done within one block, and only if these are all the uses of the array
 //! behind the update, which may be in a conditional. Which of several faults comes first may change, but not whether
 //! there is one.
 
@@ -20,16 +20,35 @@ use rustc_hash::FxHashSet;
 
 /// Moves the reads of all functions of a program.
 pub(in crate::lower) fn reads_first(program: &mut Program) {
-    program.functions.iter_mut().for_each(|function| in_block(&mut function.body));
+    for function in &mut program.functions {
+        let mut arrays: FxHashSet<Var> = FxHashSet::default();
+        let params = function.params.iter();
+        arrays.extend(params.filter(|(_, ty)| ty.has_sequence()).map(|(var, _)| *var));
+        in_block_with(&mut function.body, arrays);
+    }
 }
 
 /// Moves the reads in a block and the blocks inside.
 pub(in crate::lower) fn in_block(block: &mut Block) {
+    in_block_with(block, FxHashSet::default());
+}
+
+/// Moves the reads in a block and the blocks inside; `arrays` are variables from outside with sequences.
+fn in_block_with(block: &mut Block, mut arrays: FxHashSet<Var>) {
+    block.each_binding(&mut |var, ty| {
+        if ty.has_sequence() {
+            arrays.insert(var);
+        }
+    });
+    move_reads(block, &arrays);
+}
+
+fn move_reads(block: &mut Block, arrays: &FxHashSet<Var>) {
     with_stack(|| {
         let mut at = 0;
         while at < block.lets.len() {
             let mut updated = Vec::new();
-            each_updated(&block.lets[at].op, &mut updated);
+            each_updated(&block.lets[at], arrays, &mut updated);
             for of in updated {
                 let Some(moved) = reads_behind(block, at, of) else { continue };
                 let mut reads = Vec::new();
@@ -44,21 +63,25 @@ pub(in crate::lower) fn in_block(block: &mut Block) {
             at += 1;
         }
         for binding in &mut block.lets {
-            binding.op.blocks_mut().for_each(in_block);
+            binding.op.blocks_mut().for_each(|block| move_reads(block, arrays));
         }
     });
 }
 
-/// Finds the arrays that an operation updates, or that a side of a conditional does.
-fn each_updated(op: &Op, updated: &mut Vec<Var>) {
-    match op {
+/// Finds the arrays that a binding updates, or a side of a conditional. A call that gives arrays may update its arguments.
+fn each_updated(binding: &Let, arrays: &FxHashSet<Var>, updated: &mut Vec<Var>) {
+    match &binding.op {
+        Op::Call(_, args) if binding.ty.has_sequence() => {
+            let of = args.iter().filter_map(|arg| arg.variable());
+            updated.extend(of.filter(|of| arrays.contains(of)));
+        }
         Op::Seq(SeqOp::Replace | SeqOp::Scatter | SeqOp::Append, args) => {
             let of = args[0].variable().filter(|of| !args[1..].contains(&Atom::Var(*of)));
             updated.extend(of.filter(|of| !updated.contains(of)));
         }
         Op::If { then, otherwise, .. } => with_stack(|| {
             let inside = then.lets.iter().chain(&otherwise.lets);
-            inside.for_each(|binding| each_updated(&binding.op, updated));
+            inside.for_each(|binding| each_updated(binding, arrays, updated));
         }),
         _ => {}
     }
@@ -124,7 +147,7 @@ fn reads_behind(block: &Block, at: usize, of: Var) -> Option<Vec<usize>> {
     (!needed.contains(&update.var)).then_some(moved)
 }
 
-/// Returns true if a binding can be moved before an update: it has no effects, makes no calls and updates nothing.
+/// Returns true if a binding can be moved before an update: it has no effects, and updates nothing but what is its own.
 fn is_movable(binding: &Let) -> bool {
     with_stack(|| {
         let plain = match &binding.op {
@@ -133,6 +156,7 @@ fn is_movable(binding: &Let) -> bool {
                     && op.row().cost <= Cost::Parallel
             }
             Op::If { .. } | Op::Nest(_) => true,
+            Op::Call(..) => !binding.ty.has_sequence(),
             op => matches!(op.class(&binding.ty), Class::Pure | Class::Traps | Class::Reads),
         };
         plain && binding.op.blocks().all(|block| block.lets.iter().all(is_movable))

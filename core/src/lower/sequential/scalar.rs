@@ -140,9 +140,28 @@ impl FunctionLowering<'_> {
 
     /// Lowers `mod`: the remainder with the sign of the divisor.
     fn modulo(&mut self, a: Value, b: Value, site: Site) -> Value {
+        let positive = match self.body.constant(b) {
+            Some(Literal::I64(divisor)) => {
+                u64::try_from(divisor).ok().filter(|divisor| *divisor > 0)
+            }
+            Some(Literal::I32(divisor)) => {
+                u64::try_from(divisor).ok().filter(|divisor| *divisor > 0)
+            }
+            _ => None,
+        };
+        if let Some(divisor) = positive.filter(|divisor| divisor.is_power_of_two()) {
+            // The last bits of a negative number are those of the remainder that is not negative.
+            let mask = self.int(divisor as i64 - 1);
+            return self.body.binary(Binary::And, a, mask);
+        }
         self.nonzero(b, FaultCode::ModByZero, site);
         let rest = self.body.binary(Binary::Rem, a, b);
         let zero = self.int(0);
+        if positive.is_some() {
+            let low = self.body.binary(Binary::Lt, rest, zero);
+            let moved = self.body.binary(Binary::Add, rest, b);
+            return self.body.select(low, moved, rest);
+        }
         let some = self.body.binary(Binary::Ne, rest, zero);
         let low = self.body.binary(Binary::Lt, rest, zero);
         let divisor = self.body.binary(Binary::Lt, b, zero);

@@ -95,7 +95,8 @@ impl Infer<'_> {
                 _ => call.mapped(),
             }
         } else {
-            call.comparison()
+            call.indexed()
+                .or_else(|| call.comparison())
                 .or_else(|| call.number())
                 .or_else(|| call.append())
                 .or_else(|| call.tables())
@@ -159,6 +160,21 @@ impl Misfit<'_, '_> {
             Some((Expr::Name(name), _)) => name.to_string(),
             _ => otherwise.to_owned(),
         }
+    }
+
+    /// Returns advice on a function applied to a sequence where it is meant to be applied to an element, `not seen[v]`.
+    fn indexed(&self) -> Option<Advice> {
+        let ([operand], [Ty::Sequence(_)]) = (self.operands, &self.types[..]) else { return None };
+        let exprs = || self.body.member.item.exprs.iter();
+        let is_call = |expr: &Expr| matches!(expr, Expr::Call { arg, .. } if arg == operand);
+        let (call, _) = exprs().find(|(_, expr)| is_call(expr))?;
+        let is_index =
+            |expr: &Expr| matches!(expr, Expr::Index { sequence, .. } if *sequence == call);
+        exprs().find(|(_, expr)| is_index(expr))?;
+        let (name, of) = (self.written, self.called(0, "a"));
+        Advice::hint(format!(
+            "`{name} {of}[i]` is `({name} {of})[i]`, since functions are applied first: write `{name}({of}[i])`"
+        ))
     }
 
     /// Returns advice on chained comparisons, comparisons of other types than ordinals, and operators on bools or strings

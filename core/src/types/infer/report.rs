@@ -125,7 +125,13 @@ impl Infer<'_> {
         }
         if miscounted.is_some() {
             let types: Vec<Ty> = types.iter().map(|ty| self.unifier.shallow(ty)).collect();
+            let is_lambda = |e: &ExprId| matches!(body.member.item.exprs[*e], Expr::Lambda { .. });
+            let swallowed = operands.len() == 1 && operands.iter().all(is_lambda);
             report = match super::advice::miscounted(name, &types, at) {
+                None if swallowed => report.hint(format!(
+                    "what follows `=>` goes on behind commas: put the function in parentheses, \
+                     as in `{name}(((x, y) => …), …)`"
+                )),
                 Some((text, Some((at, replacement)))) => report.fix(text, at, replacement),
                 Some((text, None)) => report.hint(text),
                 None => match (
