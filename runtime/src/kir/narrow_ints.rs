@@ -139,7 +139,9 @@ impl Narrowing {
                 Op::Convert(..) => {}
                 op => {
                     let compares = is_comparison(op);
-                    let narrow = inst.results.iter().all(|result| self.narrow.contains(result));
+                    // What has no result stores, checks or fails: its ints are indices, and details of faults.
+                    let narrow = !inst.results.is_empty()
+                        && inst.results.iter().all(|result| self.narrow.contains(result));
                     if !(all && (compares || narrow)) {
                         self.keep_wide(&inst.results);
                         self.keep_wide(&operands);
@@ -324,6 +326,11 @@ kernel \"large\"(v0: i64, v1: [u8], v2: [u8]) over flat v0 at v3 {
   v8: u8 = convert v7
   store v2[v3] = v8
 }
+kernel \"at an index\"(v0: i64, v1: [u8], v2: [u8]) over flat v0 at v3 {
+  v4: u8 = load v1[v3]
+  v5: i64 = convert v4
+  store v2[v5] = v4
+}
 kernel \"of the place\"(v0: i64, v1: [u8], v2: [u8]) over flat v0 at v3 {
   v4: u8 = load v1[v3]
   v5: i64 = convert v4
@@ -346,6 +353,12 @@ kernel \"of the place\"(v0: i64, v1: [u8], v2: [u8]) over flat v0 at v3 {
                   v7: i64 = mul v5, v6
                   v8: u8 = convert v7
                   store v2[v3] = v8
+                }
+
+                kernel "at an index"(v0: i64, v1: [u8], v2: [u8]) over flat v0 at v3 {
+                  v4: u8 = load v1[v3]
+                  v5: i64 = convert v4
+                  store v2[v5] = v4
                 }
 
                 kernel "of the place"(v0: i64, v1: [u8], v2: [u8]) over flat v0 at v3 {

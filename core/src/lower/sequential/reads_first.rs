@@ -132,7 +132,9 @@ fn reads_behind(block: &Block, at: usize, of: Var) -> Option<Vec<usize>> {
     let mut moved = Vec::new();
     for position in (at + 1..block.lets.len()).rev() {
         let binding = &block.lets[position];
-        if !reads.contains(&position) && !needed.contains(&binding.var) {
+        // A check says that what stands behind it can be computed.
+        let guards = !moved.is_empty() && matches!(binding.op, Op::Check { .. } | Op::Error(_));
+        if !reads.contains(&position) && !needed.contains(&binding.var) && !guards {
             continue;
         }
         if !is_movable(binding) {
