@@ -130,6 +130,23 @@ const PROGRAMS: &[Program] = &[
         "let (a, s) = go([0:n], 0, 0) in sum(a) + s",
     ),
     (
+        "a map behind an update",
+        "function go(a, w, i) : ([int], [int], int) -> [int] =
+           if i == 0 then a
+           else go(rep(a, i, rem(i * 7, #a)), {rem(v * 31 + i + a[v], #a) : v in w}, i - 1);",
+        "sum(go(dist(5, n), [3, n - 5, 7], n))",
+    ),
+    (
+        "a depth-first search",
+        "function walk(seen, stack, k) : ([int], [int], int) -> [int] =
+           if #stack == 0 then seen
+           else let v = stack[#stack - 1]; rest = take(stack, #stack - 1)
+                in if seen[v] >= 0 then walk(seen, rest, k)
+                   else walk(rep(seen, k, v),
+                             rest ++ {w in [v * 2:v * 2 + 2] | if w < #seen then seen[w] < 0 else f}, k + 1);",
+        "sum(walk(dist(-1, n), [1], 0))",
+    ),
+    (
         "a Fenwick tree",
         "function add(b, i, x) : ([int], int, int) -> [int] =
            if i >= #b then b else add(rep(b, b[i] + x, i), i + (i and (-i)), x);
@@ -463,6 +480,7 @@ const COPIED_WHEN_FLATTENED: &[&str] = &[
     "append a filter twice",
     "a breadth-first search",
     "a condition behind an update",
+    "a depth-first search",
     "Josephus",
     "in an apply-to-each",
     "snoc in an apply-to-each",
@@ -545,6 +563,9 @@ fn loops_cost_what_they_write() {
         a map of what was written            114          88         114
         a sum behind an update                59          33          59
         a condition behind an update          40           8          40
+        a map behind an update                88          65          88
+        a depth-first search                 125          36         125
+        a Fenwick tree                       260         107         262
         Josephus                              80           6          81
         a stack                               33           0          33
         swaps                                 23           6          23

@@ -223,8 +223,12 @@ impl<'a> Walk<'a> {
     }
 
     /// Returns true if a sequence need not be in memory: its one use computes the elements, and all
-    /// of them if one may fault.
+    /// of them if one may fault. A call has its arguments in memory, so that they can be stored before as well: then
+    /// they do not read until then what they are computed from.
     fn may_fuse(&self, var: Var, fused: &FusedShape) -> bool {
+        if self.uses.goes_to_call(var) {
+            return false;
+        }
         let range = matches!(fused.elements, ElementShape::Range);
         let filter = matches!(fused.elements, ElementShape::Filter(_));
         let once = self.uses.once(var) || range || self.uses.count(var) == 0;

@@ -28,6 +28,8 @@ struct VarUses {
     halved: bool,
     /// True if some use is a call or an append, which read a filter in memory.
     stored: bool,
+    /// True if some use is a call.
+    called: bool,
 }
 
 impl Uses {
@@ -69,6 +71,11 @@ impl Uses {
         self.count(var) > 0 && (!self.once(var) || self.of.get(&var).is_some_and(stored))
     }
 
+    /// Returns true if the one use of a variable is a call in the block that binds it.
+    pub(super) fn goes_to_call(&self, var: Var) -> bool {
+        self.once(var) && self.in_defining_block(var) && self.of[&var].called
+    }
+
     /// Returns the number of uses of a variable.
     pub(super) fn count(&self, var: Var) -> usize {
         self.of.get(&var).map_or(0, |uses| uses.count)
@@ -87,6 +94,7 @@ impl Uses {
                         let entry = self.of.entry(var).or_default();
                         entry.halved |= halved;
                         entry.stored |= stored;
+                        entry.called |= matches!(binding.op, Op::Call(..));
                     }
                 }
                 if let Op::Seq(SeqOp::Permute, args) = &binding.op

@@ -10,11 +10,12 @@
 //!
 //! It moves reads of single elements, rows too, and everything else that gives scalars: sums of elements, conditionals
 //! and calls, with what they are computed from. That is done within one block, and only if these are all the uses of the array
-//! behind the update, which may be in a conditional. Which of several faults comes first may change, but not whether
+//! behind the update, which may be in a conditional. Sequences that are stored at once, since calls alone use them, are
+//! moved, too, and so are updates of other arrays that give such a sequence. Which of several faults comes first may change, but not whether
 //! there is one.
 
 use crate::base::with_stack;
-use crate::ir::{Atom, Block, Class, Let, Op, Program, Var};
+use crate::ir::{Atom, Block, Class, Let, Op, Program, Ty, Var};
 use crate::prim::{Cost, SeqOp};
 use rustc_hash::FxHashSet;
 
@@ -109,17 +110,25 @@ fn reads_behind(block: &Block, at: usize, of: Var) -> Option<Vec<usize>> {
     // The array, and the sequences that are computed from it: a fused one reads it when it is consumed.
     let mut sources: FxHashSet<Var> = parts_of(block, at, of).into_iter().collect();
     let mut reads: FxHashSet<usize> = FxHashSet::default();
+    // Updates of other arrays, with what these are parts of.
+    let mut updates: Vec<(usize, FxHashSet<Var>)> = Vec::new();
     for (position, binding) in block.lets.iter().enumerate().skip(at + 1) {
         if !mentions(binding, &sources) {
             continue;
         }
-        if !is_movable(binding) {
-            return None;
+        let is_stored = is_stored(block, position);
+        match &binding.op {
+            Op::Seq(SeqOp::Replace | SeqOp::Scatter | SeqOp::Append, args) if is_stored => {
+                let other = args[0].variable().filter(|other| !sources.contains(other))?;
+                updates.push((position, parts_of(block, position, other).into_iter().collect()));
+            }
+            _ if is_movable(binding) => {}
+            _ => return None,
         }
         reads.insert(position);
         let is_element = matches!(&binding.op, Op::Seq(SeqOp::Index, args)
             if args[1].variable().is_none_or(|index| !sources.contains(&index)));
-        if binding.ty.has_sequence() && !is_element {
+        if binding.ty.has_sequence() && !is_element && !is_stored {
             sources.insert(binding.var);
         }
     }
@@ -137,7 +146,7 @@ fn reads_behind(block: &Block, at: usize, of: Var) -> Option<Vec<usize>> {
         if !reads.contains(&position) && !needed.contains(&binding.var) && !guards {
             continue;
         }
-        if !is_movable(binding) {
+        if !reads.contains(&position) && !is_movable(binding) {
             return None;
         }
         each_mentioned(binding, &mut |var| {
@@ -146,10 +155,29 @@ fn reads_behind(block: &Block, at: usize, of: Var) -> Option<Vec<usize>> {
         moved.push(position);
     }
     moved.reverse();
-    (!needed.contains(&update.var)).then_some(moved)
+    // What an update is moved before must not read the array that it overwrites.
+    let stays = |position: &usize| !moved.contains(position);
+    let overtakes = updates.iter().any(|(position, parts)| {
+        (at..*position).filter(stays).any(|before| mentions(&block.lets[before], parts))
+    });
+    (!overtakes && !needed.contains(&update.var)).then_some(moved)
 }
 
-/// Returns true if a binding can be moved before an update: it has no effects, and updates nothing but what is its own.
+/// Returns true if a sequence of scalars is in memory from where it is bound: all that uses it are calls.
+fn is_stored(block: &Block, position: usize) -> bool {
+    let binding = &block.lets[position];
+    let Ty::Sequence(element) = &binding.ty else { return false };
+    let var = FxHashSet::from_iter([binding.var]);
+    let mut used = false;
+    let later = block.lets[position + 1..].iter().filter(|later| mentions(later, &var));
+    let all_calls = later.into_iter().all(|later| {
+        used = true;
+        matches!(later.op, Op::Call(..))
+    });
+    used && all_calls && !element.has_sequence() && block.result != Atom::Var(binding.var)
+}
+
+/// Returns true if a binding can be moved before an update: it has no effects, and overwrites nothing.
 fn is_movable(binding: &Let) -> bool {
     with_stack(|| {
         let plain = match &binding.op {
