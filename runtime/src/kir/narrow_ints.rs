@@ -30,7 +30,7 @@ pub fn narrow_ints(module: &mut Module) {
 struct Narrowing {
     /// The values that become ints of 32 bits.
     narrow: FxHashSet<Value>,
-    /// The constants.
+    /// The constants, which are of 64 bits and may be used as ones of 32.
     constants: FxHashMap<Value, i64>,
 }
 
