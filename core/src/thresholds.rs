@@ -160,7 +160,7 @@ pub struct Thresholds {
 
     /// Light elements that take sequential code as long as a work item.
     ///
-    /// Loops over numbers are vectorised, and take 0.3 to 1 ns for an element.
+    /// Loops over numbers are vectorised, and take 0.3 to 1 ns for an element. On a device a thread takes them one by one.
     pub light_items_per_work_item: u64,
 
     /// Operations up to which the elements of a kernel are light, if none of them takes more than a load.
@@ -375,6 +375,7 @@ impl Thresholds {
             max_elements_off_device: if caps.recursion { u64::MAX } else { 1 << 16 },
             max_elements_of_small_work_item: 64,
             sequential_work_items_per_launch: 0,
+            light_items_per_work_item: 1,
             min_sequential_thread_work_items: cpu.sequential_thread_work_items,
             max_host_copied_elements: 0,
             max_host_scanned_segments: 0,

@@ -9,10 +9,12 @@
 //! ```
 //!
 //! It moves reads of single elements, rows too, and everything else that gives scalars: sums of elements, conditionals
-//! and calls, with what they are computed from. That is done within one block, and only if these are all the uses of the array
-//! behind the update, which may be in a conditional. Sequences that are stored at once, since calls alone use them, are
-//! moved, too, and so are updates of other arrays that give such a sequence. Which of several faults comes first may change, but not whether
-//! there is one.
+//! and calls, with what they are computed from. That is done within one block, and only if these are all the uses of the
+//! array behind the update, which may be in a conditional. Sequences that are stored at once, since calls alone use them,
+//! are moved, too, and so are updates of other arrays that give such a sequence.
+//!
+//! Which of several faults comes first may change, but not whether there is one; that a call does not end counts as a fault
+//! (Peyton Jones and others, *A semantics for imprecise exceptions*, PLDI 1999).
 
 use crate::base::with_stack;
 use crate::ir::{Atom, Block, Class, Let, Op, Program, Ty, Var};

@@ -90,6 +90,7 @@ impl<'a> FunctionLowering<'a> {
         second: Atom,
     ) -> LoweredValue<'a> {
         let element = self.element_ty(second);
+        // It may be computed from the first sequence, as `ownership` allows: so it is stored before that is overwritten.
         let second = self.stored(second);
         // The few elements of a list are stored one after the other.
         let is_short = self.body.constant(second.length).is_some();

@@ -143,7 +143,7 @@ impl<'a> Walk<'_, 'a> {
     }
 
     /// Finds out what an update of a table may overwrite. The rows are copied into the table, so that
-    /// the result reads nothing but itself.
+    /// the result reads nothing but itself; except for an append that is not done in place.
     pub(super) fn update_table(
         &mut self,
         binding: &'a Let,
@@ -153,7 +153,7 @@ impl<'a> Walk<'_, 'a> {
         let mut result = self.allocation();
         let table = args[0].variable().and_then(|var| Some((var, self.variables.get(&var)?)));
         let Some((table, of)) = table.map(|(table, (all, _))| (table, all[0].clone())) else {
-            return vec![result];
+            return if op == SeqOp::Append { self.derived(binding) } else { vec![result] };
         };
         let mut others = self.atoms_read(&args[1..]);
         if op == SeqOp::Replace
@@ -183,7 +183,12 @@ impl<'a> Walk<'_, 'a> {
                     && !self.readers[at].iter().any(|reader| self.is_live(*reader))
             })
         });
-        if let Some(own) = own.filter(|_| is_free) {
+        let own = own.filter(|_| is_free);
+        if own.is_none() && op == SeqOp::Append {
+            // The rows of both are viewed where they lie, if that is one pool.
+            return self.derived(binding);
+        }
+        if let Some(own) = own {
             self.found.in_place.insert(binding.var);
             self.grow(&of, std::slice::from_ref(&result));
             let viewed = own.iter().any(|allocation| {
