@@ -182,7 +182,7 @@ fn programs_of_the_examples() {
         knn                       30        33         2        17        18      2183       747      5557         2
         life                      35        43         0        17         8       202        73      1551         0
         line_fit                  10        11         0         7         4        39        14      1848         0
-        list_ranking              38        40         0        21        18     10359      5100     20803         0
+        list_ranking              38        40         0        21        18     10359      5100     20763         0
         mandelbrot                 3         4         0         3         4         5        56      2848         0
         matrix                    95       107         3        72        72       322       253      4132         3
         monte_carlo               12        13         0         7         6       147       127     38619         0
@@ -239,7 +239,7 @@ fn programs_of_the_examples() {
         quicksort: quicksort@float kernel 7: recursive functions
         quicksort: quicksort@int kernel 11: recursive functions
         quicksort: quicksort@int kernel 6: recursive functions
-        spanning_tree: boruvka kernel 27: the intrinsic `groups`
+        spanning_tree: boruvka kernel 27: the collective operation `store`
     "#]].assert_eq(&table);
 }
 

@@ -590,7 +590,7 @@ mod tests {
         copies: false,
     };
 
-    fn few() -> Recursion {
+    fn one_call() -> Recursion {
         Recursion { calls: 1, depth: 1, work_items: 20, light_items: 0, launches: 0 }
     }
 
@@ -626,11 +626,11 @@ mod tests {
     fn the_host_path_leaves_only_small_recursions_to_one_thread() {
         let single = Facts { elements: 1, single: true, input_elements: 10, ..MANY };
         assert_eq!(choose(single), Version::Flattened);
-        let recursion = Some(Recursion { calls: 2, depth: 2, ..few() });
+        let recursion = Some(Recursion { calls: 2, depth: 2, ..one_call() });
         assert_eq!(choose(Facts { recursion, ..single }), Version::Sequential);
         let large = Facts { recursion, input_elements: 1 << 20, ..single };
         assert_eq!(choose(large), Version::Flattened);
-        let walk = Recursion { calls: 16, work_items: 160, ..few() };
+        let walk = Recursion { calls: 16, work_items: 160, ..one_call() };
         let choose_large = |recursion| choose(Facts { recursion: Some(recursion), ..large });
         assert_eq!(choose_large(walk), Version::Sequential);
         let descent = Recursion { depth: 16, ..walk };
@@ -641,22 +641,22 @@ mod tests {
         assert_eq!(choose_large(of_many_launches), Version::Sequential);
         let light = Recursion { light_items: 16 << 11, launches: 16, ..busy };
         assert_eq!(choose_large(light), Version::Sequential);
-        let long = Recursion { calls: 64, depth: 64, work_items: 640, ..few() };
+        let long = Recursion { calls: 64, depth: 64, work_items: 640, ..one_call() };
         assert_eq!(choose_large(long), Version::Sequential);
     }
 
     #[test]
     fn a_loop_that_would_copy_its_tables_is_not_flattened() {
-        let recursion = Some(Recursion { calls: 16, work_items: 16 << 12, ..few() });
+        let recursion = Some(Recursion { calls: 16, work_items: 16 << 12, ..one_call() });
         let rows = Facts { elements: 1, single: true, recursion, ..MANY };
         assert_eq!(choose(rows), Version::Flattened);
         assert_eq!(choose(Facts { copies: true, ..rows }), Version::Sequential);
-        let few = Recursion { calls: 15, work_items: 15 << 12, ..few() };
+        let few = Recursion { calls: 15, work_items: 15 << 12, ..one_call() };
         assert_eq!(
             choose(Facts { copies: true, recursion: Some(few), ..rows }),
             Version::Flattened
         );
-        let much = Recursion { calls: 16, work_items: 16 << 16, ..few() };
+        let much = Recursion { calls: 16, work_items: 16 << 16, ..one_call() };
         assert_eq!(
             choose(Facts { copies: true, recursion: Some(much), ..rows }),
             Version::Flattened
@@ -728,7 +728,7 @@ fn "array"(v0: [int]) -> [int] {
         assert_eq!(choose_within(&divide, 1 << 20), Version::Sequential);
         let other = Facts { calls_itself: false, ..divide };
         assert_eq!(choose_within(&other, 1 << 18), Version::Sequential);
-        let walk = Some(Recursion { calls: 100, work_items: 1 << 20, ..few() });
+        let walk = Some(Recursion { calls: 100, work_items: 1 << 20, ..one_call() });
         assert_eq!(
             choose_within(&Facts { recursion: walk, ..divide }, 1 << 18),
             Version::Sequential

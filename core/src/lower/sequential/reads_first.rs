@@ -13,7 +13,7 @@
 //! array behind the update, which may be in a conditional. Sequences that are stored at once, since calls alone use them,
 //! are moved, too, and so are updates of other arrays that give such a sequence.
 //!
-//! Which of several faults comes first may change, but not whether there is one; that a call does not end counts as a fault
+//! A program with several faults may report another one of them than before; a call that does not end counts as a fault
 //! (Peyton Jones and others, *A semantics for imprecise exceptions*, PLDI 1999).
 
 use crate::base::with_stack;
