@@ -378,10 +378,10 @@ impl Arena {
     }
 }
 
-/// Rounds the size of a chunk up, by a quarter at most: if the arrays of a loop grow from turn to turn, a free chunk is large
+/// Rounds the size of a chunk up, by an eighth at most: if the arrays of a loop grow from turn to turn, a free chunk is large
 /// enough for the next turn, too.
 fn size_class(bytes: usize) -> usize {
-    let step = bytes.checked_next_power_of_two().map_or(ALIGN, |power| power / 8).max(ALIGN);
+    let step = bytes.checked_next_power_of_two().map_or(ALIGN, |power| power / 16).max(ALIGN);
     bytes.checked_next_multiple_of(step).unwrap_or(bytes)
 }
 
