@@ -115,8 +115,8 @@ impl Narrowing {
         self.narrow.contains(&value) || constant.is_some_and(|x| i32::try_from(x).is_ok())
     }
 
-    /// Removes values that are computed from others, or used by what takes ints of 64 bits; returns true if there are
-    /// some.
+    /// Removes values that are computed from others, or used by what takes ints of 64 bits. Returns true if it removes
+    /// any, so that others may have to go.
     fn remove_others(&mut self, insts: &[&Inst], is_int: &dyn Fn(Value) -> bool) -> bool {
         let before = self.narrow.len();
         for inst in insts {
@@ -138,7 +138,7 @@ impl Narrowing {
                 }
                 Op::Convert(..) => {}
                 op => {
-                    let compares = is_comparison(op);
+                    let compares = matches!(op, Op::Binary(op, ..) if op.compares());
                     // What has no result stores, checks or fails: its ints are indices, and details of faults.
                     let narrow = !inst.results.is_empty()
                         && inst.results.iter().all(|result| self.narrow.contains(result));
@@ -235,11 +235,6 @@ fn makes_small_ints(
         ),
         _ => false,
     }
-}
-
-fn is_comparison(op: &Op) -> bool {
-    let comparisons = [Binary::Eq, Binary::Ne, Binary::Lt, Binary::Le, Binary::Gt, Binary::Ge];
-    matches!(op, Op::Binary(op, ..) if comparisons.contains(op))
 }
 
 #[cfg(test)]

@@ -38,8 +38,8 @@ pub(super) fn filtered_maps(block: &Block, uses: &Uses) -> Vec<Var> {
     found
 }
 
-/// Returns true if a block has operations on scalars only, none of which can fault: done twice, they are found to be the
-/// same.
+/// Returns true if a block has operations on scalars only, none of which can fault. Where they are done twice, a later
+/// pass finds that they are the same, and does them once.
 fn has_scalars_only(block: &Block) -> bool {
     block.lets.iter().all(|binding| {
         let plain = matches!(

@@ -190,8 +190,8 @@ impl<'a> FunctionLowering<'a> {
         last
     }
 
-    /// Allocates storage for at most `count` elements, whose pools grow. If all are known to be stored, `expected` is
-    /// their number.
+    /// Allocates storage for at most `count` elements, whose pools grow. `expected` is the number of elements,
+    /// if all are known to be stored.
     pub(super) fn growing_storage(
         &mut self,
         element: &'a Ty,

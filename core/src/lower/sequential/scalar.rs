@@ -140,18 +140,15 @@ impl FunctionLowering<'_> {
 
     /// Lowers `mod`: the remainder with the sign of the divisor.
     fn modulo(&mut self, a: Value, b: Value, site: Site) -> Value {
-        let positive = match self.body.constant(b) {
-            Some(Literal::I64(divisor)) => {
-                u64::try_from(divisor).ok().filter(|divisor| *divisor > 0)
-            }
-            Some(Literal::I32(divisor)) => {
-                u64::try_from(divisor).ok().filter(|divisor| *divisor > 0)
-            }
+        let constant = match self.body.constant(b) {
+            Some(Literal::I64(divisor)) => Some(divisor),
+            Some(Literal::I32(divisor)) => Some(i64::from(divisor)),
             _ => None,
         };
-        if let Some(divisor) = positive.filter(|divisor| divisor.is_power_of_two()) {
+        let positive = constant.filter(|divisor| *divisor > 0);
+        if let Some(divisor) = positive.filter(|divisor| divisor.count_ones() == 1) {
             // The last bits of a negative number are those of the remainder that is not negative.
-            let mask = self.int(divisor as i64 - 1);
+            let mask = self.int(divisor - 1);
             return self.body.binary(Binary::And, a, mask);
         }
         self.nonzero(b, FaultCode::ModByZero, site);
