@@ -163,6 +163,11 @@ pub struct Thresholds {
     /// Loops over numbers are vectorised, and take 0.3 to 1 ns for an element. On a device a thread takes them one by one.
     pub light_items_per_work_item: u64,
 
+    /// Light elements that take sequential code as long as the launches of flattened code save, for each launch.
+    ///
+    /// A launch over so few takes 4 to 10 µs, most of it for the host and for waking threads.
+    pub light_items_per_launch: u64,
+
     /// Operations up to which the elements of a kernel are light, if none of them takes more than a load.
     ///
     /// A conditional minimum, or a sum of products, takes two to four.
@@ -376,6 +381,7 @@ impl Thresholds {
             max_elements_of_small_work_item: 64,
             sequential_work_items_per_launch: 0,
             light_items_per_work_item: 1,
+            light_items_per_launch: 1,
             min_sequential_thread_work_items: cpu.sequential_thread_work_items,
             max_host_copied_elements: 0,
             max_host_scanned_segments: 0,
@@ -416,7 +422,8 @@ impl Default for Thresholds {
             max_sequential_call_work_items: 1 << 11,
             sequential_work_items_per_launch: 1 << 9,
             light_items_per_work_item: 8,
-            max_light_operations: 16,
+            light_items_per_launch: 1 << 13,
+            max_light_operations: 32,
             max_copied_elements_per_work_item: 16,
             max_map_side_operations: 64,
             max_short_loop_iterations: 8,

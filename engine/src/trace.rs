@@ -16,12 +16,28 @@ struct Call {
     /// The call stands in the library.
     library: bool,
     around: CallTrace,
+    /// The number of calls of the trace.
+    depth: usize,
 }
 
 impl CallTrace {
     /// Returns the trace inside a call from `site`, which is in the library or not.
+    ///
+    /// Calls that no failure will report are forgotten, so that a loop of tail calls can go on forever.
     pub(crate) fn under(&self, site: Site, library: bool) -> CallTrace {
-        CallTrace(Some(Rc::new(Call { site, library, around: self.clone() })))
+        let depth = self.0.as_ref().map_or(0, |call| call.depth);
+        let around = if depth < 2 * MAX_REPORTED_CALLS { self.clone() } else { self.innermost() };
+        let depth = around.0.as_ref().map_or(0, |call| call.depth) + 1;
+        CallTrace(Some(Rc::new(Call { site, library, around, depth })))
+    }
+
+    /// Returns the trace of the calls that a failure reports, without those around them.
+    fn innermost(&self) -> CallTrace {
+        let mut trace = CallTrace::default();
+        for (site, library) in self.sites().into_iter().rev() {
+            trace = trace.under(site, library);
+        }
+        trace
     }
 
     /// Returns the sites of the innermost calls, each with whether it is in the library.
@@ -44,6 +60,28 @@ impl Drop for CallTrace {
         let mut next = self.0.take();
         while let Some(call) = next {
             next = Rc::into_inner(call).and_then(|mut call| call.around.0.take());
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{CallTrace, MAX_REPORTED_CALLS};
+    use nesl_core::base::{ItemId, Span};
+    use nesl_core::ir::Site;
+
+    #[test]
+    fn a_trace_keeps_the_innermost_calls_only() {
+        let mut trace = CallTrace::default();
+        for turn in 0..10 * MAX_REPORTED_CALLS {
+            let site = Site { item: ItemId(0), span: Span::default() };
+            trace = trace.under(site, turn % 2 == 0);
+            let depth = trace.0.as_ref().map_or(0, |call| call.depth);
+            assert!(depth <= 2 * MAX_REPORTED_CALLS);
+            let sites = trace.sites();
+            assert_eq!(sites.len(), MAX_REPORTED_CALLS.min(turn + 1));
+            let of_library = sites.iter().map(|(_, library)| *library);
+            assert!(of_library.eq((0..sites.len()).map(|back| (turn - back) % 2 == 0)));
         }
     }
 }

@@ -88,6 +88,39 @@ const PROGRAMS: &[(&str, &str, u64)] = &[
         "sum(fill([] int, x, 20000))",
         400,
     ),
+    // A product of small matrices, whose width is the length of a row, beside a long input.
+    (
+        "function mul(a, b) : ([[float]], [[float]]) -> [[float]] =
+           {{sum({x * y : x in row; y in col}) : col in transpose(b)} : row in a};
+         function go(zs, p, i) : ([float], [[float]], int) -> [[float]] =
+           if i == 500 then p else go(zs, mul([[0.6, zs[i]], [-0.8, 0.6]], p), i + 1);
+         zs = {float(rem(i * 7, 11)) / 11.0 : i in [0:20000]};",
+        "sum(flatten(go(zs, [[1.0, 0.0], [0.0, 1.0]], 0)))",
+        60,
+    ),
+    // A turn changes two places of each row of a table.
+    (
+        "function go(m, k) : ([[float]], int) -> [[float]] =
+           if k == 0 then m
+           else let p = rem(k, #m); q = rem(k * 7, #m)
+                in go({rep(rep(r, r[p] - r[q], p), r[p] + r[q], q) : r in m}, k - 1);
+         m = {{float(rem(i * j, 7)) : j in [0:160]} : i in [0:160]};",
+        "sum({r[0] : r in go(m, 300)})",
+        100,
+    ),
+    // Eight launches a turn, over light elements.
+    (
+        "function topple(g) : [[int]] -> [[int]] =
+           let off = {{x / 4 : x in row} : row in {{if x >= 4 then 4 else 0 : x in row} : row in g}};
+               none = dist(0, #g);
+               up = cons(none, drop(off, -1)); down = snoc(drop(off, 1), none)
+           in {{x - 4 * o + u + d + l + r : x in row; o in os; u in us; d in ds; l in previous(os, 0); r in next(os, 0)}
+               : row in g; os in off; us in up; ds in down};
+         function go(g, k) : ([[int]], int) -> [[int]] = if k == 0 then g else go(topple(g), k - 1);
+         g = {{rem(i * 7 + j * 13, 6) : j in [0:140]} : i in [0:140]};",
+        "sum(flatten(go(g, 100)))",
+        250,
+    ),
 ];
 
 #[test]

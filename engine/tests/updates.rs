@@ -463,6 +463,61 @@ const TABLES: &[Program] = &[
         "sum({sum(flatten(go({[k:k + 4] : j in [0:n]}, 0))) : k in [0:4]})",
     ),
     (
+        "buckets",
+        "function go(b, i, n) : ([[int]], int, int) -> [[int]] =
+           if i == n then b
+           else let k = rem(i * 7, 4) in go(rep(b, snoc(b[k], i), k), i + 1, n);",
+        "sum(flatten(go(dist([] int, 4), 0, n)))",
+    ),
+    (
+        "buckets of what was there",
+        "function go(b, i, n) : ([[int]], int, int) -> [[int]] =
+           if i == n then b
+           else let k = rem(i * 7, 4); r = b[k]
+                in go(rep(b, rep(r ++ {i + j : j in [0:rem(i, 4)]}, #r, 0), k), i + 1, n);",
+        "sum(flatten(go(dist([1], 4), 0, n)))",
+    ),
+    (
+        "edges at both ends",
+        "function edge(g, u, v) : ([[int]], int, int) -> [[int]] =
+           let g = rep(g, snoc(g[u], v), u) in rep(g, snoc(g[v], u), v);
+         function go(g, i, n) : ([[int]], int, int) -> [[int]] =
+           if i == n then g else go(edge(g, rem(i, 3), rem(i, 2) + 3), i + 1, n);",
+        "sum(flatten(go(dist([] int, 5), 0, n)))",
+    ),
+    (
+        "records that grow",
+        "datatype shelf([int], int, [float]);
+         function go(all, i, n) : ([shelf], int, int) -> [shelf] =
+           if i == n then all
+           else let k = rem(i, 3); shelf(xs, s, ys) = all[k]
+                in go(rep(all, shelf(snoc(xs, i), s + i, snoc(ys, 0.5)), k), i + 1, n);",
+        "sum({s : shelf(xs, s, ys) in go(dist(shelf([] int, 0, [] float), 3), 0, n)})",
+    ),
+    (
+        "rows that grow and shrink",
+        "function go(b, i, n) : ([[int]], int, int) -> [[int]] =
+           if i == n then b
+           else let k = rem(i, 4)
+                in if rem(i, 3) == 0 then go(rep(b, take(b[k], max(#b[k] - 1, 0)), k), i + 1, n)
+                   else go(rep(b, snoc(b[k], i), k), i + 1, n);",
+        "sum(flatten(go(dist([] int, 4), 0, n)))",
+    ),
+    (
+        "a column",
+        "function go(m, i, n) : ([[int]], int, int) -> [[int]] =
+           if i == n then m
+           else go({rep(rep(r, i, rem(i, #r)), r[0], 1) : r in m}, i + 1, n);",
+        "sum(flatten(go({dist(k, n) : k in [0:4]}, 0, n)))",
+    ),
+    (
+        "columns of some rows",
+        "function go(m, i, n) : ([[int]], int, int) -> [[int]] =
+           if i == n then m
+           else go({if b then rep(r, i, rem(i, #r)) else r : b in [T, F, T]; r in m}, i + 1, n);",
+        "sum(flatten(go({dist(k, n) : k in [0:3]}, 0, n)))",
+    ),
+    (
         "a table that is given",
         "function go(m, i) : ([[int]], int) -> [[int]] =
            if i == #m then m else go(rep(m, rep(m[i], m[i][0] + 1, 0), i), i + 1);",
@@ -614,13 +669,20 @@ fn loops_over_tables_cost_what_they_write() {
         rows appended                        205        5450         215
         maps of rows appended                296       17317         315
         a stack of rows                       67         396          70
-        lists of neighbours                  137         863         148
+        lists of neighbours                  332         863         343
         a table in a record                  258       18521         331
         two tables                           346       17733         410
         texts and counts                      88          26         104
         rows in pairs                        265       32362         369
-        a table of tables                    443       31826         551
-        tables, each on its own              388       51563         388
+        a table of tables                    444       31826         552
+        tables, each on its own              388       51567         388
+        buckets                              129         996         129
+        buckets of what was there            161        1972         161
+        edges at both ends                   243        5255         243
+        records that grow                    221        1881         221
+        rows that grow and shrink            162          53         162
+        a column                             166        6368         174
+        columns of some rows                 102        7689         107
         a table that is given                223       18491         276
     "#]]
     .assert_eq(&table);

@@ -62,6 +62,7 @@ pub(super) fn loops(kernel: &Kernel) -> Option<(Vec<Loop>, bool)> {
             flat::Op::Map(op) => {
                 let length = lengths.operation(op, &step.ty, &mut loops)?;
                 lengths.bind(step.var, length);
+                lengths.bind_int(step.var, op);
             }
             _ => lengths.bind(step.var, None),
         }
@@ -76,6 +77,8 @@ struct Lengths {
     bound: FxHashSet<Var>,
     /// The sequences of these with known lengths.
     known: FxHashMap<Var, LoopLength>,
+    /// The ints that are lengths of sequences.
+    ints: FxHashMap<Var, LoopLength>,
     /// The sequences that a loop makes which is counted already.
     counted: FxHashSet<Var>,
     /// True if only some elements may execute some of the loops.
@@ -87,6 +90,35 @@ impl Lengths {
         self.bound.insert(var);
         if let Some(length) = length {
             self.known.insert(var, length);
+        }
+    }
+
+    /// Notes that an int is the length of a sequence, if it is.
+    fn bind_int(&mut self, var: Var, op: &Op) {
+        let length = match op {
+            Op::Copy(of) => self.int(*of),
+            Op::Seq(SeqOp::Length, args) => self.of(args[0]),
+            // The width of a matrix, which is 0 if there is no first row.
+            Op::If { then, otherwise, .. } => {
+                match (self.int(then.result), self.int(otherwise.result)) {
+                    (Some(LoopLength::Constant(_)), length) => length,
+                    (length, Some(LoopLength::Constant(_))) => length,
+                    (first, second) => first.filter(|first| second.as_ref() == Some(first)),
+                }
+            }
+            _ => None,
+        };
+        if let Some(length) = length {
+            self.ints.insert(var, length);
+        }
+    }
+
+    /// Returns the length of which an int is the number.
+    fn int(&self, atom: Atom) -> Option<LoopLength> {
+        match atom {
+            Atom::Int(number) => u64::try_from(number).ok().map(LoopLength::Constant),
+            Atom::Var(var) => self.ints.get(&var).cloned(),
+            _ => None,
         }
     }
 
@@ -118,6 +150,7 @@ impl Lengths {
                     self.counted.insert(binding.var);
                 }
                 self.bind(binding.var, length);
+                self.bind_int(binding.var, &binding.op);
             }
             Some(loops)
         })
@@ -176,9 +209,13 @@ impl Lengths {
                 let (start, stride) = (Atom::Int(0), Atom::Int(1));
                 Some(Some(LoopLength::Range { start, stride, end: count }))
             }
+            (SeqOp::Range, &[Atom::Int(0), Atom::Int(1), end]) => Some(self.int(end)),
+            (SeqOp::Dist, &[_, count]) => Some(self.int(count)),
             // Descriptors, of sequences whose lengths the elements determine.
-            (SeqOp::Range | SeqOp::Dist | SeqOp::Subseq | SeqOp::Partition, _) => Some(None),
+            (SeqOp::Range | SeqOp::Subseq | SeqOp::Partition | SeqOp::Dist, _) => Some(None),
             (SeqOp::Gather, _) => Some(self.of(args[1])),
+            // One element is written. Where the others are copied first, that takes less than a step for each.
+            (SeqOp::Replace, _) => Some(self.of(args[0])),
             _ => {
                 let length = self.of(args[0])?;
                 let counted = |var: Var| self.counted.contains(&var);

@@ -18,7 +18,6 @@ pub use crate::flat::Version;
 use crate::flat::{Block, Kernel, Let, Op, Program, SpaceId, Step, rows_operation};
 use crate::fuse::sequential::Ownership;
 use crate::ir::{self, Atom, FunId, Var};
-use crate::prim::Cost;
 use rustc_hash::FxHashSet;
 
 /// The policy by which versions are chosen.
@@ -118,7 +117,7 @@ pub struct Recursion {
     pub depth: u64,
     /// The number of work items of all launches during these calls.
     pub work_items: u64,
-    /// The number of those that are light ([`is_light`]).
+    /// The number of those that are light ([`is_light`](super::is_light)).
     pub light_items: u64,
     /// The number of these launches.
     pub launches: u64,
@@ -137,10 +136,14 @@ impl Recursion {
 
     /// Returns true if one thread does the work of a call before its launches have begun.
     fn is_done_sooner_by_one_thread(&self, limits: &Thresholds) -> bool {
-        let of_launches = self.launches.saturating_mul(limits.sequential_work_items_per_launch);
+        let heavy = self.work_items - self.light_items;
         let of_calls = self.calls.saturating_mul(limits.max_sequential_call_work_items);
         let light = self.light_items / limits.light_items_per_work_item;
-        self.work_items - self.light_items + light < of_launches.max(of_calls)
+        let of_launches = self.launches.saturating_mul(limits.sequential_work_items_per_launch);
+        let light_part = limits.sequential_work_items_per_launch;
+        let light_beside =
+            self.light_items.saturating_mul(light_part) / limits.light_items_per_launch;
+        heavy + light < of_calls || heavy + light_beside < of_launches
     }
 }
 
@@ -341,32 +344,6 @@ pub fn element_work(kernel: &Kernel, limits: &Thresholds) -> ElementWork {
         }
     }
     ElementWork::Items(items)
-}
-
-/// Returns true if the elements of a kernel take a few cheap operations each, as a sum or a map of numbers does: the
-/// loop of sequential code over as many takes about as long as the launch.
-pub fn is_light(kernel: &Kernel, limits: &Thresholds) -> bool {
-    let mut operations = 0;
-    let is_cheap = |step: &Let| match &step.op {
-        Op::Map(op) => has_cheap_operations(op, &step.ty, &mut operations),
-        Op::Reduce { .. } => true,
-        op => op.cost(&step.ty) <= Cost::Element,
-    };
-    rows_operation(kernel).is_none()
-        && kernel.lets.iter().all(is_cheap)
-        && operations <= limits.max_light_operations
-}
-
-/// Returns true if all operations of a step are cheap, with those in the sides of conditionals; counts them.
-fn has_cheap_operations(op: &ir::Op, result: &ir::Ty, count: &mut usize) -> bool {
-    *count += 1;
-    match op {
-        ir::Op::If { then, otherwise, .. } => with_stack(|| {
-            let lets = then.lets.iter().chain(&otherwise.lets);
-            lets.into_iter().all(|inner| has_cheap_operations(&inner.op, &inner.ty, count))
-        }),
-        op => matches!(op.cost(result), Cost::Free | Cost::Cheap | Cost::Check | Cost::Element),
-    }
 }
 
 /// Returns true if flattened code is one kernel, beside descriptors and elements that lie there already: it

@@ -26,9 +26,13 @@ pub(super) fn run_host_steps<'p>(
     frame: &mut CallFrame<'p>,
     kernel: &'p Kernel,
 ) -> RunResult<()> {
+    // A step of another kernel that is computed again here may be held for others.
+    let is_held = |step: &&Let| frame.holds(step.var, step.space);
+    let held: Vec<Var> = kernel.lets.iter().filter(is_held).map(|step| step.var).collect();
     let mut at = 0;
     while let Some((part, next)) = next_part(kernel, at) {
         match part {
+            KernelPart::Host(_, step, _) if held.contains(&step.var) => {}
             KernelPart::Host(on_host, step, later) => {
                 let owned = take_owned(frame, kernel, step, later);
                 let value = StepRunner { launcher, step }.run(frame, on_host, owned)?;
@@ -41,7 +45,7 @@ pub(super) fn run_host_steps<'p>(
         at = next;
     }
     for step in &kernel.lets {
-        if !kernel.stores.contains(&(step.var, step.space)) {
+        if !kernel.stores.contains(&(step.var, step.space)) && !held.contains(&step.var) {
             frame.take(step.var, step.space);
         }
     }

@@ -76,7 +76,7 @@ impl<'p> Launcher<'p> {
         };
         self.count_work_items(count.saturating_mul(per_element));
         if lowered.is_light {
-            self.count_light_items(count);
+            self.count_light_items(count.saturating_mul(per_element));
         }
         let args = arguments(&self.memory, frame, kernel, code)?;
         let runtime = self.memory.runtime;

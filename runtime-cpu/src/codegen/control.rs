@@ -12,7 +12,7 @@ use nesl_runtime::bug;
 use nesl_runtime::bug::OrBug;
 use nesl_runtime::kir::alias::{Provenance, carried_since};
 use nesl_runtime::kir::walk::each_inst;
-use nesl_runtime::kir::{self, Block, Extern, Inst, Op, Site, Ty, ValueTy};
+use nesl_runtime::kir::{self, Binary, Block, Extern, Inst, Op, Site, Ty, Unary, ValueTy};
 
 /// The largest length of an array, in elements.
 const MAX_ARRAY_ELEMENTS: i64 = 1 << 44;
@@ -25,6 +25,12 @@ const GROUP_ITERATIONS: usize = 4;
 
 /// The largest number of instructions of a loop whose iterations are done in groups.
 const MAX_INSTRUCTIONS_OF_GROUPED_ITERATIONS: usize = 16;
+
+/// The largest number of operations of both sides of a branch that becomes a selection.
+const MAX_CHOICE_OPERATIONS: usize = 3;
+
+/// The largest number of results of such a branch.
+const MAX_CHOICE_RESULTS: usize = 2;
 
 impl<'a> FunctionEmitter<'a, '_> {
     /// Emits the instructions of a block.
@@ -60,7 +66,7 @@ impl<'a> FunctionEmitter<'a, '_> {
             }
             Op::Select(c, a, b) => {
                 let (c, a, b) = (self.get(*c), self.get(*a), self.get(*b));
-                self.b.ins().select(c, a, b)
+                self.choose(c, a, b)
             }
             Op::Convert(to, a) => self.convert(*to, self.element_ty(*a), self.get(*a)),
             Op::Bits(to, a) => self.bits(*to, self.get(*a)),
@@ -248,7 +254,7 @@ impl<'a> FunctionEmitter<'a, '_> {
         let cond = self.get(cond);
         let numbers = types.iter().all(|ty| ty.is_int());
         let reduced = inst.results.iter().all(|v| self.reduced.contains(v));
-        if numbers && reduced && is_choice(then, otherwise) {
+        if numbers && (reduced && is_choice(then, otherwise) || is_short_choice(then, otherwise)) {
             self.block(then);
             let a = self.all(&then.yields);
             self.block(otherwise);
@@ -587,6 +593,24 @@ fn copies_array(block: &Block) -> bool {
         );
     });
     only_copies && has(|op| matches!(op, Op::Alloc(..))) && has(|op| matches!(op, Op::Copy { .. }))
+}
+
+/// Returns true if the sides of a branch together take a few cheap operations on ints, and give one or two: a selection
+/// takes them all about as fast as a branch that is predicted, and several times as fast as one that is not.
+fn is_short_choice(then: &Block, otherwise: &Block) -> bool {
+    let mut operations = 0;
+    let mut is_cheap = |inst: &Inst| match inst.op {
+        Op::Const(_) => true,
+        Op::Binary(Binary::Div | Binary::Rem | Binary::MulHigh, ..) => false,
+        Op::Binary(..) | Op::Unary(Unary::Neg | Unary::Not | Unary::Abs, _) | Op::Select(..) => {
+            operations += 1;
+            true
+        }
+        _ => false,
+    };
+    then.insts.iter().chain(&otherwise.insts).all(&mut is_cheap)
+        && operations <= MAX_CHOICE_OPERATIONS
+        && then.yields.len() <= MAX_CHOICE_RESULTS
 }
 
 /// Returns true if a branch only selects between values, those of one side being constants. Reductions

@@ -4,6 +4,7 @@ use super::emitter::{FunctionEmitter, Product, clif, flags};
 use cranelift_codegen::ir::condcodes::{FloatCC, IntCC};
 use cranelift_codegen::ir::{self, InstBuilder, InstructionData, Opcode, types};
 use nesl_runtime::bug;
+use nesl_runtime::bug::OrBug;
 use nesl_runtime::kir::{Binary, Combine, Literal, Ty, Unary};
 
 impl FunctionEmitter<'_, '_> {
@@ -36,7 +37,7 @@ impl FunctionEmitter<'_, '_> {
     ) -> ir::Value {
         if op.compares() {
             return if ty.is_float() {
-                self.b.ins().fcmp(float_cc(op), a, b)
+                self.compare_floats(float_cc(op), a, b)
             } else {
                 self.b.ins().icmp(int_cc(op, ty), a, b)
             };
@@ -180,6 +181,45 @@ impl FunctionEmitter<'_, '_> {
         self.b.ins().bitcast(clif(to), ir::MemFlagsData::new(), a)
     }
 
+    /// Emits a comparison of floats. What is greater is written as what is less, by which Cranelift recognises a maximum.
+    pub fn compare_floats(&mut self, cc: FloatCC, a: ir::Value, b: ir::Value) -> ir::Value {
+        match cc {
+            FloatCC::GreaterThan => self.b.ins().fcmp(FloatCC::LessThan, b, a),
+            FloatCC::GreaterThanOrEqual => self.b.ins().fcmp(FloatCC::LessThanOrEqual, b, a),
+            cc => self.b.ins().fcmp(cc, a, b),
+        }
+    }
+
+    /// Emits a selection. On x86-64 Cranelift selects between floats by a branch, but for a minimum or a
+    /// maximum: here the bits are selected by a mask.
+    pub fn choose(&mut self, cond: ir::Value, a: ir::Value, b: ir::Value) -> ir::Value {
+        let ty = self.b.func.dfg.value_type(a);
+        if !ty.is_float() || cfg!(not(target_arch = "x86_64")) {
+            return self.b.ins().select(cond, a, b);
+        }
+        let dfg = &self.b.func.dfg;
+        let made = dfg.value_def(cond).inst().map(|inst| dfg.insts[inst]);
+        if let Some(InstructionData::FloatCompare { cond: cc, args, .. }) = made {
+            if cc == FloatCC::LessThan && (args == [a, b] || args == [b, a]) {
+                return self.b.ins().select(cond, a, b);
+            }
+            if dfg.value_type(args[0]) == ty {
+                // The comparison of vectors makes the mask where the floats are.
+                let vector = ty.by(16 / ty.bytes()).or_bug("a float fits into a vector");
+                let [x, y] = args.map(|of| self.b.ins().scalar_to_vector(vector, of));
+                let mask = self.b.ins().fcmp(cc, x, y);
+                let mask = self.b.ins().bitcast(vector, little(), mask);
+                let mask = self.b.ins().extractlane(mask, 0);
+                return self.b.ins().bitselect(mask, a, b);
+            }
+        }
+        let bits = ty.as_int();
+        let wide = if bits == types::I8 { cond } else { self.b.ins().uextend(bits, cond) };
+        let mask = self.b.ins().ineg(wide);
+        let mask = self.b.ins().bitcast(ty, ir::MemFlagsData::new(), mask);
+        self.b.ins().bitselect(mask, a, b)
+    }
+
     /// Combines two values, scalars or vectors of lanes. `acc` must not be a NaN where NaNs are skipped.
     pub fn combine(&mut self, op: Combine, ty: Ty, acc: ir::Value, x: ir::Value) -> ir::Value {
         let binary = match op {
@@ -187,7 +227,7 @@ impl FunctionEmitter<'_, '_> {
             Combine::Mul => Binary::Mul,
             Combine::Min | Combine::Max if ty.is_float() => {
                 let cc = if op == Combine::Min { FloatCC::LessThan } else { FloatCC::GreaterThan };
-                let better = self.b.ins().fcmp(cc, x, acc);
+                let better = self.compare_floats(cc, x, acc);
                 let whole = self.b.func.dfg.value_type(acc);
                 return if whole.is_vector() {
                     let mask = self.b.ins().bitcast(whole, little(), better);

@@ -126,7 +126,8 @@ pub(in crate::lower) struct Views {
     /// A lower bound of the number of elements of the pool, an `i64`: all segments lie before it.
     pub extent: Value,
     /// The number of elements that the pool has room for, an `i64`, if the sequence may be owned: its
-    /// segments do not overlap then, and nothing else lies in the pool.
+    /// segments do not overlap then, and nothing else lies in the pool. The number is negated if the pool
+    /// is *spaced*: behind the elements of each segment there is room to the next power of two of its length.
     pub capacity: Option<Value>,
 }
 

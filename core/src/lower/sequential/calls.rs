@@ -14,7 +14,9 @@ use crate::fuse::sequential::ownership::{each_sequence, sequences};
 use crate::ir::{self, Atom, Block, FunId, Let, Op, Program, Ty, Var};
 use crate::prim::SeqOp;
 use nesl_runtime::bug::OrBug;
-use nesl_runtime::kir::{self, Binary, Function, FunctionBuilder, FunctionId, Value, ValueTy};
+use nesl_runtime::kir::{
+    self, Binary, Function, FunctionBuilder, FunctionId, Unary, Value, ValueTy,
+};
 use std::cell::RefCell;
 
 /// Lowers a function. A library function has the site of the call that left the user's program as
@@ -172,6 +174,11 @@ impl<'a> FunctionLowering<'a> {
         let mut rooms = rooms.iter().copied();
         for ty in types {
             let mut extent = |used| match rooms.next() {
+                // The capacity of a spaced pool is negated.
+                Some(room) if self.grows_rows => {
+                    let room = self.body.unary(Unary::Abs, room);
+                    self.body.binary(Binary::Max, used, room)
+                }
                 Some(room) => self.body.binary(Binary::Max, used, room),
                 None => used,
             };

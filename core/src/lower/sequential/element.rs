@@ -6,20 +6,37 @@
 
 use super::super::Detail;
 use super::super::repr::{
-    Column, Columns, FusedSequence, IndexFunction, LoweredSequence, LoweredValue, StoredSequence,
-    element_ty,
+    Column, Columns, FusedSequence, IndexFunction, LoweredSequence, LoweredValue, Room,
+    StoredSequence, element_ty,
 };
 use super::function::FunctionLowering;
 use crate::base::with_stack;
 use crate::ir::{Atom, Nest, Site, Ty};
 use nesl_runtime::bug;
 use nesl_runtime::fault::FaultCode;
-use nesl_runtime::kir::{Binary, Literal, Value};
+use nesl_runtime::kir::{self, Binary, Literal, Value, ValueTy};
 use std::rc::Rc;
 
 impl<'a> FunctionLowering<'a> {
     /// Lowers an apply-to-each: its lengths are checked, its body is left to its consumer.
     pub(super) fn nest(&mut self, nest: &'a Nest, site: Site) -> LoweredValue<'a> {
+        let (sources, length) = self.sources_of(nest, site);
+        let may_fault = nest.body.may_fault() || sources.iter().any(LoweredSequence::may_fault);
+        // A map over a filter is a filter of the map: elements are computed behind their flags, so
+        // that one that may fault does not meet what was left out.
+        if let [source] = &sources[..]
+            && let Some((of, keep)) = source.as_filter()
+        {
+            let elements = IndexFunction::Map(nest, vec![of.clone()]);
+            let map = Rc::new(FusedSequence { length, may_fault, elements });
+            let filter = IndexFunction::Filter(LoweredSequence::Fused(map), keep.clone());
+            return LoweredValue::fused(length, may_fault, filter);
+        }
+        LoweredValue::fused(length, may_fault, IndexFunction::Map(nest, sources))
+    }
+
+    /// Returns what the binders of an apply-to-each run over, and its length, which is checked.
+    fn sources_of(&mut self, nest: &'a Nest, site: Site) -> (Vec<LoweredSequence<'a>>, Value) {
         let mut sources: Vec<LoweredSequence<'a>> =
             nest.binders.iter().map(|(.., atom)| self.atom(*atom).sequence()).collect();
         if sources.len() > 1 {
@@ -37,18 +54,41 @@ impl<'a> FunctionLowering<'a> {
             let detail = (Detail::Lengths, &[length, other][..]);
             self.check_detail(same, FaultCode::NestLength, site, detail);
         }
-        let may_fault = nest.body.may_fault() || sources.iter().any(LoweredSequence::may_fault);
-        // A map over a filter is a filter of the map: elements are computed behind their flags, so
-        // that one that may fault does not meet what was left out.
-        if let [source] = &sources[..]
-            && let Some((of, keep)) = source.as_filter()
-        {
-            let elements = IndexFunction::Map(nest, vec![of.clone()]);
-            let map = Rc::new(FusedSequence { length, may_fault, elements });
-            let filter = IndexFunction::Filter(LoweredSequence::Fused(map), keep.clone());
-            return LoweredValue::fused(length, may_fault, filter);
+        (sources, length)
+    }
+
+    /// Lowers an apply-to-each that changes the rows of a table where they lie, those of one binder. They are
+    /// the rows of its result.
+    pub(super) fn nest_over_own_rows(
+        &mut self,
+        nest: &'a Nest,
+        binder: usize,
+        site: Site,
+    ) -> LoweredValue<'a> {
+        let (sources, length) = self.sources_of(nest, site);
+        let (_, row_ty, table) = &nest.binders[binder];
+        let table = self.stored(*table);
+        let no_more = self.body.i64(0);
+        let (table, _) = self.with_room(&table, row_ty, true, length, &[no_more], &[]);
+        let index = self.body.value(ValueTy::Scalar(kir::Ty::I64));
+        let mark = self.body.mark();
+        let allocations = self.allocations;
+        self.body.begin();
+        for (number, (source, (var, ty, _))) in sources.iter().zip(&nest.binders).enumerate() {
+            let element = if number == binder {
+                let row = self.row(&table.columns, index).stored_sequence();
+                LoweredValue::of_stored(StoredSequence { room: Room::Owned(row.length), ..row })
+            } else {
+                self.element(source, index)
+            };
+            self.bind(*var, element, ty);
         }
-        LoweredValue::fused(length, may_fault, IndexFunction::Map(nest, sources))
+        self.block(&nest.body);
+        if self.allocations > allocations {
+            self.body.compact(mark, Vec::new());
+        }
+        self.close_loop(index, length);
+        LoweredValue::of_stored(table)
     }
 
     /// Returns the element of a sequence that is no filter, at an index that is in bounds.

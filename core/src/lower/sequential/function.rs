@@ -68,6 +68,8 @@ pub(in crate::lower) struct FunctionLowering<'a> {
     pub(super) owned: BlockOwnership,
     /// True if the code at hand knows the rooms of its sequences.
     pub(super) has_rooms: bool,
+    /// True if rows of tables may grow where they lie, in some function of the program: pools may be spaced.
+    pub(super) grows_rows: bool,
     /// The values that shared loops have computed or stored, of bindings that have not been reached yet.
     pub(super) early: FxHashMap<Var, LoweredValue<'a>>,
     /// Ints that are known to be positive.
@@ -97,6 +99,7 @@ impl<'a> FunctionLowering<'a> {
             plan: SequentialPlan::default(),
             owned: BlockOwnership::default(),
             has_rooms: false,
+            grows_rows: shared.borrow().ownership.grows_rows(),
             early: FxHashMap::default(),
             positive: FxHashSet::default(),
             origin: None,
@@ -192,7 +195,10 @@ impl<'a> FunctionLowering<'a> {
                 let cond = self.atom(*cond).scalar();
                 self.conditional(cond, &binding.ty, |t| t.block(then), |t| t.block(otherwise))
             }
-            Op::Nest(nest) => self.nest(nest, site),
+            Op::Nest(nest) => match self.owned.update(binding.var).rows {
+                Some(binder) => self.nest_over_own_rows(nest, binder, site),
+                None => self.nest(nest, site),
+            },
             Op::Constants(_) => bug!("long literals are globals before a program is lowered"),
             Op::Global(_) => bug!("globals are parameters before a program is lowered"),
             Op::Check { cond, code, message } => {

@@ -30,7 +30,7 @@ impl<'a> FunctionLowering<'a> {
                 let length = of.length();
                 LoweredValue::Scalar(self.int_of(length))
             }
-            SeqOp::Index => self.index(args[0], args[1], update.takes, site),
+            SeqOp::Index => self.index(args[0], args[1], update, site),
             SeqOp::Range => self.range(args, None, site),
             SeqOp::Dist => self.dist(args[0], args[1], None, site),
             SeqOp::Gather => {
@@ -76,9 +76,9 @@ impl<'a> FunctionLowering<'a> {
         self.as_ints(out, of.length)
     }
 
-    /// Lowers `sequence[index]`, which faults out of bounds. `takes` says that a row is changed where it
-    /// lies if the sequence is owned.
-    fn index(&mut self, of: Atom, index: Atom, takes: bool, site: Site) -> LoweredValue<'a> {
+    /// Lowers `sequence[index]`, which faults out of bounds. `update` says if a row is changed, or grows,
+    /// where it lies if the sequence is owned.
+    fn index(&mut self, of: Atom, index: Atom, update: &Update, site: Site) -> LoweredValue<'a> {
         let of = self.random_access(of);
         let index = self.atom(index).scalar();
         let index = self.index_of(index);
@@ -86,7 +86,9 @@ impl<'a> FunctionLowering<'a> {
         self.in_bounds(index, length, FaultCode::Index, site);
         let element = self.element(&of, index);
         match &of {
-            LoweredSequence::Stored(table) if takes => self.taken_row(&element, table.room),
+            LoweredSequence::Stored(table) if update.takes => {
+                self.taken_row(&element, &table.columns, table.room, update.grows)
+            }
             LoweredSequence::Stored(_) | LoweredSequence::Fused(_) => element,
         }
     }
@@ -185,7 +187,7 @@ impl<'a> FunctionLowering<'a> {
         }
         let (places, values) = writes.columns.components();
         let (places, values) = (places.scalars(), values.clone());
-        let changed = self.writable(&of, update.in_place);
+        let changed = self.writable(&of, update);
         let k = self.open_loop();
         let place = self.load(places, k);
         let place = self.index_of(place);
@@ -208,7 +210,7 @@ impl<'a> FunctionLowering<'a> {
         if element.has_sequence() {
             return LoweredValue::of_stored(self.replace_row(&of, element, &value, place, update));
         }
-        let changed = self.writable(&of, update.in_place);
+        let changed = self.writable(&of, update);
         self.overwrite(&changed.columns, &value, place);
         LoweredValue::of_stored(changed)
     }
@@ -279,7 +281,7 @@ impl<'a> FunctionLowering<'a> {
             // What was just made is full.
             && room != first.length
         {
-            return self.append_in_place(&first, room, b);
+            return self.append_in_place(&first, room, b, update.grows);
         }
         if !element.has_sequence() {
             let [a, b] = [a, b].map(|atom| self.streamed(atom));

@@ -13,7 +13,7 @@ use super::function::FunctionLowering;
 use crate::base::with_stack;
 use crate::ir::Ty;
 use nesl_runtime::bug;
-use nesl_runtime::kir::{self, Binary, Literal, Op, Value, ValueTy};
+use nesl_runtime::kir::{self, Binary, Literal, Op, Unary, Value, ValueTy};
 use std::rc::Rc;
 
 /// A growing pool. The values are carried by the loop that appends to it.
@@ -32,6 +32,8 @@ pub(super) struct Pool<'a> {
     written: bool,
     /// True if the arrays have room for all that is appended, so that they need not grow.
     reserved: bool,
+    /// A flag that says if each segment gets room to the next power of two of its length, where that may be.
+    spaced: Option<Value>,
 }
 
 #[derive(Clone)]
@@ -47,11 +49,13 @@ impl<'a> FunctionLowering<'a> {
     pub(super) fn empty_pool(&mut self, element: &'a Ty, expected: Option<Value>) -> Pool<'a> {
         let (used, capacity) = (self.body.i64(0), self.body.i64(0));
         let columns = self.pool_columns(element, used, &mut |t, inner| t.empty_pool(inner, None));
-        Pool { used, capacity, expected, columns, view: None, written: false, reserved: false }
+        let (view, spaced) = (None, None);
+        Pool { used, capacity, expected, columns, view, written: false, reserved: false, spaced }
     }
 
     /// Returns an empty pool for sequences of `element` that never grows; it has room for as many
-    /// elements as the next of `capacities` says, and the pools in it for the ones after that.
+    /// elements as the next of `capacities` says, and the pools in it for the ones after that. It is spaced
+    /// if rows may grow in this program.
     pub(super) fn reserved_pool(
         &mut self,
         element: &'a Ty,
@@ -59,9 +63,12 @@ impl<'a> FunctionLowering<'a> {
     ) -> Pool<'a> {
         let used = self.body.i64(0);
         let capacity = next_part(capacities);
-        let mut inner = |t: &mut Self, inner| t.reserved_pool(inner, capacities);
+        let mut inner =
+            |t: &mut Self, inner| Pool { spaced: None, ..t.reserved_pool(inner, capacities) };
         let columns = self.pool_columns(element, capacity, &mut inner);
-        Pool { used, capacity, expected: None, columns, view: None, written: true, reserved: true }
+        let spaced = self.may_space(element).then(|| self.body.bool(true));
+        let (expected, view) = (None, None);
+        Pool { used, capacity, expected, columns, view, written: true, reserved: true, spaced }
     }
 
     /// Returns the pool of owned segments of sequences of `element`, to append to it: it has room for
@@ -69,8 +76,14 @@ impl<'a> FunctionLowering<'a> {
     pub(super) fn pool_of(&mut self, views: &Views, element: &'a Ty) -> Pool<'a> {
         let zero = self.body.i64(0);
         let columns = self.pool_columns_of(&views.pool, element);
-        let (used, capacity) = (views.extent, views.capacity.unwrap_or(zero));
-        Pool { used, capacity, expected: None, columns, view: None, written: true, reserved: true }
+        let (used, mut capacity) = (views.extent, views.capacity.unwrap_or(zero));
+        let mut spaced = None;
+        if self.may_space(element) {
+            spaced = Some(self.body.binary(Binary::Lt, capacity, zero));
+            capacity = self.body.unary(Unary::Abs, capacity);
+        }
+        let (expected, view) = (None, None);
+        Pool { used, capacity, expected, columns, view, written: true, reserved: true, spaced }
     }
 
     fn pool_columns_of(&mut self, columns: &Columns, element: &'a Ty) -> PoolColumns<'a> {
@@ -105,6 +118,34 @@ impl<'a> FunctionLowering<'a> {
         pool.columns = columns;
     }
 
+    /// Returns true if a pool of segments of `element` may be spaced.
+    pub(super) fn may_space(&self, element: &Ty) -> bool {
+        self.grows_rows && !element.has_sequence()
+    }
+
+    /// Returns the number of elements that a segment takes in a pool, with the room behind it.
+    pub(super) fn place_in_pool(&mut self, pool: &Pool<'a>, length: Value) -> Value {
+        match pool.spaced {
+            Some(spaced) => {
+                let power = self.next_power_of_two(length);
+                self.body.select(spaced, power, length)
+            }
+            None => length,
+        }
+    }
+
+    /// Returns the least power of two that is not less than an `i64`; 0 of 0.
+    pub(super) fn next_power_of_two(&mut self, length: Value) -> Value {
+        let one = self.body.i64(1);
+        let mut bits = self.body.binary(Binary::Sub, length, one);
+        for distance in [1, 2, 4, 8, 16, 32] {
+            let distance = self.body.i64(distance);
+            let copy = self.body.binary(Binary::Shr, bits, distance);
+            bits = self.body.binary(Binary::Or, bits, copy);
+        }
+        self.body.binary(Binary::Add, bits, one)
+    }
+
     /// Appends a sequence to a pool and returns its start and length there. A sequence whose arrays
     /// were defined before the kir value with the number `limit` is not copied, if nothing else was
     /// appended before: the pool becomes a view of that sequence's.
@@ -135,7 +176,8 @@ impl<'a> FunctionLowering<'a> {
         pool.written = true;
         let length = sequence.length();
         let start = pool.used;
-        let need = self.body.binary(Binary::Add, start, length);
+        let place = self.place_in_pool(pool, length);
+        let need = self.body.binary(Binary::Add, start, place);
         self.reserve_in_pool(pool, need);
         match &sequence {
             LoweredSequence::Stored(stored) => {
@@ -357,7 +399,13 @@ impl<'a> Pool<'a> {
         self.columns.each_inner_mut(&mut |pool| pool.set_arrays(arrays));
     }
 
-    /// Returns the column of the sequences whose elements were appended.
+    /// Returns the flag that says if the pool is spaced, where that may be.
+    pub fn spaced(&self) -> Option<Value> {
+        self.spaced
+    }
+
+    /// Returns the column of the sequences whose elements were appended. The capacity of a spaced pool
+    /// is not negated yet ([`FunctionLowering::table_columns`]).
     pub fn columns_of(&self, starts: Column, lengths: Column) -> Columns {
         let (pool, extent, capacity) = match &self.view {
             Some(view) => {

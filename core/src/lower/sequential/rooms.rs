@@ -19,7 +19,7 @@
 use super::super::repr::{Columns, LoweredSequence, LoweredValue, Room, StoredSequence};
 use super::function::FunctionLowering;
 use crate::base::with_stack;
-use crate::fuse::sequential::ownership::each_sequence;
+use crate::fuse::sequential::ownership::{Update, each_sequence};
 use crate::ir::{Atom, Ty};
 use nesl_runtime::bug::OrBug;
 use nesl_runtime::kir::{self, Binary, Literal, Value};
@@ -48,19 +48,24 @@ impl<'a> FunctionLowering<'a> {
         StoredSequence { length: room, columns, room: owned }
     }
 
-    /// Returns a sequence whose elements may be overwritten: itself if it is owned and `in_place` says
-    /// that nobody else reads it, else a copy.
-    pub(super) fn writable(&mut self, of: &StoredSequence, in_place: bool) -> StoredSequence {
+    /// Returns a sequence whose elements may be overwritten: itself if it is owned and `update` says that
+    /// nobody else reads it, else a copy. The copy of a row that may grow where it lies in a table has no
+    /// room, by which it is told from the row.
+    pub(super) fn writable(&mut self, of: &StoredSequence, update: &Update) -> StoredSequence {
         match of.room {
-            Room::Owned(_) if in_place => of.clone(),
-            Room::Maybe(room) if in_place => {
+            Room::Owned(_) if update.in_place => of.clone(),
+            Room::Maybe(room) if update.in_place => {
                 let zero = self.body.i64(0);
                 let owned = self.body.binary(Binary::Gt, room, zero);
                 let mine = StoredSequence { room: Room::Owned(room), ..of.clone() };
                 let either = self.join_branches(
                     owned,
                     |_| LoweredValue::of_stored(mine),
-                    |t| LoweredValue::of_stored(t.copy(of, of.length)),
+                    |t| {
+                        let copy = t.copy(of, of.length);
+                        let room = if update.grows { Room::None } else { copy.room };
+                        LoweredValue::of_stored(StoredSequence { room, ..copy })
+                    },
                 );
                 either.stored_sequence()
             }
@@ -82,12 +87,14 @@ impl<'a> FunctionLowering<'a> {
 
     /// Appends to a sequence that nobody else reads: behind its elements if there is room, else behind
     /// those of a copy. The second copy has room for twice the elements, so that a loop copies each
-    /// of them a constant number of times.
+    /// of them a constant number of times. A row that grows where it lies in a table (`is_row`) gets
+    /// more room there when it is put back; its copy has no room, by which it is told from the row.
     pub(super) fn append_in_place(
         &mut self,
         first: &StoredSequence,
         room: Value,
         second: Atom,
+        is_row: bool,
     ) -> LoweredValue<'a> {
         let element = self.element_ty(second);
         // It may be computed from the first sequence, as `ownership` allows: so it is stored before that is overwritten.
@@ -101,6 +108,10 @@ impl<'a> FunctionLowering<'a> {
             enough,
             |_| LoweredValue::of_stored(mine),
             |t| {
+                if is_row {
+                    let copy = t.copy(first, need);
+                    return LoweredValue::of_stored(StoredSequence { room: Room::None, ..copy });
+                }
                 let zero = t.body.i64(0);
                 let two = t.body.i64(2);
                 let owned = t.body.binary(Binary::Gt, room, zero);

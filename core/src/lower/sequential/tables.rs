@@ -18,26 +18,43 @@
 //! times.
 //!
 //! A row that is taken out of an owned table, changed, and put back ([`Update::kept`]) is changed where
-//! it lies.
+//! it lies. It may grow there, too: in programs with such rows packed tables are *spaced*, each row has
+//! room to the next power of two of its length. A row that its place has no room for is copied and goes
+//! behind all others, to twice the room, so that each of its elements is copied a constant number of times.
 
-use super::super::repr::{Column, Columns, LoweredValue, Room, StoredSequence, ill_typed};
+use super::super::repr::{Column, Columns, LoweredValue, Room, StoredSequence, Views, ill_typed};
 use super::collect::RowStorage;
 use super::function::FunctionLowering;
+use super::pool::Pool;
 use crate::base::with_stack;
-use crate::fuse::sequential::ownership::Update;
+use crate::fuse::sequential::ownership::{Kept, Update};
 use crate::ir::{Site, Ty};
 use nesl_runtime::bug::OrBug;
 use nesl_runtime::fault::FaultCode;
-use nesl_runtime::kir::{self, Binary, Combine, Op, Value, ValueTy};
+use nesl_runtime::kir::{self, Binary, Combine, Op, Unary, Value, ValueTy};
+use std::rc::Rc;
 
 /// The place of one sequence of a row in its pool.
 enum Place {
     /// The sequence lies there already if the table was owned.
     Kept,
+    /// The sequence lies there already if a flag is true and the table was not packed; else it goes into
+    /// the place of the old one if it may (`fits`) and there is room, else behind all others in the pool
+    /// of this number.
+    Grown { lies_there: Value, fits: bool, pool: usize },
     /// In the place of the old one if this flag is true, else behind all others.
     Fits(Value),
     /// Behind all others.
     Behind,
+}
+
+/// Flags about a table, from before a row is put into it.
+#[derive(Clone, Copy)]
+struct Before {
+    /// True if it was owned.
+    owned: Value,
+    /// True if it had room for the row, and was not packed.
+    enough: Value,
 }
 
 impl<'a> FunctionLowering<'a> {
@@ -53,11 +70,18 @@ impl<'a> FunctionLowering<'a> {
         let (mut places, mut extra) = (Vec::new(), Vec::new());
         let mut kept = update.kept.iter().copied();
         self.places(&of.columns, value, index, update, &mut kept, &mut places, &mut extra);
-        let table = self.with_room(of, element, update.in_place, of.length, &extra);
+        let grown = places.iter().filter_map(|place| match place {
+            Place::Grown { pool, .. } => Some(*pool),
+            Place::Kept | Place::Fits(_) | Place::Behind => None,
+        });
+        let grown: Vec<usize> = grown.collect();
+        let (table, enough) =
+            self.with_room(of, element, update.in_place, of.length, &extra, &grown);
         let owned = self.owned_before(of, update.in_place);
         let mut storage = self.storage_of(&table.columns, element);
-        self.put_row(&mut storage, value, index, owned, &mut places.into_iter());
-        StoredSequence { columns: storage.columns(), ..table }
+        let before = Before { owned, enough };
+        self.put_row(&mut storage, value, index, before, &mut places.into_iter());
+        StoredSequence { columns: self.table_columns(&storage), ..table }
     }
 
     /// Lowers `<-` of a table, whose writes are stored: places and rows.
@@ -73,7 +97,7 @@ impl<'a> FunctionLowering<'a> {
         let (indices, rows) = (indices.scalars(), rows.clone());
         let mut extra = Vec::new();
         self.pool_sizes(&rows, writes.length, &mut extra);
-        let table = self.with_room(of, element, update.in_place, of.length, &extra);
+        let (table, _) = self.with_room(of, element, update.in_place, of.length, &extra, &[]);
         let mut storage = self.storage_of(&table.columns, element);
         self.storing_loop(writes.length, &mut storage, None, |t, k, storage| {
             let index = t.load(indices, k);
@@ -84,11 +108,12 @@ impl<'a> FunctionLowering<'a> {
             let mut kept = std::iter::empty();
             let columns = storage.columns();
             t.places(&columns, &row, index, update, &mut kept, &mut places, &mut extra);
-            let owned = t.body.bool(false);
-            t.put_row(storage, &row, index, owned, &mut places.into_iter());
+            let no = t.body.bool(false);
+            let before = Before { owned: no, enough: no };
+            t.put_row(storage, &row, index, before, &mut places.into_iter());
             None
         });
-        StoredSequence { columns: storage.columns(), ..table }
+        StoredSequence { columns: self.table_columns(&storage), ..table }
     }
 
     /// Lowers `++` of a table and some rows.
@@ -102,7 +127,7 @@ impl<'a> FunctionLowering<'a> {
         let length = self.body.binary(Binary::Add, of.length, rows.length);
         let mut extra = Vec::new();
         self.pool_sizes(&rows.columns, rows.length, &mut extra);
-        let table = self.with_room(of, element, in_place, length, &extra);
+        let (table, _) = self.with_room(of, element, in_place, length, &extra, &[]);
         let mut storage = self.storage_of(&table.columns, element);
         self.storing_loop(rows.length, &mut storage, None, |t, k, storage| {
             let row = t.row(&rows.columns, k);
@@ -110,18 +135,24 @@ impl<'a> FunctionLowering<'a> {
             t.store_row(storage, &row, index, false);
             None
         });
-        StoredSequence { length, columns: storage.columns(), room: table.room }
+        StoredSequence { length, columns: self.table_columns(&storage), room: table.room }
     }
 
-    /// Returns a row that was taken out of a table: its sequences may be overwritten if those of the
-    /// table may.
-    pub(super) fn taken_row(&mut self, row: &LoweredValue<'a>, table: Room) -> LoweredValue<'a> {
-        with_stack(|| match row {
-            LoweredValue::Pair(both) => {
-                let first = self.taken_row(&both.0, table);
-                LoweredValue::pair(first, self.taken_row(&both.1, table))
+    /// Returns a row that was taken out of a table with the given columns and room: its sequences may be
+    /// overwritten if those of the table may, and grow into the room behind them if they are `growing`.
+    pub(super) fn taken_row(
+        &mut self,
+        row: &LoweredValue<'a>,
+        of: &Columns,
+        table: Room,
+        growing: bool,
+    ) -> LoweredValue<'a> {
+        with_stack(|| match (row, of) {
+            (LoweredValue::Pair(both), Columns::Pair(of)) => {
+                let first = self.taken_row(&both.0, &of.0, table, growing);
+                LoweredValue::pair(first, self.taken_row(&both.1, &of.1, table, growing))
             }
-            LoweredValue::Sequence(_) => {
+            (LoweredValue::Sequence(_), Columns::Views(views)) => {
                 let stored = row.stored_sequence();
                 let mut is_flat = true;
                 stored.columns.each_pool(&mut |_, _| is_flat = false);
@@ -129,13 +160,20 @@ impl<'a> FunctionLowering<'a> {
                     Some(owned) if is_flat => {
                         let zero = self.body.i64(0);
                         let owned = self.body.binary(Binary::Gt, owned, zero);
-                        Room::Maybe(self.body.select(owned, stored.length, zero))
+                        let mut place = stored.length;
+                        if growing {
+                            let capacity = views.capacity.unwrap_or(zero);
+                            let spaced = self.body.binary(Binary::Lt, capacity, zero);
+                            let power = self.next_power_of_two(stored.length);
+                            place = self.body.select(spaced, power, place);
+                        }
+                        Room::Maybe(self.body.select(owned, place, zero))
                     }
                     _ => Room::None,
                 };
                 LoweredValue::of_stored(StoredSequence { room, ..stored })
             }
-            LoweredValue::Unit | LoweredValue::Scalar(_) => row.clone(),
+            (row, _) => row.clone(),
         })
     }
 
@@ -159,7 +197,7 @@ impl<'a> FunctionLowering<'a> {
         value: &LoweredValue<'a>,
         index: Value,
         update: &Update,
-        kept: &mut dyn Iterator<Item = bool>,
+        kept: &mut dyn Iterator<Item = Kept>,
         places: &mut Vec<Place>,
         extra: &mut Vec<Value>,
     ) {
@@ -175,38 +213,49 @@ impl<'a> FunctionLowering<'a> {
                 let mut inner = Vec::new();
                 self.pool_sizes(&row.columns, row.length, &mut inner);
                 let is_flat = inner.is_empty();
-                if kept.next().unwrap_or(false) && is_flat {
-                    places.push(Place::Kept);
-                    extra.push(zero);
-                } else if is_flat && !update.moves {
-                    let old = self.load(views.lengths, index);
-                    let fits = self.body.binary(Binary::Le, row.length, old);
-                    places.push(Place::Fits(fits));
-                    extra.push(self.body.select(fits, zero, row.length));
-                } else {
-                    places.push(Place::Behind);
-                    extra.push(row.length);
-                    extra.extend(inner);
+                let need = self.largest_place(&views.pool, row.length);
+                match kept.next().unwrap_or_default() {
+                    Kept::Same if is_flat => {
+                        places.push(Place::Kept);
+                        extra.push(zero);
+                    }
+                    Kept::Grown if is_flat => {
+                        let room = row.room.value().unwrap_or(zero);
+                        let lies_there = self.body.binary(Binary::Gt, room, zero);
+                        let (fits, pool) = (!update.moves, extra.len());
+                        places.push(Place::Grown { lies_there, fits, pool });
+                        extra.push(self.body.select(lies_there, zero, need));
+                    }
+                    _ if is_flat && !update.moves => {
+                        let old = self.load(views.lengths, index);
+                        let fits = self.body.binary(Binary::Le, row.length, old);
+                        places.push(Place::Fits(fits));
+                        extra.push(self.body.select(fits, zero, need));
+                    }
+                    _ => {
+                        places.push(Place::Behind);
+                        extra.push(need);
+                        extra.extend(inner);
+                    }
                 }
             }
             (Columns::Pair(_) | Columns::Views(_), _) => ill_typed("a value of the element's type"),
         });
     }
 
-    /// Stores a row at an index, its sequences at the places that were found for them. `owned` says
-    /// that the table was owned before.
+    /// Stores a row at an index, its sequences at the places that were found for them.
     fn put_row(
         &mut self,
         storage: &mut RowStorage<'a>,
         value: &LoweredValue<'a>,
         index: Value,
-        owned: Value,
+        before: Before,
         places: &mut dyn Iterator<Item = Place>,
     ) {
         with_stack(|| match (storage, value) {
             (RowStorage::Pair(halves), LoweredValue::Pair(both)) => {
-                self.put_row(&mut halves.0, &both.0, index, owned, places);
-                self.put_row(&mut halves.1, &both.1, index, owned, places);
+                self.put_row(&mut halves.0, &both.0, index, before, places);
+                self.put_row(&mut halves.1, &both.1, index, before, places);
             }
             (RowStorage::Sequences { starts, lengths, pool, .. }, LoweredValue::Sequence(_)) => {
                 let place = places.next().or_bug("each sequence of a row has a place");
@@ -215,25 +264,44 @@ impl<'a> FunctionLowering<'a> {
                     Place::Kept => {
                         let zero = self.body.i64(0);
                         let start = self.load(*starts, index);
-                        let count = self.body.select(owned, zero, row.length);
+                        let count = self.body.select(before.owned, zero, row.length);
                         self.write_in_pool(pool, &row.columns, start, count);
                     }
-                    Place::Fits(fits) => {
-                        let old = self.load(*starts, index);
-                        let start = self.body.select(fits, old, pool.used());
-                        self.write_in_pool(pool, &row.columns, start, row.length);
-                        self.body.store(starts.array, index, start);
+                    Place::Grown { lies_there, fits, .. } => {
+                        let stays = self.body.binary(Binary::And, lies_there, before.enough);
+                        let same = pool.used();
+                        self.body.begin();
                         self.body.store(lengths.array, index, row.length);
-                        let next = self.body.binary(Binary::Add, pool.used(), row.length);
-                        let used = self.body.select(fits, pool.used(), next);
-                        pool.set_used(used);
+                        let there = self.body.end(vec![same]);
+                        self.body.begin();
+                        let old = self.load(*lengths, index);
+                        let room = self.next_power_of_two(old);
+                        let mut fits_there = self.body.binary(Binary::Le, row.length, room);
+                        if !fits {
+                            let packed = self.body.unary(Unary::Not, before.enough);
+                            fits_there = self.body.binary(Binary::And, fits_there, packed);
+                        }
+                        self.put_there_or_behind(
+                            pool,
+                            [*starts, *lengths],
+                            index,
+                            fits_there,
+                            &row,
+                        );
+                        let elsewhere = self.body.end(vec![pool.used()]);
+                        let op = Op::If { cond: stays, then: there, otherwise: elsewhere };
+                        pool.set_used(self.body.push(op, &[ValueTy::Scalar(kir::Ty::I64)])[0]);
+                    }
+                    Place::Fits(fits) => {
+                        self.put_there_or_behind(pool, [*starts, *lengths], index, fits, &row);
                     }
                     Place::Behind => {
                         let start = pool.used();
                         self.write_in_pool(pool, &row.columns, start, row.length);
                         self.body.store(starts.array, index, start);
                         self.body.store(lengths.array, index, row.length);
-                        let next = self.body.binary(Binary::Add, start, row.length);
+                        let place = self.place_in_pool(pool, row.length);
+                        let next = self.body.binary(Binary::Add, start, place);
                         pool.set_used(next);
                     }
                 }
@@ -242,19 +310,65 @@ impl<'a> FunctionLowering<'a> {
         });
     }
 
+    /// Stores a sequence of a row at an index of two columns: into the place of the old one if a flag is true, else
+    /// behind all others.
+    fn put_there_or_behind(
+        &mut self,
+        pool: &mut Pool<'a>,
+        [starts, lengths]: [Column; 2],
+        index: Value,
+        there: Value,
+        row: &StoredSequence,
+    ) {
+        let old = self.load(starts, index);
+        let start = self.body.select(there, old, pool.used());
+        self.write_in_pool(pool, &row.columns, start, row.length);
+        self.body.store(starts.array, index, start);
+        self.body.store(lengths.array, index, row.length);
+        let place = self.place_in_pool(pool, row.length);
+        let next = self.body.binary(Binary::Add, pool.used(), place);
+        let used = self.body.select(there, pool.used(), next);
+        pool.set_used(used);
+    }
+
+    /// Returns the columns of a table that was changed, the capacities of spaced pools negated.
+    fn table_columns(&mut self, storage: &RowStorage<'a>) -> Columns {
+        with_stack(|| match storage {
+            RowStorage::Pair(both) => {
+                let first = self.table_columns(&both.0);
+                Columns::pair(first, self.table_columns(&both.1))
+            }
+            RowStorage::Sequences { pool, .. } => {
+                let (Columns::Views(views), Some(spaced)) = (storage.columns(), pool.spaced())
+                else {
+                    return storage.columns();
+                };
+                let capacity = views.capacity.map(|capacity| {
+                    let negated = self.body.unary(Unary::Neg, capacity);
+                    self.body.select(spaced, negated, capacity)
+                });
+                Columns::Views(Rc::new(Views { capacity, ..(*views).clone() }))
+            }
+            RowStorage::Unit | RowStorage::Scalars(_) => storage.columns(),
+        })
+    }
+
     /// Returns a table that may be changed, with room for `need` rows and for `extra` elements more in
     /// each of its pools: itself, if `in_place` says that nobody else reads it, and it is owned and has
-    /// the room; else a packed copy.
-    fn with_room(
+    /// the room; else a packed copy. Of the pools with the numbers `grown`, those that get elements must be
+    /// spaced. The flag says if it is the table itself.
+    pub(super) fn with_room(
         &mut self,
         of: &StoredSequence,
         element: &'a Ty,
         in_place: bool,
         need: Value,
         extra: &[Value],
-    ) -> StoredSequence {
+        grown: &[usize],
+    ) -> (StoredSequence, Value) {
         let Some(room) = of.room.value().filter(|_| in_place && of.columns.owns_pools()) else {
-            return self.packed(of, element, need, extra);
+            let no = self.body.bool(false);
+            return (self.packed(of, element, need, extra), no);
         };
         let zero = self.body.i64(0);
         let owned = self.body.binary(Binary::Gt, room, zero);
@@ -262,10 +376,20 @@ impl<'a> FunctionLowering<'a> {
         let mut pools = Vec::new();
         of.columns.each_pool(&mut |used, capacity| pools.push((used, capacity.unwrap_or(zero))));
         let mut enough = self.body.binary(Binary::And, owned, has_rows);
-        for ((used, capacity), extra) in pools.into_iter().zip(extra) {
+        for (at, ((used, capacity), extra)) in pools.into_iter().zip(extra).enumerate() {
+            let mut size = capacity;
+            if self.grows_rows {
+                size = self.body.unary(Unary::Abs, capacity);
+            }
             let need = self.body.binary(Binary::Add, used, *extra);
-            let fits = self.body.binary(Binary::Le, need, capacity);
+            let fits = self.body.binary(Binary::Le, need, size);
             enough = self.body.binary(Binary::And, enough, fits);
+            if grown.contains(&at) {
+                let spaced = self.body.binary(Binary::Lt, capacity, zero);
+                let none = self.body.binary(Binary::Eq, *extra, zero);
+                let fine = self.body.binary(Binary::Or, spaced, none);
+                enough = self.body.binary(Binary::And, enough, fine);
+            }
         }
         let either = self.join_branches(
             enough,
@@ -279,7 +403,7 @@ impl<'a> FunctionLowering<'a> {
                 LoweredValue::of_stored(t.packed(of, element, rows, extra))
             },
         );
-        either.stored_sequence()
+        (either.stored_sequence(), enough)
     }
 
     /// Copies a table: its rows lie one behind the other in new pools. There is room for `room` rows
@@ -313,7 +437,8 @@ impl<'a> FunctionLowering<'a> {
             t.store_row(storage, &row, index, false);
             None
         });
-        StoredSequence { length: of.length, ..self.fresh(room, storage.columns()) }
+        let columns = self.table_columns(&storage);
+        StoredSequence { length: of.length, ..self.fresh(room, columns) }
     }
 
     /// Returns the storage of an owned table, to change it: its pools have room for what is stored.
@@ -340,7 +465,17 @@ impl<'a> FunctionLowering<'a> {
         })
     }
 
-    /// Adds the number of elements in the segments of the first `count` rows, for each pool in the
+    /// Returns the number of elements that a segment takes at most in a pool of the given columns.
+    fn largest_place(&mut self, pool: &Columns, length: Value) -> Value {
+        let mut is_flat = true;
+        pool.each_pool(&mut |_, _| is_flat = false);
+        if self.grows_rows && is_flat {
+            return self.next_power_of_two(length);
+        }
+        length
+    }
+
+    /// Adds the number of elements that the segments of the first `count` rows take, for each pool in the
     /// order of [`Columns::each_pool`].
     fn pool_sizes(&mut self, columns: &Columns, count: Value, sizes: &mut Vec<Value>) {
         with_stack(|| match columns {
@@ -353,7 +488,7 @@ impl<'a> FunctionLowering<'a> {
                 let index = self.body.value(ValueTy::Scalar(kir::Ty::I64));
                 self.body.begin();
                 let length = self.load(views.lengths, index);
-                let mut inner = vec![length];
+                let mut inner = vec![self.largest_place(&views.pool, length)];
                 if !matches!(views.pool, Columns::Unit | Columns::Scalars(_)) {
                     let start = self.load(views.starts, index);
                     let row = self.columns_from(&views.pool, start);

@@ -365,6 +365,9 @@ impl Misfit<'_, '_> {
                 "the elements at several indices are `{a} -> [i, j]`, one is `{a}[i]`",
                 a = self.named(0, "a")
             )),
+            ("int_collect", [Ty::Sequence(of)]) if matches!(&**of, Ty::Pair(key, _) if **key != Ty::Int) => {
+                Advice::hint("`collect` groups by keys of any type, `int_collect` by ints")
+            }
             ("search_table", _) => Advice::hint(
                 "the keys are a sequence, and come first: `search_table([key], table)`",
             ),

@@ -487,8 +487,12 @@ impl Infer<'_> {
         let elements = body.exprs.get(value).is_some_and(|ty| self.show(ty) != shown);
         let tuple = matches!(body.member.item.pats[pat], Pat::Pair(..));
         let written = body.member.item.pats[pat].clone();
+        let (names, found_parts) =
+            [expected, actual].map(|ty| components(&self.unifier.resolved(ty))).into();
         let (expected, found) = (self.unifier.shallow(expected), self.unifier.shallow(actual));
-        if let (true, Ty::Record(record, _)) = (tuple, &found) {
+        if let (true, Ty::Pair(..), true) = (tuple, &found, names != found_parts) {
+            report = report.hint(format!("the pattern has {names} parts, the tuple {found_parts}"));
+        } else if let (true, Ty::Record(record, _)) = (tuple, &found) {
             report =
                 report.hint(format!("a record is taken apart by the pattern `{}(…)`", record.name));
         } else if let (Ty::Record(record, _), Ty::Pair(..), Pat::Record { .. }) =
@@ -652,4 +656,12 @@ fn declared_parameter(body: &MemberTypes<'_>, expr: ExprId) -> Option<Span> {
     let (variable, param) = (item.pat_spans[*variable], item.pat_spans[function.param]);
     let is_param = param.start <= variable.start && variable.end <= param.end;
     function.annotation.as_ref().filter(|_| is_param).map(|declared| declared.ty.span)
+}
+
+/// Returns the number of parts of a tuple type, of which the last may be a tuple again; 1 of another type.
+fn components(ty: &Ty) -> usize {
+    match ty {
+        Ty::Pair(_, rest) => 1 + components(rest),
+        _ => 1,
+    }
 }

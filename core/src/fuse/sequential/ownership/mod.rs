@@ -21,7 +21,10 @@
 //! * *move*: of these, the updates of a sequence of sequences whose rows are read afterwards, though it
 //!   is not itself: the new rows are stored elsewhere, and nothing but the descriptors is overwritten.
 //! * *take*: a row that is taken out of a sequence of sequences, changed, and put back. It is changed
-//!   where it lies. *Keep* are the sequences of a row that lie in their places when it is put back.
+//!   where it lies. *Keep* are the sequences of a row that lie in their places when it is put back, *grow*
+//!   those of them that may be longer then.
+//! * *rows*: an apply-to-each over a sequence of sequences, each of whose elements is a row that is changed
+//!   where it lies: the rows of the result are those. The number is that of the binder.
 //! * *give*: the sequences among the arguments of a call that become the callee's. Sequences are
 //!   numbered by their position among those of all arguments; a tuple counts each of its own.
 //! * *return*: the sequences of a result that become the caller's, numbered likewise.
@@ -39,12 +42,14 @@
 //! Ullrich and de Moura, *Counting immutable beans* (IFL 2019), for owned parameters that are inferred
 //! and for updates in place that are decided when the program runs.
 
+mod rows;
 mod tables;
 
 use super::plan::SequentialPlan;
 use crate::base::with_stack;
-use crate::ir::{Atom, Block, FunId, Let, Nest, Op, Program, Ty, Var};
+use crate::ir::{Atom, Block, FunId, Let, Op, Program, Ty, Var};
 use crate::prim::SeqOp;
+use rows::lies_where;
 use rustc_hash::{FxHashMap, FxHashSet};
 use tables::Taken;
 
@@ -58,7 +63,23 @@ pub struct Update {
     /// The row that it takes out is changed where it lies.
     pub takes: bool,
     /// The sequences of the new row that lie in their places already.
-    pub kept: Vec<bool>,
+    pub kept: Vec<Kept>,
+    /// A row that it takes out, changes or puts back may grow where it lies.
+    pub grows: bool,
+    /// The number of the binder whose rows an apply-to-each changes where they lie.
+    pub rows: Option<usize>,
+}
+
+/// If a sequence of a row that is put into a table lies in its place already.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Kept {
+    /// It lies elsewhere.
+    #[default]
+    No,
+    /// It lies there, and is as long as the one that was there.
+    Same,
+    /// It lies there, or is a copy that its place had no room for: elements may have been appended.
+    Grown,
 }
 
 /// The arrays that one body of code may overwrite, and those that it gives away.
@@ -71,7 +92,11 @@ pub struct BlockOwnership {
     /// The rows that are taken out and changed where they lie.
     takes: FxHashSet<Var>,
     /// For the updates that put rows back, the sequences of the row that lie in their places.
-    kept: FxHashMap<Var, Vec<bool>>,
+    kept: FxHashMap<Var, Vec<Kept>>,
+    /// The operations that take rows out, change them or put them back that may grow.
+    grows: FxHashSet<Var>,
+    /// The apply-to-each whose rows are changed where they lie, with the numbers of their binders.
+    rows: FxHashMap<Var, usize>,
     /// For each call, the sequences among its arguments that become the callee's.
     given: FxHashMap<Var, Vec<bool>>,
 }
@@ -102,6 +127,8 @@ impl BlockOwnership {
             moves: self.moves.contains(&var),
             takes: self.takes.contains(&var),
             kept: self.kept.get(&var).cloned().unwrap_or_default(),
+            grows: self.grows.contains(&var),
+            rows: self.rows.get(&var).copied(),
         }
     }
 
@@ -183,6 +210,7 @@ impl Ownership {
             return BlockOwnership::default();
         }
         let mut walk = Walk::new(program, plan, self);
+        walk.may_grow = self.grows_rows();
         walk.block(block, false);
         walk.found
     }
@@ -195,6 +223,11 @@ impl Ownership {
     /// Returns the sequences of a function's result that become the caller's.
     pub fn returned(&self, id: FunId) -> &[bool] {
         self.functions.get(id.0 as usize).map_or(&[], |(_, summary)| &summary.returned)
+    }
+
+    /// Returns true if rows of tables may grow where they lie, in the code of some function.
+    pub fn grows_rows(&self) -> bool {
+        self.functions.iter().any(|(block, _)| !block.grows.is_empty())
     }
 
     /// Returns true if the parameters and results of a function have rooms.
@@ -213,15 +246,18 @@ impl Ownership {
             let numbers = flags.iter().enumerate().filter(|(_, flag)| **flag);
             numbers.map(|(at, _)| format!(" {at}")).collect::<String>()
         };
+        let kept = |var: &Var, all: &[Kept], which: Kept, decision: &str| {
+            let flags: Vec<bool> = all.iter().map(|kept| *kept == which).collect();
+            let text = format!("{decision} v{}:{}", var.0, numbers(&flags));
+            flags.contains(&true).then_some((Some(*var), text))
+        };
         let mut all: Vec<(Option<Var>, String)> = Vec::new();
         let sets = [("in place", &block.in_place), ("move", &block.moves), ("take", &block.takes)];
         for (decision, vars) in sets {
             all.extend(vars.iter().map(|var| (Some(*var), format!("{decision} v{}", var.0))));
         }
-        let kept = block.kept.iter();
-        all.extend(
-            kept.map(|(var, kept)| (Some(*var), format!("keep v{}:{}", var.0, numbers(kept)))),
-        );
+        all.extend(block.kept.iter().filter_map(|(var, all)| kept(var, all, Kept::Same, "keep")));
+        all.extend(block.kept.iter().filter_map(|(var, all)| kept(var, all, Kept::Grown, "grow")));
         all.extend(
             block
                 .given
@@ -229,6 +265,8 @@ impl Ownership {
                 .filter(|(_, given)| given.contains(&true))
                 .map(|(var, given)| (Some(*var), format!("give v{}:{}", var.0, numbers(given)))),
         );
+        let rows = |(var, binder): (&Var, &usize)| format!("rows v{}: {binder}", var.0);
+        all.extend(block.rows.iter().map(|(var, binder)| (Some(*var), rows((var, binder)))));
         all.sort_unstable();
         if summary.returned.contains(&true) {
             all.push((None, format!("return{}", numbers(&summary.returned))));
@@ -277,9 +315,11 @@ struct Origins {
     reads: Set,
     /// The allocations whose rows it may be read from later.
     views: Set,
-    /// The sequence of a row, taken out of a table, that it is. It lies where the table does, if that
-    /// is owned.
+    /// The sequence of a row, taken out of a table, or the row of an apply-to-each, that it is. It lies where
+    /// the table does, if that is owned.
     row: Option<u32>,
+    /// It is such a sequence that may have grown.
+    has_grown: bool,
     /// It is not in memory, and its elements contain no sequences: it is copied where it is stored.
     delayed: bool,
 }
@@ -325,6 +365,8 @@ struct Walk<'w, 'a> {
     taken: FxHashMap<u32, Taken>,
     scopes: Vec<Scope<'a>>,
     depth: usize,
+    /// Rows of tables may grow where they lie: all code of the program knows that pools may be spaced.
+    may_grow: bool,
     found: BlockOwnership,
 }
 
@@ -347,6 +389,7 @@ impl<'w, 'a> Walk<'w, 'a> {
             taken: FxHashMap::default(),
             scopes: Vec::new(),
             depth: 0,
+            may_grow: true,
             found: BlockOwnership::default(),
         }
     }
@@ -498,7 +541,8 @@ impl<'w, 'a> Walk<'w, 'a> {
             // A view of the same elements.
             SeqOp::Subseq => {
                 let origins = self.atom(args[0], &binding.ty);
-                let part = |origins| Origins { row: None, delayed: false, ..origins };
+                let part =
+                    |origins| Origins { row: None, has_grown: false, delayed: false, ..origins };
                 origins.into_iter().map(part).collect()
             }
             // The pool itself, if the segments tile it.
@@ -535,7 +579,11 @@ impl<'w, 'a> Walk<'w, 'a> {
         let is_list = args[1].variable().is_some_and(|var| self.lists.contains(&var));
         let known = args[0].variable().and_then(|var| self.variables.get(&var));
         let mut own = known.into_iter().flat_map(|(all, _)| all[0].own.iter().flatten());
-        is_list || own.any(|allocation| self.grown.contains(allocation))
+        let grows = |allocation: &u32| self.grown.contains(allocation);
+        let table_grows = |place| {
+            self.taken.get(place).is_some_and(|taken: &Taken| taken.lies_in.iter().any(grows))
+        };
+        is_list || own.any(|allocation| grows(allocation) || table_grows(allocation))
     }
 
     /// Notes that a sequence is what an update makes of another one.
@@ -555,13 +603,17 @@ impl<'w, 'a> Walk<'w, 'a> {
             others.retain(|writes| !writes.delayed);
         }
         let is_row = self.is_taken(&of);
-        let fits = op != SeqOp::Append || !is_row;
+        // Behind a part of a row lies the rest of it.
+        let fits = op != SeqOp::Append || !is_row || (of.row.is_some() && self.may_grow);
         let mut result = self.derived(binding);
         if fits && self.is_free(&of, others.iter()) && self.may_change_taken(&of, &others) {
             self.found.in_place.insert(binding.var);
             self.grow(&of, &result);
             if is_row {
-                self.change_taken(&of, &mut result);
+                let grows = of.has_grown || op == SeqOp::Append;
+                self.change_taken(binding.var, &of, &mut result, grows);
+            } else if of.row.is_some() && op != SeqOp::Append {
+                lies_where(&of, &mut result);
             }
         }
         result
@@ -616,17 +668,6 @@ impl<'w, 'a> Walk<'w, 'a> {
             }
         }
         results
-    }
-
-    fn nest(&mut self, binding: &'a Let, nest: &'a Nest) -> Vec<Origins> {
-        for (var, ty, of) in &nest.binders {
-            // An element lies where the sequence does, or is made by each iteration.
-            let element = self.made_from(&self.atoms_read(&[*of]));
-            self.define(*var, ty, vec![element; sequences(ty)]);
-        }
-        let origins = self.derived(binding);
-        self.block(&nest.body, true);
-        origins
     }
 
     /// A new allocation.
@@ -684,6 +725,7 @@ impl Origins {
         add(&mut self.reads, &other.reads);
         add(&mut self.views, &other.views);
         self.row = self.row.filter(|row| other.row == Some(*row));
+        self.has_grown |= other.has_grown;
         self.delayed = false;
         self
     }

@@ -8,9 +8,11 @@
 //!
 //! A row that is taken out of a table lies in the table's pool. It may be overwritten there if nobody
 //! reads the table afterwards, but for the one update that puts a row back at the same index: what was
-//! there before is lost with that update in any case.
+//! there before is lost with that update in any case. Elements are appended to it behind its last, if its place
+//! has room for them.
 
-use super::{Origins, Set, Walk, add, each_sequence, sequences};
+use super::rows::lies_where;
+use super::{Kept, Origins, Set, Walk, add, each_sequence, sequences};
 use crate::ir::{Atom, Let, Op, Ty, Var};
 use crate::prim::SeqOp;
 
@@ -24,8 +26,10 @@ pub(super) struct Taken {
     row: Var,
     /// The number of the sequence among those of the row.
     part: usize,
+    /// The updates that change it where it lies.
+    changes: Vec<Var>,
     /// The allocations that the table may lie in.
-    lies_in: Set,
+    pub(super) lies_in: Set,
 }
 
 impl<'a> Walk<'_, 'a> {
@@ -55,7 +59,9 @@ impl<'a> Walk<'_, 'a> {
                     let place = self.allocation();
                     let number = place.reads[0];
                     let (index, row) = (args[1], binding.var);
-                    self.taken.insert(number, Taken { table, index, row, part, lies_in });
+                    let changes = Vec::new();
+                    let taken = Taken { table, index, row, part, changes, lies_in };
+                    self.taken.insert(number, taken);
                     Origins { row: Some(number), ..place }
                 }
                 None => Origins::default(),
@@ -125,20 +131,28 @@ impl<'a> Walk<'_, 'a> {
         }
     }
 
-    /// Notes that a taken row is overwritten in its place; the result lies there, too.
-    pub(super) fn change_taken(&mut self, of: &Origins, result: &mut [Origins]) {
+    /// Notes that an update overwrites a taken row in its place; the result lies there, too. `grows` says that
+    /// it may be longer then.
+    pub(super) fn change_taken(
+        &mut self,
+        update: Var,
+        of: &Origins,
+        result: &mut [Origins],
+        grows: bool,
+    ) {
         for own in of.own.iter().flatten() {
-            if let Some(taken) = self.taken.get(own) {
+            if let Some(taken) = self.taken.get_mut(own) {
                 self.found.takes.insert(taken.row);
+                taken.changes.push(update);
+                if grows {
+                    self.found.grows.insert(taken.row);
+                    self.found.grows.extend(&taken.changes);
+                }
             }
         }
+        lies_where(of, result);
         for origins in result {
-            add(&mut origins.reads, &of.reads);
-            add(&mut origins.views, &of.views);
-            if let (Some(to), Some(own)) = (&mut origins.own, &of.own) {
-                add(to, own);
-            }
-            origins.row = of.row;
+            origins.has_grown = grows;
         }
     }
 
@@ -159,19 +173,27 @@ impl<'a> Walk<'_, 'a> {
         if op == SeqOp::Replace
             && let Some(Ty::Pair(..) | Ty::Sequence(_)) = binding.ty.element()
         {
-            let kept: Vec<bool> = others
+            let kept: Vec<Kept> = others
                 .iter()
                 .enumerate()
                 .map(|(part, origins)| {
                     let taken = origins.row.and_then(|row| self.taken.get(&row));
-                    taken.is_some_and(|taken| {
+                    let lies_there = taken.is_some_and(|taken| {
                         taken.table == table && taken.index == args[2] && taken.part == part
-                    })
+                    });
+                    match (lies_there, origins.has_grown) {
+                        (false, _) => Kept::No,
+                        (true, false) => Kept::Same,
+                        (true, true) => Kept::Grown,
+                    }
                 })
                 .collect();
-            if kept.contains(&true) {
+            if kept.iter().any(|kept| *kept != Kept::No) {
                 let mut moved = kept.iter();
-                others.retain(|_| moved.next().is_some_and(|kept| !kept));
+                others.retain(|_| moved.next() == Some(&Kept::No));
+                if kept.contains(&Kept::Grown) {
+                    self.found.grows.insert(binding.var);
+                }
                 self.found.kept.insert(binding.var, kept);
             }
         }

@@ -369,3 +369,131 @@ fn "with a row"(v0: [[int]], v1: int) -> [[int]] {
         "#]],
     );
 }
+
+#[test]
+fn rows_grow_where_they_lie() {
+    check(
+        r#"fn "snoc"(v0: [[int]], v1: int) -> [[int]] {
+  v2: [int] = index(v0, v1)
+  v3: [int] = list(v1)
+  v4: [int] = append(v2, v3)
+  v5: [[int]] = replace(v0, v4, v1)
+  v5
+}
+
+fn "changed before and behind"(v0: [([int], [int])], v1: int) -> [([int], [int])] {
+  v2: ([int], [int]) = index(v0, v1)
+  v3: [int] = first(v2)
+  v4: [int] = second(v2)
+  v5: [int] = replace(v3, 7, 0)
+  v6: [int] = list(v1)
+  v7: [int] = append(v5, v6)
+  v8: [int] = replace(v7, 8, 1)
+  v9: [int] = replace(v4, 9, 0)
+  v10: ([int], [int]) = pair(v8, v9)
+  v11: [([int], [int])] = replace(v0, v10, v1)
+  v11
+}
+
+fn "the rest of a row"(v0: [[int]], v1: int) -> [[int]] {
+  v2: [int] = index(v0, v1)
+  v3: [int] = subseq(v2, 0, 1)
+  v4: [int] = list(v1)
+  v5: [int] = append(v3, v4)
+  v6: [[int]] = replace(v0, v5, v1)
+  v6
+}
+
+fn "read behind"(v0: [[int]], v1: int) -> int {
+  v2: [int] = index(v0, v1)
+  v3: [int] = list(v1)
+  v4: [int] = append(v2, v3)
+  v5: [[int]] = replace(v0, v4, v1)
+  v6: int = length(v5)
+  v7: [int] = index(v0, 0)
+  v8: int = reduce_sum(v7)
+  v9: int = add(v6, v8)
+  v9
+}
+"#,
+        &expect![[r#"
+            snoc: take v2, in place v4, grow v5: 0, in place v5, return 0
+            changed before and behind: take v2, in place v5, in place v7, in place v8, in place v9, grow v11: 0, in place v11, keep v11: 1, return 0
+            the rest of a row: in place v6, return 0
+            read behind: 
+        "#]],
+    );
+}
+
+#[test]
+fn rows_are_changed_by_an_apply_to_each() {
+    check(
+        r#"fn "each"(v0: [[int]], v1: int) -> [[int]] {
+  v2: [[int]] = each v3: [int] in v0 {
+    v4: [int] = replace(v3, v1, 0)
+    v5: [int] = replace(v4, v1, 1)
+    v5
+  }
+  v2
+}
+
+fn "some of them"(v0: [[int]], v1: [bool]) -> [[int]] {
+  v2: [[int]] = each v3: bool in v1, v4: [int] in v0 {
+    v5: [int] = if v3 {
+      v6: [int] = replace(v4, 1, 0)
+      v6
+    } else {
+      v4
+    }
+    v5
+  }
+  v2
+}
+
+fn "read in the body"(v0: [[int]], v1: int) -> [[int]] {
+  v2: [[int]] = each v3: [int] in v0 {
+    v4: [int] = index(v0, 0)
+    v5: int = reduce_sum(v4)
+    v6: [int] = replace(v3, v5, 0)
+    v6
+  }
+  v2
+}
+
+fn "read behind"(v0: [[int]], v1: int) -> ([[int]], [[int]]) {
+  v2: [[int]] = each v3: [int] in v0 {
+    v4: [int] = replace(v3, v1, 0)
+    v4
+  }
+  v5: ([[int]], [[int]]) = pair(v2, v0)
+  v5
+}
+
+fn "twice one table"(v0: [[int]], v1: int) -> [[int]] {
+  v2: [[int]] = each v3: [int] in v0, v4: [int] in v0 {
+    v5: int = index(v4, 0)
+    v6: [int] = replace(v3, v5, 0)
+    v6
+  }
+  v2
+}
+
+fn "another row"(v0: [[int]], v1: int) -> [[int]] {
+  v2: [[int]] = each v3: [int] in v0 {
+    v4: [int] = list(v1, v1)
+    v5: [int] = replace(v4, v1, 0)
+    v5
+  }
+  v2
+}
+"#,
+        &expect![[r#"
+            each: rows v2: 0, in place v4, in place v5, return 0
+            some of them: rows v2: 1, in place v6, return 0
+            read in the body: 
+            read behind: 
+            twice one table: 
+            another row: in place v5, return 0
+        "#]],
+    );
+}
