@@ -163,9 +163,10 @@ pub struct Thresholds {
     /// Loops over numbers are vectorised, and take 0.3 to 1 ns for an element. On a device a thread takes them one by one.
     pub light_items_per_work_item: u64,
 
-    /// Light elements that take sequential code as long as the launches of flattened code save, for each launch.
+    /// Light elements per launch below which a recursion that was seen often enough is finished by one thread.
     ///
-    /// A launch over so few takes 4 to 10 µs, most of it for the host and for waking threads.
+    /// The launch takes 4 to 10 µs over so few, most of it for the host and for waking threads; sequential code
+    /// takes 3 to 8 µs. More than for a call of a single launch, since each launch of a call waits for the one before.
     pub light_items_per_launch: u64,
 
     /// Operations up to which the elements of a kernel are light, if none of them takes more than a load.

@@ -101,8 +101,8 @@ impl Lengths {
             // The width of a matrix, which is 0 if there is no first row.
             Op::If { then, otherwise, .. } => {
                 match (self.int(then.result), self.int(otherwise.result)) {
-                    (Some(LoopLength::Constant(_)), length) => length,
-                    (length, Some(LoopLength::Constant(_))) => length,
+                    (Some(LoopLength::Constant(0)), length) => length,
+                    (length, Some(LoopLength::Constant(0))) => length,
                     (first, second) => first.filter(|first| second.as_ref() == Some(first)),
                 }
             }

@@ -136,6 +136,7 @@ impl Recursion {
 
     /// Returns true if one thread does the work of a call before its launches have begun.
     fn is_done_sooner_by_one_thread(&self, limits: &Thresholds) -> bool {
+        // Light elements weigh less beside launches, which are what sequential code saves, than in a call by itself.
         let heavy = self.work_items - self.light_items;
         let of_calls = self.calls.saturating_mul(limits.max_sequential_call_work_items);
         let light = self.light_items / limits.light_items_per_work_item;

@@ -254,7 +254,10 @@ impl<'a> FunctionEmitter<'a, '_> {
         let cond = self.get(cond);
         let numbers = types.iter().all(|ty| ty.is_int());
         let reduced = inst.results.iter().all(|v| self.reduced.contains(v));
-        if numbers && (reduced && is_choice(then, otherwise) || is_short_choice(then, otherwise)) {
+        let scalars =
+            inst.results.iter().all(|v| matches!(self.types[v.0 as usize], ValueTy::Scalar(_)));
+        let short = scalars && is_short_choice(then, otherwise);
+        if numbers && (reduced && is_choice(then, otherwise) || short) {
             self.block(then);
             let a = self.all(&then.yields);
             self.block(otherwise);
@@ -595,7 +598,7 @@ fn copies_array(block: &Block) -> bool {
     only_copies && has(|op| matches!(op, Op::Alloc(..))) && has(|op| matches!(op, Op::Copy { .. }))
 }
 
-/// Returns true if the sides of a branch together take a few cheap operations on ints, and give one or two: a selection
+/// Returns true if the sides of a branch together take a few cheap operations, and give one or two values: a selection
 /// takes them all about as fast as a branch that is predicted, and several times as fast as one that is not.
 fn is_short_choice(then: &Block, otherwise: &Block) -> bool {
     let mut operations = 0;

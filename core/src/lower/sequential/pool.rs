@@ -55,7 +55,7 @@ impl<'a> FunctionLowering<'a> {
 
     /// Returns an empty pool for sequences of `element` that never grows; it has room for as many
     /// elements as the next of `capacities` says, and the pools in it for the ones after that. It is spaced
-    /// if rows may grow in this program.
+    /// if rows may grow in this program; the pools in it are not, since no row of theirs is changed where it lies.
     pub(super) fn reserved_pool(
         &mut self,
         element: &'a Ty,

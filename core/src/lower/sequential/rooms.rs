@@ -49,8 +49,8 @@ impl<'a> FunctionLowering<'a> {
     }
 
     /// Returns a sequence whose elements may be overwritten: itself if it is owned and `update` says that
-    /// nobody else reads it, else a copy. The copy of a row that may grow where it lies in a table has no
-    /// room, by which it is told from the row.
+    /// nobody else reads it, else a copy. The copy of a row that may grow where it lies has no room if the
+    /// table is owned, by which it is told from the row.
     pub(super) fn writable(&mut self, of: &StoredSequence, update: &Update) -> StoredSequence {
         match of.room {
             Room::Owned(_) if update.in_place => of.clone(),
@@ -88,7 +88,8 @@ impl<'a> FunctionLowering<'a> {
     /// Appends to a sequence that nobody else reads: behind its elements if there is room, else behind
     /// those of a copy. The second copy has room for twice the elements, so that a loop copies each
     /// of them a constant number of times. A row that grows where it lies in a table (`is_row`) gets
-    /// more room there when it is put back; its copy has no room, by which it is told from the row.
+    /// more room there when it is put back; if the table is owned, its copy has no room, by which it is told
+    /// from the row.
     pub(super) fn append_in_place(
         &mut self,
         first: &StoredSequence,

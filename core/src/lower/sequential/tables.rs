@@ -20,7 +20,7 @@
 //! A row that is taken out of an owned table, changed, and put back ([`Update::kept`]) is changed where
 //! it lies. It may grow there, too: in programs with such rows packed tables are *spaced*, each row has
 //! room to the next power of two of its length. A row that its place has no room for is copied and goes
-//! behind all others, to twice the room, so that each of its elements is copied a constant number of times.
+//! behind all others, to twice the room, so that a row that only grows is copied a constant number of times for each element.
 
 use super::super::repr::{Column, Columns, LoweredValue, Room, StoredSequence, Views, ill_typed};
 use super::collect::RowStorage;
@@ -69,7 +69,9 @@ impl<'a> FunctionLowering<'a> {
     ) -> StoredSequence {
         let (mut places, mut extra) = (Vec::new(), Vec::new());
         let mut kept = update.kept.iter().copied();
-        self.places(&of.columns, value, index, update, &mut kept, &mut places, &mut extra);
+        let owned = self.owned_before(of, update.in_place);
+        let columns = &of.columns;
+        self.places(columns, value, index, update, owned, &mut kept, &mut places, &mut extra);
         let grown = places.iter().filter_map(|place| match place {
             Place::Grown { pool, .. } => Some(*pool),
             Place::Kept | Place::Fits(_) | Place::Behind => None,
@@ -77,7 +79,6 @@ impl<'a> FunctionLowering<'a> {
         let grown: Vec<usize> = grown.collect();
         let (table, enough) =
             self.with_room(of, element, update.in_place, of.length, &extra, &grown);
-        let owned = self.owned_before(of, update.in_place);
         let mut storage = self.storage_of(&table.columns, element);
         let before = Before { owned, enough };
         self.put_row(&mut storage, value, index, before, &mut places.into_iter());
@@ -107,8 +108,8 @@ impl<'a> FunctionLowering<'a> {
             let (mut places, mut extra) = (Vec::new(), Vec::new());
             let mut kept = std::iter::empty();
             let columns = storage.columns();
-            t.places(&columns, &row, index, update, &mut kept, &mut places, &mut extra);
             let no = t.body.bool(false);
+            t.places(&columns, &row, index, update, no, &mut kept, &mut places, &mut extra);
             let before = Before { owned: no, enough: no };
             t.put_row(storage, &row, index, before, &mut places.into_iter());
             None
@@ -189,7 +190,7 @@ impl<'a> FunctionLowering<'a> {
     }
 
     /// Finds the places of the sequences of a row that is stored at an index, and the number of
-    /// elements that each pool needs behind all others for it.
+    /// elements that each pool needs behind all others for it. `owned` says if the table is owned.
     #[expect(clippy::too_many_arguments, reason = "it goes through three structures at once")]
     fn places(
         &mut self,
@@ -197,6 +198,7 @@ impl<'a> FunctionLowering<'a> {
         value: &LoweredValue<'a>,
         index: Value,
         update: &Update,
+        owned: Value,
         kept: &mut dyn Iterator<Item = Kept>,
         places: &mut Vec<Place>,
         extra: &mut Vec<Value>,
@@ -204,8 +206,8 @@ impl<'a> FunctionLowering<'a> {
         with_stack(|| match (columns, value) {
             (Columns::Unit | Columns::Scalars(_), _) => {}
             (Columns::Pair(columns), LoweredValue::Pair(both)) => {
-                self.places(&columns.0, &both.0, index, update, kept, places, extra);
-                self.places(&columns.1, &both.1, index, update, kept, places, extra);
+                self.places(&columns.0, &both.0, index, update, owned, kept, places, extra);
+                self.places(&columns.1, &both.1, index, update, owned, kept, places, extra);
             }
             (Columns::Views(views), LoweredValue::Sequence(_)) => {
                 let row = value.stored_sequence();
@@ -221,7 +223,9 @@ impl<'a> FunctionLowering<'a> {
                     }
                     Kept::Grown if is_flat => {
                         let room = row.room.value().unwrap_or(zero);
-                        let lies_there = self.body.binary(Binary::Gt, room, zero);
+                        let has_room = self.body.binary(Binary::Gt, room, zero);
+                        // What is taken out of a table that is not owned is copied, and the copy may have room.
+                        let lies_there = self.body.binary(Binary::And, has_room, owned);
                         let (fits, pool) = (!update.moves, extra.len());
                         places.push(Place::Grown { lies_there, fits, pool });
                         extra.push(self.body.select(lies_there, zero, need));

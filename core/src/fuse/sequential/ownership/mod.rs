@@ -365,7 +365,8 @@ struct Walk<'w, 'a> {
     taken: FxHashMap<u32, Taken>,
     scopes: Vec<Scope<'a>>,
     depth: usize,
-    /// Rows of tables may grow where they lie: all code of the program knows that pools may be spaced.
+    /// Rows of tables may grow where they lie. Functions decide that for all code of the program; a block of a
+    /// kernel may only if some function does, by which all code knows that pools may be spaced.
     may_grow: bool,
     found: BlockOwnership,
 }
