@@ -669,17 +669,17 @@ fn loops_over_tables_cost_what_they_write() {
         rows appended                        205        5450         215
         maps of rows appended                296       17317         315
         a stack of rows                       67         396          70
-        lists of neighbours                  332         863         343
+        lists of neighbours                  333         863         344
         a table in a record                  258       18521         331
         two tables                           346       17733         410
         texts and counts                      88          26         104
         rows in pairs                        265       32362         369
         a table of tables                    444       31826         552
         tables, each on its own              388       51567         388
-        buckets                              129         996         129
-        buckets of what was there            161        1972         161
-        edges at both ends                   243        5255         243
-        records that grow                    221        1881         221
+        buckets                              130         996         130
+        buckets of what was there            162        1972         162
+        edges at both ends                   245        5255         245
+        records that grow                    223        1881         223
         rows that grow and shrink            162          53         162
         a column                             166        6368         174
         columns of some rows                 102        7689         107
