@@ -278,8 +278,8 @@ impl<'a> FunctionLowering<'a> {
         if update.in_place
             && let LoweredSequence::Stored(first) = self.atom(a).sequence()
             && let Some(room) = first.room.value()
-            // What was just made is full.
-            && room != first.length
+            // What was just made is full; the copy of a row that grows must have no room, though.
+            && (update.grows || room != first.length)
         {
             return self.append_in_place(&first, room, b, update.grows);
         }
@@ -308,7 +308,8 @@ impl<'a> FunctionLowering<'a> {
     pub(super) fn part_of_append(&mut self, a: Atom, b: Atom, update: &Update) -> LoweredValue<'a> {
         let in_place = match self.atom(a).sequence() {
             LoweredSequence::Stored(first) => {
-                update.in_place && first.room.value().is_some_and(|room| room != first.length)
+                let is_full = |room| !update.grows && room == first.length;
+                update.in_place && first.room.value().is_some_and(|room| !is_full(room))
             }
             LoweredSequence::Fused(_) => false,
         };

@@ -45,8 +45,9 @@ impl<'a> Walk<'_, 'a> {
     }
 
     /// Returns the origins of the row that an apply-to-each binds, if it may overwrite it where it lies: nobody
-    /// reads the table besides, and the result is stored at once. The rows of a table that is owned do not
-    /// overlap.
+    /// reads the table besides, and the result is stored at once.
+    ///
+    /// The rows of a table that is owned do not overlap.
     fn own_row(&mut self, binding: &'a Let, nest: &'a Nest, binder: usize) -> Option<Origins> {
         let (_, ty, of) = &nest.binders[binder];
         let is_row = matches!(ty, Ty::Sequence(element) if !element.has_sequence());
