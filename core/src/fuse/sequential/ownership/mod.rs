@@ -265,8 +265,8 @@ impl Ownership {
                 .filter(|(_, given)| given.contains(&true))
                 .map(|(var, given)| (Some(*var), format!("give v{}:{}", var.0, numbers(given)))),
         );
-        let rows = |(var, binder): (&Var, &usize)| format!("rows v{}: {binder}", var.0);
-        all.extend(block.rows.iter().map(|(var, binder)| (Some(*var), rows((var, binder)))));
+        let rows = block.rows.iter();
+        all.extend(rows.map(|(var, binder)| (Some(*var), format!("rows v{}: {binder}", var.0))));
         all.sort_unstable();
         if summary.returned.contains(&true) {
             all.push((None, format!("return{}", numbers(&summary.returned))));
