@@ -1,7 +1,7 @@
 //! Instructions: control, memory, calls, failures.
 
 use super::cold::ColdCall;
-use super::emitter::{FunctionEmitter, flags};
+use super::emitter::{FunctionEmitter, Mark, flags};
 use super::vector::loops::Begun;
 use crate::abi::{Part, Status, offset};
 use crate::services::{self, Address};
@@ -40,7 +40,8 @@ impl<'a> FunctionEmitter<'a, '_> {
         }
     }
 
-    fn all(&self, values: &[kir::Value]) -> Vec<ir::Value> {
+    /// Returns the machine values of kir values.
+    pub fn all(&self, values: &[kir::Value]) -> Vec<ir::Value> {
         values.iter().map(|v| self.get(*v)).collect()
     }
 
@@ -114,7 +115,9 @@ impl<'a> FunctionEmitter<'a, '_> {
                 let detail = self.all(detail);
                 return self.fail_op(*site, *text, *length, &detail);
             }
-            Op::Compact { since, keep } => return self.compact_op(inst, *since, keep),
+            Op::Compact { since, keep } => {
+                return self.compact_op(&inst.results, *since, keep);
+            }
         };
         self.set(inst.results[0], result);
     }
@@ -234,8 +237,13 @@ impl<'a> FunctionEmitter<'a, '_> {
 
     fn branch_op(&mut self, inst: &Inst, cond: kir::Value, then: &'a Block, otherwise: &'a Block) {
         self.emit_branch(inst, cond, then, otherwise);
-        self.note_existing(&inst.results);
-        for (n, result) in inst.results.iter().enumerate() {
+        self.note_chosen(&inst.results, then, otherwise);
+    }
+
+    /// Notes of the arrays that a branch gives what is known of those that its sides give.
+    pub fn note_chosen(&mut self, results: &[kir::Value], then: &Block, otherwise: &Block) {
+        self.note_existing(results);
+        for (n, result) in results.iter().enumerate() {
             let sides = [then, otherwise].map(|side| self.provenance.get(&side.yields[n]).copied());
             if let [Some(a), Some(b)] = sides {
                 self.provenance.insert(*result, a.of_either(b));
@@ -295,40 +303,15 @@ impl<'a> FunctionEmitter<'a, '_> {
         }
     }
 
-    fn while_op(
-        &mut self,
-        inst: &Inst,
-        init: &[kir::Value],
-        carried: &[kir::Value],
-        cond: &'a Block,
-        body: &'a Block,
-    ) {
-        let since = carried_since(init, carried, body, &self.provenance);
-        let init = self.all(init);
-        let looped = self.begin_loop(&init);
-        self.bind(carried, &looped.carried);
-        self.poll();
-        self.enter_loop(carried, &since);
-        self.block(cond);
-        let going = self.get(cond.yields[0]);
-        self.loop_while(&looped, going);
-        self.block(body);
-        self.loops -= 1;
-        let next = self.all(&body.yields);
-        self.end_loop(&looped, &next);
-        self.bind(&inst.results, &looped.carried);
-        self.note_made(&inst.results, &since);
-    }
-
     /// Notes that the code which is emitted next is in a loop that carries these values. `since` says which arrays among
     /// them were made since which allocation.
-    fn enter_loop(&mut self, carried: &[kir::Value], since: &[Option<usize>]) {
+    pub fn enter_loop(&mut self, carried: &[kir::Value], since: &[Option<usize>]) {
         self.loops += 1;
         self.note_made(carried, since);
     }
 
     /// Notes of arrays among some values that they exist, and since when they were made, where that is known.
-    fn note_made(&mut self, values: &[kir::Value], since: &[Option<usize>]) {
+    pub fn note_made(&mut self, values: &[kir::Value], since: &[Option<usize>]) {
         self.note_existing(values);
         for (value, since) in values.iter().zip(since) {
             if let Some(since) = since {
@@ -491,14 +474,20 @@ impl<'a> FunctionEmitter<'a, '_> {
         let top = self.env_load(types::I64, offset::NEXT);
         let slot = self.slot(8);
         self.b.ins().stack_store(types::I64, top, slot, 0);
-        self.attempts.insert(name, slot);
+        self.marks.insert(name, Mark { attempt: slot, number: self.allocations });
+        self.allocations += 1;
         top
     }
 
     /// Emits a compaction. It is attempted once enough was allocated since the last attempt: a loop that
     /// keeps much and allocates little would find nothing to free in each of its iterations.
-    fn compact_op(&mut self, inst: &Inst, since: kir::Value, keep: &[(kir::Value, kir::Value)]) {
-        let attempt = self.attempts[&since];
+    pub fn compact_op(
+        &mut self,
+        results: &[kir::Value],
+        since: kir::Value,
+        keep: &[(kir::Value, kir::Value)],
+    ) {
+        let attempt = self.marks[&since].attempt;
         let since = self.get(since);
         let arrays: Vec<ir::Value> = keep.iter().map(|(array, _)| self.get(*array)).collect();
         let slow = self.b.create_block();
@@ -536,8 +525,8 @@ impl<'a> FunctionEmitter<'a, '_> {
         self.jump(done, &moved);
         self.b.switch_to_block(done);
         let params = self.b.block_params(done).to_vec();
-        self.bind(&inst.results, &params);
-        self.note_existing(&inst.results);
+        self.bind(results, &params);
+        self.note_existing(results);
     }
 
     /// Frees the memory of a work item that may have allocated.

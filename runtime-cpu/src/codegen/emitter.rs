@@ -74,6 +74,15 @@ pub struct Product {
     pub block: Option<ir::Block>,
 }
 
+/// A mark in the memory.
+#[derive(Clone, Copy)]
+pub struct Mark {
+    /// The slot with the top of the memory at the last attempt to compact to the mark.
+    pub attempt: ir::StackSlot,
+    /// The number of the mark among the allocations: the memory of those before it lies below.
+    pub number: usize,
+}
+
 /// The emitter of one machine function.
 pub struct FunctionEmitter<'a, 'f> {
     /// The builder of Cranelift's function.
@@ -95,8 +104,8 @@ pub struct FunctionEmitter<'a, 'f> {
     /// The factors and the low word of the last product of which the high word was emitted, and its
     /// block: one instruction computes both words.
     pub product: Option<Product>,
-    /// For each mark, the slot with the top of the memory at the last attempt to compact to it.
-    pub attempts: FxHashMap<kir::Value, ir::StackSlot>,
+    /// The marks in the memory.
+    pub marks: FxHashMap<kir::Value, Mark>,
     /// The allocations of arrays that are made in an output where that is possible, with its number.
     pub emitted: FxHashMap<kir::Value, u32>,
     /// The address of the environment.
@@ -147,7 +156,7 @@ impl<'a, 'f> FunctionEmitter<'a, 'f> {
             constants: FxHashMap::default(),
             provenance: FxHashMap::default(),
             allocations: 0,
-            attempts: FxHashMap::default(),
+            marks: FxHashMap::default(),
             emitted: FxHashMap::default(),
             env: params[0],
             interrupt: params[0],

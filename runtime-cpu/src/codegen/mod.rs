@@ -14,6 +14,7 @@
 //!   stage_groups    the stages that share a loop over elements
 //!   segment_invariants     code that is the same for all elements of a segment
 //!   emitted         the lengths of rows that are emitted, and arrays made where they end up
+//!   tail_loops      loops that a flag ends: they are left where it is cleared
 //!   cold            rare calls of the runtime, which change no register
 //!   emitter, control, scalar, sinks, rows     code for one element at a time
 //!   vector          code for several elements, or iterations of a loop, at a time
@@ -34,6 +35,7 @@ mod scalar;
 mod segment_invariants;
 mod sinks;
 mod stage_groups;
+mod tail_loops;
 mod unit;
 mod vector;
 #[cfg(target_arch = "x86_64")]

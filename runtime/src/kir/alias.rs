@@ -25,7 +25,7 @@ impl Provenance {
     pub const PREEXISTING: Provenance = Provenance::Existing(0);
 
     /// Returns the number of the first allocation that makes another array.
-    fn apart_from(self) -> usize {
+    pub fn apart_from(self) -> usize {
         match self {
             Provenance::Allocated(_, number) => number + 1,
             Provenance::Existing(number) | Provenance::Made(_, number) => number,
