@@ -20,6 +20,7 @@
 //! | `dead` | dead code |
 //! | `nests` | vertical fusion of maps |
 //! | `sides` | conditionals between maps of one sequence |
+//! | `same_calls` | conditionals between two calls of one function |
 //! | `products` | recognition of matrix products, which are not fused with what makes or uses their rows |
 //! | `reduce_by_key` | groups of which only sums are used, as histograms |
 //! | `select` | sorts of which a part is read |
@@ -40,6 +41,7 @@ mod once;
 pub(crate) mod products;
 mod reduce_by_key;
 mod rewrite;
+mod same_calls;
 mod select;
 mod sides;
 mod sides_again;
@@ -112,6 +114,17 @@ pub static PASSES: &[Pass] = &[
             let mut function = function.into_owned();
             nests::fuse(&mut function, &context.effects, context.limits);
             sides::join(&mut function, &context.effects, context.limits);
+            function
+        }),
+    },
+    Pass {
+        name: "merge-calls",
+        stage: "merged",
+        title: "Calls merged",
+        about: "makes one call of two sides of a conditional that end in a call of the same function",
+        run: Run::Function(|function, _, _| {
+            let mut function = function.into_owned();
+            same_calls::merge(&mut function);
             function
         }),
     },

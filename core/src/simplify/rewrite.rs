@@ -108,6 +108,8 @@ enum Known {
     LengthOf(Atom),
     /// The code of a char.
     Code(Atom),
+    /// A remainder of an int by a power of two: the int, and the bits below the power.
+    Remainder(Atom, i64),
 }
 
 /// A scalar expression, to be found again.
@@ -306,13 +308,42 @@ impl Rewriter<'_> {
                 Err(known) => Atom::Bool(known),
             };
         }
+        if let Some((of, mask)) = self.divided(op, &args) {
+            let low = vec![of, Atom::Int(mask)];
+            let low = self.scalar(ScalarOp::And, low, &Ty::Int, site);
+            return self.scalar(op, vec![low, Atom::Int(0)], ty, site);
+        }
         let code = if op == ScalarOp::CharToInt { Some(args[0]) } else { None };
+        let remainder = match (op, &args[..]) {
+            (ScalarOp::Rem, [of, Atom::Int(by)]) if is_small_power_of_two(*by) => {
+                Some((*of, by - 1))
+            }
+            _ => None,
+        };
         let key = args.iter().map(key).collect();
         let atom = self.once(Key::Scalar(op, key), Op::Scalar(op, args), ty, site);
         if let Some(char) = code {
             self.remember(atom, Known::Code(char));
         }
+        if let Some((of, mask)) = remainder {
+            self.remember(atom, Known::Remainder(of, mask));
+        }
         atom
+    }
+
+    /// Returns the dividend and the bits below the divisor, if an operation asks whether a remainder by a power of two
+    /// is zero: whether these bits are, which takes one instruction.
+    fn divided(&self, op: ScalarOp, args: &[Atom]) -> Option<(Atom, i64)> {
+        let ([Atom::Var(remainder), Atom::Int(0)] | [Atom::Int(0), Atom::Var(remainder)]) = *args
+        else {
+            return None;
+        };
+        match self.known.get(&remainder) {
+            Some(Known::Remainder(of, mask)) if matches!(op, ScalarOp::Eq | ScalarOp::Ne) => {
+                Some((*of, *mask))
+            }
+            _ => None,
+        }
     }
 
     /// Returns what the comparison of a value with itself gives. A float may be no number, which is unequal
@@ -415,7 +446,7 @@ impl Rewriter<'_> {
                 Some(Known::Length(length)) => return *length,
                 Some(Known::List(elements)) => return Atom::Int(elements.len() as i64),
                 Some(Known::LengthOf(other)) => of = *other,
-                Some(Known::Pair(..) | Known::Code(_)) | None => {
+                Some(Known::Pair(..) | Known::Code(_) | Known::Remainder(..)) | None => {
                     let op = Op::Seq(SeqOp::Length, vec![of]);
                     return self.once(Key::Length(var), op, &Ty::Int, site);
                 }
@@ -459,6 +490,11 @@ fn size(block: &Block) -> usize {
     let mut size = 0;
     block.for_each_op(&mut |_| size += 1);
     size
+}
+
+/// Returns true for a power of two that is an int at both precisions.
+fn is_small_power_of_two(x: i64) -> bool {
+    u32::try_from(x).is_ok_and(u32::is_power_of_two) && x <= 1 << 30
 }
 
 /// The value of an operation on constants, where both precisions agree on it; and what is plain

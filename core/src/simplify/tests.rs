@@ -558,3 +558,151 @@ fn "main"(v30: int) -> ([int], [float]) {
         "#]],
     );
 }
+
+#[test]
+fn two_sides_that_call_one_function_call_it_once() {
+    check(
+        r#"main "main"
+
+fn "main"(v0: int) -> [int] {
+  v1: [int] = range(0, 1, v0)
+  v2: [int] = list()
+  v3: [int] = call "go"(v1, 0, v0, v2)
+  v3
+}
+
+fn "go"(v0: [int], v1: int, v2: int, v3: [int]) -> [int] {
+  v4: int = length(v0)
+  v5: bool = eq(v1, v4)
+  v6: [int] = if v5 {
+    v3
+  } else {
+    v7: int = index(v0, v1)
+    v8: int = rem(v7, 4)
+    v9: bool = eq(v8, 0)
+    v10: [int] = if v9 {
+      v11: int = add(v1, 1)
+      v12: int = div(100, v7)
+      v13: [int] = list(v12)
+      v14: [int] = append(v3, v13)
+      v15: [int] = call "go"(v0, v11, v2, v14)
+      v15
+    } else {
+      v16: int = add(v1, 1)
+      v17: [int] = list(v7)
+      v18: [int] = append(v3, v17)
+      v19: [int] = call "go"(v0, v16, v2, v18)
+      v19
+    }
+    v10
+  }
+  v6
+}
+"#,
+        &expect![[r#"
+            main "main"
+
+            fn "main"(v0: int) -> [int] {
+              v1: [int] = range(0, 1, v0)
+              v2: [int] = list()
+              v3: [int] = call "go"(v1, 0, v0, v2)
+              v3
+            }
+
+            fn "go"(v0: [int], v1: int, v2: int, v3: [int]) -> [int] {
+              v4: int = length(v0)
+              v5: bool = eq(v1, v4)
+              v20: [int] = if v5 {
+                v3
+              } else {
+                v6: int = index(v0, v1)
+                v8: int = and(v6, 3)
+                v9: bool = eq(v8, 0)
+                v21: int = if v9 {
+                  v11: int = div(100, v6)
+                  v11
+                } else {
+                  v6
+                }
+                v22: int = add(v1, 1)
+                v23: [int] = list(v21)
+                v24: [int] = append(v3, v23)
+                v19: [int] = call "go"(v0, v22, v2, v24)
+                v19
+              }
+              v20
+            }
+        "#]],
+    );
+}
+
+#[test]
+fn a_sequence_that_one_side_only_extends_is_no_choice() {
+    check(
+        r#"main "main"
+
+fn "main"(v0: int) -> [int] {
+  v1: [int] = range(0, 1, v0)
+  v2: [int] = list()
+  v3: [int] = call "go"(v1, 0, v2)
+  v3
+}
+
+fn "go"(v0: [int], v1: int, v2: [int]) -> [int] {
+  v3: int = length(v0)
+  v4: bool = eq(v1, v3)
+  v6: [int] = if v4 {
+    v2
+  } else {
+    v7: int = index(v0, v1)
+    v8: bool = lt(v7, 0)
+    v9: int = add(v1, 1)
+    v10: [int] = if v8 {
+      v11: [int] = list(v7)
+      v12: [int] = append(v2, v11)
+      v13: [int] = call "go"(v0, v9, v12)
+      v13
+    } else {
+      v14: [int] = call "go"(v0, v9, v2)
+      v14
+    }
+    v10
+  }
+  v6
+}
+"#,
+        &expect![[r#"
+            main "main"
+
+            fn "main"(v0: int) -> [int] {
+              v1: [int] = range(0, 1, v0)
+              v2: [int] = list()
+              v3: [int] = call "go"(v1, 0, v2)
+              v3
+            }
+
+            fn "go"(v0: [int], v1: int, v2: [int]) -> [int] {
+              v3: int = length(v0)
+              v4: bool = eq(v1, v3)
+              v13: [int] = if v4 {
+                v2
+              } else {
+                v5: int = index(v0, v1)
+                v6: bool = lt(v5, 0)
+                v7: int = add(v1, 1)
+                v12: [int] = if v6 {
+                  v8: [int] = list(v5)
+                  v9: [int] = append(v2, v8)
+                  v10: [int] = call "go"(v0, v7, v9)
+                  v10
+                } else {
+                  v11: [int] = call "go"(v0, v7, v2)
+                  v11
+                }
+                v12
+              }
+              v13
+            }
+        "#]],
+    );
+}
