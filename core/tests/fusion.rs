@@ -34,10 +34,10 @@ fn a_table_that_one_side_reads_is_filled_there() {
          least([0:9], [(0, 1)], 3);",
         "least",
     );
-    // A conditional asks whether it is the last turn, another one whether the keys fit a table.
+    // Conditionals ask whether it is the last turn, whether keys are worth a look, and whether there are few.
     let sides = |line: &&str| line.split_once("= if ").is_some_and(|(_, of)| of.contains(" in s"));
     let until_table = text.lines().take_while(|line| !line.contains("histogram_min"));
-    assert_eq!(until_table.filter(sides).count(), 2, "{text}");
+    assert_eq!(until_table.filter(sides).count(), 3, "{text}");
 }
 
 #[test]

@@ -20,6 +20,7 @@ use crate::prim::SeqOp;
 use nesl_runtime::bug;
 use nesl_runtime::bug::OrBug;
 use nesl_runtime::scalar::ScalarOp;
+use rustc_hash::FxHashMap;
 use smol_str::SmolStr;
 
 /// A function under construction.
@@ -103,6 +104,33 @@ impl FunctionBuilder {
     /// Appends a binding of the existing function to the innermost open block.
     pub fn keep(&mut self, binding: Let) {
         self.open.last_mut().unwrap_or(&mut self.body).push(binding);
+    }
+
+    /// Returns a copy of a binding of the existing function, with fresh names for all that it binds. `names` has the new
+    /// names of variables that were copied before.
+    pub fn copied(&mut self, binding: &Let, names: &mut FxHashMap<Var, Var>) -> Let {
+        let mut copy = binding.clone();
+        copy.op.each_operand_mut(|atom| {
+            if let Atom::Var(var) = atom {
+                *var = names.get(var).copied().unwrap_or(*var);
+            }
+        });
+        if let Op::Nest(nest) = &mut copy.op {
+            for (var, ty, _) in &mut nest.binders {
+                let new = self.fresh(ty.clone());
+                names.insert(*var, new);
+                *var = new;
+            }
+        }
+        for block in copy.op.blocks_mut() {
+            block.lets = block.lets.iter().map(|inner| self.copied(inner, names)).collect();
+            if let Atom::Var(var) = &mut block.result {
+                *var = names.get(var).copied().unwrap_or(*var);
+            }
+        }
+        copy.var = self.fresh(binding.ty.clone());
+        names.insert(binding.var, copy.var);
+        copy
     }
 
     /// Opens a block: a branch of a conditional, or the body of a nest.

@@ -66,7 +66,7 @@ impl Repetition {
             let used = side.result == Atom::Var(map.var)
                 || others.any(|binding| uses(&binding.op, map.var));
             if used {
-                let again = self.copy(map, &mut FxHashMap::default());
+                let again = self.builder.copied(map, &mut FxHashMap::default());
                 let (old, new) = (map.var, again.var);
                 side.rename(&mut |var| Atom::Var(if var == old { new } else { var }));
                 side.lets.insert(0, again);
@@ -85,32 +85,6 @@ impl Repetition {
             && !binding.ty.element().is_some_and(|element| element.has_sequence())
             && body.lets.iter().all(is_flat)
             && operations(body).is_some_and(|count| (1..=self.most).contains(&count))
-    }
-
-    /// Copies a binding, with new names for all that it binds.
-    fn copy(&mut self, binding: &Let, names: &mut FxHashMap<Var, Var>) -> Let {
-        let mut copy = binding.clone();
-        copy.op.each_operand_mut(|atom| {
-            if let Atom::Var(var) = atom {
-                *var = names.get(var).copied().unwrap_or(*var);
-            }
-        });
-        if let Op::Nest(nest) = &mut copy.op {
-            for (var, ty, _) in &mut nest.binders {
-                let new = self.builder.fresh(ty.clone());
-                names.insert(*var, new);
-                *var = new;
-            }
-        }
-        for block in copy.op.blocks_mut() {
-            block.lets = block.lets.iter().map(|inner| self.copy(inner, names)).collect();
-            if let Atom::Var(var) = &mut block.result {
-                *var = names.get(var).copied().unwrap_or(*var);
-            }
-        }
-        copy.var = self.builder.fresh(binding.ty.clone());
-        names.insert(binding.var, copy.var);
-        copy
     }
 }
 

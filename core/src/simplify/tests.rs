@@ -280,83 +280,106 @@ fn "int_collect@float"(v0: [(int, float)]) -> [(int, [float])] library group_by_
             fn "main"() -> [(int, (float, int))] {
               v0: [int] = list(3, 12, 3, 4)
               v1: [float] = list(0.5, 1.5, 2.5, 3.5)
-              v5: [int] = each v2: int in v0, v3: float in v1 {
+              v6: [(int, float)] = each v2: int in v0, v3: float in v1 {
                 v4: int = rem(v2, 8)
-                v4
+                v5: (int, float) = pair(v4, v3)
+                v5
               }
-              v9: [int] = each v6: int in v5 {
-                v7: bool = lt(v6, 0)
-                v8: int = if v7 {
-                  9223372036854775807
-                } else {
-                  v6
-                }
+              v9: [int] = each v7: (int, float) in v6 {
+                v8: int = first(v7)
                 v8
               }
-              v10: int = reduce_max(v9)
-              v12: [int] = each v11: int in v5 {
+              v12: [float] = each v10: (int, float) in v6 {
+                v11: float = second(v10)
+                v11
+              }
+              v16: [int] = each v13: int in v9 {
+                v14: bool = lt(v13, 0)
+                v15: int = if v14 {
+                  9223372036854775807
+                } else {
+                  v13
+                }
+                v15
+              }
+              v17: int = reduce_max(v16)
+              v19: [int] = each v18: int in v9 {
                 1
               }
-              v13: [int] = histogram_sum(4, v5, v12)
-              v14: [float] = histogram_sum(4, v5, v1)
-              v15: bool = lt(v10, 4)
-              v57: [(int, (float, int))] = if v15 {
-                v16: [int] = range(0, 1, 4)
-                v19: [bool] = each v17: int in v13 {
-                  v18: bool = gt(v17, 0)
-                  v18
+              v20: [int] = histogram_sum(4, v9, v19)
+              v21: [float] = histogram_sum(4, v9, v12)
+              v24: bool = lt(v17, 4)
+              v78: [(int, (float, int))] = if v24 {
+                v25: [int] = range(0, 1, 4)
+                v28: [bool] = each v26: int in v20 {
+                  v27: bool = gt(v26, 0)
+                  v27
                 }
-                v20: [int] = pack(v16, v19)
-                v26: [(int, (float, int))] = each v21: int in v20 {
-                  v22: int = index(v13, v21)
-                  v23: float = index(v14, v21)
-                  v24: (float, int) = pair(v23, v22)
-                  v25: (int, (float, int)) = pair(v21, v24)
-                  v25
+                v29: [int] = pack(v25, v28)
+                v35: [(int, (float, int))] = each v30: int in v29 {
+                  v31: int = index(v20, v30)
+                  v32: float = index(v21, v30)
+                  v33: (float, int) = pair(v32, v31)
+                  v34: (int, (float, int)) = pair(v30, v33)
+                  v34
                 }
-                v26
+                v35
               } else {
-                v56: [(int, (float, int))] = if v15 {
-                  v27: int = add(v10, 1)
-                  v29: [int] = each v28: int in v5 {
+                v77: [(int, (float, int))] = if v24 {
+                  v36: int = add(v17, 1)
+                  v41: [(int, float)] = each v37: int in v0, v38: float in v1 {
+                    v39: int = rem(v37, 8)
+                    v40: (int, float) = pair(v39, v38)
+                    v40
+                  }
+                  v44: [int] = each v42: (int, float) in v41 {
+                    v43: int = first(v42)
+                    v43
+                  }
+                  v47: [float] = each v45: (int, float) in v41 {
+                    v46: float = second(v45)
+                    v46
+                  }
+                  v49: [int] = each v48: int in v44 {
                     1
                   }
-                  v30: [int] = histogram_sum(v27, v5, v29)
-                  v31: [float] = histogram_sum(v27, v5, v1)
-                  v32: [int] = range(0, 1, v27)
-                  v35: [bool] = each v33: int in v30 {
-                    v34: bool = gt(v33, 0)
-                    v34
-                  }
-                  v36: [int] = pack(v32, v35)
-                  v42: [(int, (float, int))] = each v37: int in v36 {
-                    v38: int = index(v30, v37)
-                    v39: float = index(v31, v37)
-                    v40: (float, int) = pair(v39, v38)
-                    v41: (int, (float, int)) = pair(v37, v40)
-                    v41
-                  }
-                  v42
-                } else {
-                  v46: [(int, float)] = each v43: int in v5, v44: float in v1 {
-                    v45: (int, float) = pair(v43, v44)
-                    v45
-                  }
-                  v47: [(int, [float])] = list()
-                  v55: [(int, (float, int))] = each v48: (int, [float]) in v47 {
-                    v49: int = first(v48)
-                    v50: [float] = second(v48)
-                    v51: float = reduce_sum(v50)
-                    v52: int = length(v50)
-                    v53: (float, int) = pair(v51, v52)
-                    v54: (int, (float, int)) = pair(v49, v53)
+                  v50: [int] = histogram_sum(v36, v44, v49)
+                  v51: [float] = histogram_sum(v36, v44, v47)
+                  v52: [int] = range(0, 1, v36)
+                  v55: [bool] = each v53: int in v50 {
+                    v54: bool = gt(v53, 0)
                     v54
                   }
-                  v55
+                  v56: [int] = pack(v52, v55)
+                  v62: [(int, (float, int))] = each v57: int in v56 {
+                    v58: int = index(v50, v57)
+                    v59: float = index(v51, v57)
+                    v60: (float, int) = pair(v59, v58)
+                    v61: (int, (float, int)) = pair(v57, v60)
+                    v61
+                  }
+                  v62
+                } else {
+                  v67: [(int, float)] = each v63: int in v0, v64: float in v1 {
+                    v65: int = rem(v63, 8)
+                    v66: (int, float) = pair(v65, v64)
+                    v66
+                  }
+                  v68: [(int, [float])] = list()
+                  v76: [(int, (float, int))] = each v69: (int, [float]) in v68 {
+                    v70: int = first(v69)
+                    v71: [float] = second(v69)
+                    v72: float = reduce_sum(v71)
+                    v73: int = length(v71)
+                    v74: (float, int) = pair(v72, v73)
+                    v75: (int, (float, int)) = pair(v70, v74)
+                    v75
+                  }
+                  v76
                 }
-                v56
+                v77
               }
-              v57
+              v78
             }
         "#]],
     );

@@ -472,7 +472,7 @@ mod tests {
                 == {(k, sum(v)) : (k, v) in int_collect([(1, 20), (0, 7), (1, 5)])}
                 index space: the elements of `[(1, 20), (0, 7), (1, 5)]`   [int_collect([(1, 20), (0, 7), (1, 5)])]
                     s1 = elements v3 of s0
-                    v103: (int, int) in s1 = element(v3)
+                    v97: (int, int) in s1 = element(v3)
                   in  [(1, 20), (0, 7), (1, 5)] : [(int, int)] = [(1, 20), (0, 7), (1, 5)] | contiguous [3] | 1 0 1 / 20 7 5
                   out element of [(1, 20), (0, 7), (1, 5)] : [(int, int)] = [(1, 20), (0, 7), (1, 5)] | contiguous [3] | 1 0 1 / 20 7 5
                 compare   [k, v) in int_collect([(1, 20), (0, 7), (1, 5)])]
@@ -487,48 +487,43 @@ mod tests {
                     v14: int in s0 = reduce_max v12 from s1
                   in  k, sum(v) : [int] = [1, 0, 1] | contiguous [3] | 1 0 1
                   out v14 : int = 1 | 1
-                histogram: the sum of the values for each index   [k, v) in int_collect([(1, 20), (0, 7), (1, 5)])]
-                    v17: [int] in s0 = histogram_sum 1 to v5 of 3 from s1
+                histogram: the disjunction (or) of the values for each index   [k, v) in int_collect([(1, 20), (0, 7), (1, 5)])]
+                    v17: [bool] in s0 = histogram_or true to v5 of 3 from s1
                   in  first of element of [(1, 20), (0, 7), (1, 5)] : [int] = [1, 0, 1] | contiguous [3] | 1 0 1
-                  out the sum at each index : [int] = [1, 2, 0] | contiguous [3] | 1 2 0
+                  out the disjunction (or) at each index : [bool] = [T, T, F] | contiguous [3] | T T F
                 histogram: the sum of the values for each index   [k, v) in int_collect([(1, 20), (0, 7), (1, 5)])]
                     v18: [int] in s0 = histogram_sum v8 to v5 of 3 from s1
                   in  first of element of [(1, 20), (0, 7), (1, 5)] : [int] = [1, 0, 1] | contiguous [3] | 1 0 1
                   in  second of element of [(1, 20), (0, 7), (1, 5)] : [int] = [20, 7, 5] | contiguous [3] | 20 7 5
                   out the sum at each index : [int] = [7, 25, 0] | contiguous [3] | 7 25 0
                 compare   [k, v) in int_collect([(1, 20), (0, 7), (1, 5)])]
-                    v19: bool in s0 = lt(v14, 3)
+                    v21: bool in s0 = lt(v14, 3)
                   in  v14 : int = 1 | 1
-                  out v19 : bool = T | T
+                  out v21 : bool = T | T
                 index space: 3 elements; collect the elements into a sequence   [k, v) in int_collect([(1, 20), (0, 7), (1, 5)])]
                     s3 = count 3 of s2
-                    v104: int in s3 = position
-                    v20: [int] in s2 = collect v104 from s3
+                    v98: int in s3 = position
+                    v22: [int] in s2 = collect v98 from s3
                   out {(k, sum(v)) : (k, v) in …} : [int] = [0, 1, 2] | regular [3] | 0 1 2
-                index space: the elements of `the sum at each index`   [k, v) in int_collect([(1, 20), (0, 7), (1, 5)])]
+                index space: the elements of `the disjunction (or) at each index`   [k, v) in int_collect([(1, 20), (0, 7), (1, 5)])]
                     s4 = elements v17 of s2
-                    v105: int in s4 = element(v17)
-                  in  the sum at each index : [int] = [1, 2, 0] | contiguous [3] | 1 2 0
-                  out (k, v) : [int] = [1, 2, 0] | contiguous [3] | 1 2 0
-                compare   [k, v) in int_collect([(1, 20), (0, 7), (1, 5)])]
-                    v22: bool in s4 = gt(v105, 0)
-                  in  (k, v) : [int] = [1, 2, 0] | contiguous [3] | 1 2 0
-                  out v22 : [bool] = [T, T, F] | contiguous [3] | T T F
+                    v99: bool in s4 = element(v17)
+                  in  the disjunction (or) at each index : [bool] = [T, T, F] | contiguous [3] | T T F
+                  out (k, v) : [bool] = [T, T, F] | contiguous [3] | T T F
                 the index of each element in its segment   [k, v) in int_collect([(1, 20), (0, 7), (1, 5)])]
-                    v107: int in s4 = position after v106
+                    v101: int in s4 = position after v100
                   out inside k, sum(v) : [int] = [0, 1, 2] | contiguous [3] | 0 1 2
-                filter: the elements whose flag is T   [k, v) in int_collect([(1, 20), (0, 7), (1, 5)])]
-                    s5 = filter v22 of s4
-                  in  (k, v) : [int] = [1, 2, 0] | contiguous [3] | 1 2 0
-                  in  v22 : [bool] = [T, T, F] | contiguous [3] | T T F
-                  out (k, v) : [int] = [1, 2] | contiguous [2] | 1 2
+                filter: the elements where `(k, v)`   [k, v) in int_collect([(1, 20), (0, 7), (1, 5)])]
+                    s5 = filter v99 of s4
+                  in  (k, v) : [bool] = [T, T, F] | contiguous [3] | T T F
+                  out (k, v) : [bool] = [T, T] | contiguous [2] | T T
                 take an element   [k, v) in int_collect([(1, 20), (0, 7), (1, 5)])]
-                    v27: int in s5 = index(v18, v107)
+                    v25: int in s5 = index(v18, v101)
                   in  the sum at each index : [int] = [7, 25, 0] | contiguous [3] | 7 25 0
                   in  inside k, sum(v) : [int] = [0, 1] | contiguous [2] | 0 1
                   out inside k, sum(v) : [int] = [7, 25] | contiguous [2] | 7 25
                 collect the elements into a sequence   [k, v) in int_collect([(1, 20), (0, 7), (1, 5)])]
-                    v29: [(int, int)] in s2 = collect v28 from s5
+                    v27: [(int, int)] in s2 = collect v26 from s5
                   in  k, sum(v) : [(int, int)] = [(0, 7), (1, 25)] | contiguous [2] | 0 1 / 7 25
                   out {(k, sum(v)) : (k, v) in …} : [(int, int)] = [(0, 7), (1, 25)] | contiguous [2] | 0 1 / 7 25
             "#]],

@@ -118,8 +118,8 @@ fn point_11_each_call_is_one_line_whatever_it_launches() {
     check(
         "$0function counts(v) = {(k, #group) : (k, group) in int_collect({(x, x) : x in v})};",
         expect![[r#"
-            **Parallel: 10 launches**
-            - `{(k, #group) : (k, group) in int_collect({(x, x) : x in v})}`: 10 launches
+            **Parallel: 14 launches**
+            - `{(k, #group) : (k, group) in int_collect({(x, x) : x in v})}`: 14 launches
         "#]],
     );
     check(

@@ -24,6 +24,9 @@ use crate::ir::{Atom, Ty};
 use nesl_runtime::bug::OrBug;
 use nesl_runtime::kir::{self, Binary, Literal, Value};
 
+/// The part of the expected elements, as the divisor, from which on a sequence that grows gets room for all of them.
+const MIN_PART_OF_EXPECTED_ROOM: i64 = 16;
+
 /// Returns the number of rooms of a value, with the capacities of pools.
 pub(super) fn count(ty: &Ty) -> usize {
     let mut count = 0;
@@ -117,7 +120,8 @@ impl<'a> FunctionLowering<'a> {
                 let two = t.body.i64(2);
                 let owned = t.body.binary(Binary::Gt, room, zero);
                 let double = t.body.binary(Binary::Mul, need, two);
-                let larger = t.body.select(owned, double, need);
+                let more = t.expected_room(double);
+                let larger = t.body.select(owned, more, need);
                 LoweredValue::of_stored(t.copy(first, larger))
             },
         );
@@ -133,6 +137,17 @@ impl<'a> FunctionLowering<'a> {
         self.overwrite(&joined.columns, &value, place);
         self.close_loop(index, second.length);
         LoweredValue::of_stored(StoredSequence { length: need, ..joined })
+    }
+
+    /// Returns the room of a sequence that grows in a loop, given the least one: loops mostly make as many elements as
+    /// there are in what they go over, or a part of that. Memory that is never written is not taken from the system.
+    fn expected_room(&mut self, least: Value) -> Value {
+        let Some(expected) = self.expected else { return least };
+        let factor = self.body.i64(MIN_PART_OF_EXPECTED_ROOM);
+        let part = self.body.binary(Binary::Mul, least, factor);
+        let is_part = self.body.binary(Binary::Ge, part, expected);
+        let all = self.body.binary(Binary::Max, least, expected);
+        self.body.select(is_part, all, least)
     }
 
     /// Returns the room of a sequence from an element on.

@@ -21,10 +21,14 @@
 //! adding to it takes about a tenth of the time of sorting. With keys that are negative or greater,
 //! or with rows of different lengths, the groups are made after all, from the same keys.
 //!
+//! For many values a few keys are looked at first ([`sampled`]): where these are many already, the first pass only finds
+//! the greatest. What makes the pairs is computed by each of the passes then, if it is a few operations.
+//!
 //! Nests are left as they are, and so are functions that are called from some: there every instance
 //! would need tables of its own.
 
 mod group;
+mod sampled;
 
 use super::nests;
 use crate::base::with_stack;
@@ -38,6 +42,7 @@ use nesl_runtime::bug;
 use nesl_runtime::bug::OrBug;
 use nesl_runtime::scalar::ScalarOp;
 use rustc_hash::{FxHashMap, FxHashSet};
+use sampled::Pairs;
 
 /// The functions of a program that group by key.
 pub(super) struct Keyed {
@@ -92,7 +97,9 @@ impl Keyed {
         let builder = FunctionBuilder::extending(function);
         let max_elements = limits.max_histogram_elements;
         let max_large_elements = limits.max_large_histogram_elements;
-        let mut reducer = Reducer { keyed: self, max_elements, max_large_elements, uses, builder };
+        let max_repeated = limits.max_rematerialised_operations;
+        let mut reducer =
+            Reducer { keyed: self, max_elements, max_large_elements, max_repeated, uses, builder };
         function.body = reducer.block(std::mem::replace(&mut function.body, nothing()));
     }
 }
@@ -117,6 +124,8 @@ struct Reducer<'k> {
     max_elements: i64,
     /// The number of elements that the table of a second pass may have.
     max_large_elements: i64,
+    /// The number of operations that make a pair, if each pass makes the pairs.
+    max_repeated: usize,
     uses: FxHashMap<Var, usize>,
     builder: FunctionBuilder,
 }
@@ -124,10 +133,27 @@ struct Reducer<'k> {
 /// A nest over groups that asks for no more than reductions.
 struct Found {
     call: Let,
-    /// The reductions of the members.
-    wanted: Vec<ReduceOp>,
+    /// What is asked for of the members.
+    wanted: Wanted,
     /// The keys and values that it runs over instead, once they are computed.
     source: Option<Source>,
+    /// The pairs, if each pass takes them apart.
+    pairs: Option<Pairs>,
+}
+
+/// What a nest over groups asks for of the members.
+struct Wanted {
+    /// Their number. Else it is enough to know which keys there are.
+    count: bool,
+    /// Their reductions.
+    reductions: Vec<ReduceOp>,
+}
+
+/// The tables of a pass.
+struct Tables {
+    /// The number of members of each key, or whether there are any.
+    members: Atom,
+    reductions: Vec<(ReduceOp, Atom)>,
 }
 
 /// Keys and what belongs to them, instead of pairs.
@@ -163,6 +189,7 @@ impl Reducer<'_> {
     fn block(&mut self, block: Block) -> Block {
         with_stack(|| {
             let (mut found, mut apart) = self.find(&block);
+            let repeated: FxHashSet<Var> = found.values().filter_map(Found::repeated).collect();
             self.builder.begin();
             for mut binding in block.lets {
                 if let Some((nest, parts)) = apart.remove(&binding.var) {
@@ -170,18 +197,28 @@ impl Reducer<'_> {
                     found.source = Some(self.take_apart(parts, &found.call));
                     continue;
                 }
-                if found.values().any(|found| found.call.var == binding.var) {
+                let is_call = |found: &Found| found.call.var == binding.var;
+                if repeated.contains(&binding.var) || found.values().any(is_call) {
                     continue;
                 }
-                if let Some(found) = found.remove(&binding.var) {
+                if let Some(mut found) = found.remove(&binding.var) {
+                    if let Some(pairs) = found.pairs.take() {
+                        self.sampled_nest(binding, found, &pairs);
+                        continue;
+                    }
                     let source = found.source.unwrap_or_else(|| self.halves(&found.call));
                     self.nest(binding, found, source);
                     continue;
                 }
                 // Iterations of an apply-to-each would need a table each.
-                if !matches!(binding.op, Op::Nest(_)) {
-                    for inner in binding.op.blocks_mut() {
-                        *inner = self.block(std::mem::replace(inner, nothing()));
+                match &mut binding.op {
+                    Op::Nest(_) => {}
+                    // What is left for the groups was found in a callee that has been inlined.
+                    Op::If { then, .. } if sampled::reads_tables(then) => {}
+                    op => {
+                        for inner in op.blocks_mut() {
+                            *inner = self.block(std::mem::replace(inner, nothing()));
+                        }
                     }
                 }
                 self.builder.keep(binding);
@@ -204,13 +241,21 @@ impl Reducer<'_> {
                 continue;
             }
             let Some(wanted) = self.wanted(nest, call) else { continue };
+            // What a nest over groups gives is rewritten itself.
+            let is_found = args[0].variable().is_some_and(|var| found.contains_key(&var));
+            let pairs = self.pairs_of_passes(block, args[0], call, binding, is_found);
+            if pairs.is_some() {
+                let found_here = Found { call: call.clone(), wanted, source: None, pairs };
+                found.insert(binding.var, found_here);
+                continue;
+            }
             if let Some(pairs) = of(args[0]).filter(|pairs| self.once(pairs.var))
                 && !found.contains_key(&pairs.var)
                 && let Some(parts) = self.apart(pairs)
             {
                 apart.insert(pairs.var, (binding.var, parts));
             }
-            found.insert(binding.var, Found { call: call.clone(), wanted, source: None });
+            found.insert(binding.var, Found { call: call.clone(), wanted, source: None, pairs });
         }
         (found, apart)
     }
@@ -220,15 +265,22 @@ impl Reducer<'_> {
     }
 
     /// The reductions of the members that a nest uses, if it uses nothing else of them.
-    fn wanted(&self, nest: &Nest, call: &Let) -> Option<Vec<ReduceOp>> {
+    fn wanted(&self, nest: &Nest, call: &Let) -> Option<Wanted> {
         // A first try, of which nothing is kept.
         let mut builder = self.builder.clone();
         builder.begin();
         let [key, count, width] = [(); 3].map(|()| Atom::Var(builder.fresh(Ty::Int)));
         let width = members(call).element().map(|_| width);
         let mut group = Group::new(&mut builder, key, count, width);
-        group.write(nest)?;
-        Some(group.reduced().iter().map(|(with, _)| *with).collect())
+        let result = group.write(nest)?;
+        let reductions = group.reduced().iter().map(|(with, _)| *with).collect();
+        let block = builder.end(result);
+        let mut is_counted = block.result == count;
+        block.each_let(&mut |binding| {
+            binding.op.each_operand(|atom| is_counted |= atom == count);
+            is_counted |= binding.op.blocks().any(|inner| inner.result == count);
+        });
+        Some(Wanted { count: is_counted, reductions })
     }
 
     /// The computations of keys and values apart, if they take no longer than one of pairs.
@@ -366,12 +418,12 @@ impl Reducer<'_> {
         let tables = self.tables(&found.wanted, &source, extent, site);
         let cond = self.builder.scalar(ScalarOp::Lt, vec![top, slots], site);
         self.builder.begin();
-        let result = self.over_keys(&binding, tables, &source, extent);
+        let result = self.over_keys(&binding, &found.wanted, tables, &source, extent);
         let then = self.builder.end(result);
         self.builder.begin();
         let result = match self.max_large_elements > self.max_elements {
             true => self.second_pass(binding, found, &source, top),
-            false => self.over_groups(binding, found, &source),
+            false => self.over_groups(binding, found, source.pairs, &source),
         };
         let otherwise = self.builder.end(result);
         self.builder.keep(Let { var, ty, op: Op::If { cond, then, otherwise }, site });
@@ -384,27 +436,44 @@ impl Reducer<'_> {
         let most = self.most_slots(source, self.max_large_elements, site);
         let cond = self.builder.scalar(ScalarOp::Lt, vec![top, most], site);
         self.builder.begin();
+        let slots = self.slots_to(top, site);
         let mut own = *source;
         if let Some(pairs) = own.pairs {
             // If this pass read the halves that the first has made, that one would have to store them.
             (own.keys, own.values) = self.unzip(pairs, &found.call);
         }
-        let slots = self.builder.scalar(ScalarOp::Add, vec![top, Atom::Int(1)], site);
-        let extent = self.extent(&own, slots, site);
-        let tables = self.tables(&found.wanted, &own, extent, site);
-        let result = self.over_keys(&binding, tables, &own, extent);
+        let result = self.over_all_keys(&binding, &found.wanted, &own, slots);
         let then = self.builder.end(result);
         self.builder.begin();
-        let result = self.over_groups(binding, found, source);
+        let result = self.over_groups(binding, found, source.pairs, source);
         let otherwise = self.builder.end(result);
         self.builder.bind(ty, Op::If { cond, then, otherwise }, site)
+    }
+
+    /// The nest over the keys in tables for all keys up to the greatest, which are filled for it.
+    fn over_all_keys(
+        &mut self,
+        binding: &Let,
+        wanted: &Wanted,
+        source: &Source,
+        slots: Atom,
+    ) -> Atom {
+        let extent = self.extent(source, slots, binding.site);
+        let tables = self.tables(wanted, source, extent, binding.site);
+        self.over_keys(binding, wanted, tables, source, extent)
+    }
+
+    /// The number of places for all keys up to the greatest.
+    fn slots_to(&mut self, top: Atom, site: Site) -> Atom {
+        self.builder.scalar(ScalarOp::Add, vec![top, Atom::Int(1)], site)
     }
 
     /// The nest over the keys there are in tables.
     fn over_keys(
         &mut self,
         binding: &Let,
-        (counts, tables): (Atom, Vec<(ReduceOp, Atom)>),
+        wanted: &Wanted,
+        tables: Tables,
         source: &Source,
         extent: Extent,
     ) -> Atom {
@@ -412,14 +481,20 @@ impl Reducer<'_> {
         let Op::Nest(over_groups) = &binding.op else { bug!("the binding is a nest") };
         let b = &mut self.builder;
         let range = b.seq(SeqOp::Range, vec![Atom::Int(0), Atom::Int(1), extent.slots], site);
-        let there = b.nest(&[counts], false, site, |b, x| {
-            b.scalar(ScalarOp::Gt, vec![x[0], Atom::Int(0)], site)
-        });
+        let there = match wanted.count {
+            true => b.nest(&[tables.members], false, site, |b, x| {
+                b.scalar(ScalarOp::Gt, vec![x[0], Atom::Int(0)], site)
+            }),
+            false => tables.members,
+        };
         let keys = b.seq(SeqOp::Pack, vec![range, there], site);
         b.nest(&[keys], false, site, |b, x| {
-            let count = b.seq(SeqOp::Index, vec![counts, x[0]], site);
+            let count = match wanted.count {
+                true => b.seq(SeqOp::Index, vec![tables.members, x[0]], site),
+                false => Atom::Int(1),
+            };
             let mut group = Group::new(b, x[0], count, source.width);
-            for (with, table) in tables {
+            for (with, table) in tables.reductions {
                 group.read(with, table, site);
             }
             group.write(over_groups).or_bug("the nest was written once before")
@@ -427,12 +502,21 @@ impl Reducer<'_> {
     }
 
     /// The nest over the groups, as it was written.
-    fn over_groups(&mut self, binding: Let, found: Found, source: &Source) -> Atom {
+    fn over_groups(
+        &mut self,
+        binding: Let,
+        found: Found,
+        pairs: Option<Atom>,
+        source: &Source,
+    ) -> Atom {
         let (b, site) = (&mut self.builder, binding.site);
         let mut call = found.call;
-        if let (Op::Call(_, args), None) = (&mut call.op, source.pairs) {
+        if let Op::Call(_, args) = &mut call.op {
             let over = [source.keys, source.values];
-            args[0] = b.nest(&over, false, site, |b, x| b.pair(x[0], x[1], site));
+            let zipped = |b: &mut FunctionBuilder| {
+                b.nest(&over, false, site, |b, x| b.pair(x[0], x[1], site))
+            };
+            args[0] = pairs.unwrap_or_else(|| zipped(b));
         }
         b.keep(call);
         let result = b.fresh(binding.ty.clone());
@@ -464,18 +548,22 @@ impl Reducer<'_> {
     /// The number of members of each key, and their reductions.
     fn tables(
         &mut self,
-        wanted: &[ReduceOp],
+        wanted: &Wanted,
         source: &Source,
         Extent { slots, size }: Extent,
         site: Site,
-    ) -> (Atom, Vec<(ReduceOp, Atom)>) {
+    ) -> Tables {
         let Source { keys, values, width, .. } = *source;
         let b = &mut self.builder;
-        let ones = b.nest(&[keys], false, site, |_, _| Atom::Int(1));
-        let count = SeqOp::Histogram(ReduceOp::Sum);
-        let counts = b.seq(count, vec![slots, keys, ones], site);
+        // Whether there are members takes a byte for each key.
+        let (with, each) = match wanted.count {
+            true => (ReduceOp::Sum, Atom::Int(1)),
+            false => (ReduceOp::Or, Atom::Bool(true)),
+        };
+        let each = b.nest(&[keys], false, site, |_, _| each);
+        let members = b.seq(SeqOp::Histogram(with), vec![slots, keys, each], site);
         let places = match width {
-            Some(width) if !wanted.is_empty() => b.nest(&[keys], false, site, |b, x| {
+            Some(width) if !wanted.reductions.is_empty() => b.nest(&[keys], false, site, |b, x| {
                 b.scalar(ScalarOp::Mul, vec![x[0], width], site)
             }),
             Some(_) | None => keys,
@@ -483,7 +571,7 @@ impl Reducer<'_> {
         let table = |with: &ReduceOp| {
             (*with, b.seq(SeqOp::Histogram(*with), vec![size, places, values], site))
         };
-        (counts, wanted.iter().map(table).collect())
+        Tables { members, reductions: wanted.reductions.iter().map(table).collect() }
     }
 }
 
