@@ -44,6 +44,14 @@ pub struct Thresholds {
     /// of the same size takes a CPU a tenth of the time of sorting them.
     pub max_large_histogram_elements: i64,
 
+    /// Values from which on reduce-by-key looks at some of the keys before the first pass.
+    ///
+    /// A launch and a wait take a CPU about 10 µs, a pass over 65,536 values about ten times as long.
+    pub min_sampled_values: i64,
+
+    /// Keys that reduce-by-key looks at before the first pass, spread evenly over all: keys are often sorted.
+    pub sampled_keys: i64,
+
     /// True if the different elements of a sequence are found by an intrinsic that writes only those.
     ///
     /// The other way writes two ints for each element, and a filter reads them. On a device the host would
@@ -173,6 +181,13 @@ pub struct Thresholds {
     ///
     /// A conditional minimum, or a sum of products, takes two to four.
     pub max_light_operations: usize,
+
+    /// The part of the expected elements, as the divisor, from which on a sequence that a loop appends to gets room for
+    /// all of them.
+    ///
+    /// A loop over a sequence mostly makes as many elements, or hardly any. Memory that is never written is not taken
+    /// from the system of a CPU.
+    pub min_part_of_expected_room: i64,
 
     /// Elements that a call may read for each of its work items, where flattened code copies arrays
     /// that sequential code overwrites; with more, the recursion is finished by sequential code.
@@ -404,6 +419,8 @@ impl Default for Thresholds {
             max_unrolled_elements: 4,
             max_histogram_elements: 1 << 14,
             max_large_histogram_elements: 1 << 24,
+            min_sampled_values: 1 << 16,
+            sampled_keys: 512,
             min_selected_elements: 1 << 14,
             min_elements_per_selected: 16,
             distinct_by_intrinsic: true,
@@ -426,6 +443,7 @@ impl Default for Thresholds {
             light_items_per_launch: 1 << 13,
             max_light_operations: 32,
             max_copied_elements_per_work_item: 16,
+            min_part_of_expected_room: 16,
             max_map_side_operations: 64,
             max_short_loop_iterations: 8,
             max_evaluated_operations: 400,

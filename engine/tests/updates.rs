@@ -612,16 +612,16 @@ fn loops_cost_what_they_write() {
         snoc                                  27           4          28
         append a list                         41        1544          42
         append a map                         116        6184         120
-        append what was read                  96        3132          93
-        append a filter twice                216       11301         216
-        a breadth-first search               109          33         105
+        append what was read                  97        3132          94
+        append a filter twice                216       11301         217
+        a breadth-first search               106          33         106
         a map of what was written            114          88         114
         a sum behind an update                59          33          59
         a condition behind an update          40           8          40
         a map behind an update                88          65          88
         a depth-first search                 125          36         125
         a Fenwick tree                       260         107         262
-        Josephus                              80           6          81
+        Josephus                              79           6          80
         a stack                               33           0          33
         swaps                                 23           6          23
         a pair                                29          11          29
@@ -632,9 +632,9 @@ fn loops_cost_what_they_write() {
         flags                                 46          12          46
         a branch that updates                 32           7          32
         a dynamic program                     49          11          49
-        a sieve                              157         224         177
+        a sieve                              157          56         165
         a heap                               594          74         596
-        a queue                               66          11          65
+        a queue                               64          11          64
         union and find                        76          62          76
         in an apply-to-each                   92        3260          92
         snoc in an apply-to-each              94        1791          94
@@ -653,7 +653,7 @@ fn loops_over_tables_cost_what_they_write() {
     let table = measure_all(TABLES, sizes_of, may_copy, 1.5);
     expect![[r#"
         work per turn                 sequential   flattened      chosen
-        a cell                               153        6207         163
+        a cell                               153        6207         158
         a cell of a long row                  99       10391         125
         cells of a dynamic program           915      128907         969
         two cells of a row                   232       18493         286
@@ -670,9 +670,9 @@ fn loops_over_tables_cost_what_they_write() {
         maps of rows appended                296       17317         315
         a stack of rows                       67         396          70
         lists of neighbours                  333         863         344
-        a table in a record                  258       18521         331
-        two tables                           346       17733         410
-        texts and counts                      88          26         104
+        a table in a record                  258       18521         326
+        two tables                           346       17733         405
+        texts and counts                      88          26          93
         rows in pairs                        265       32362         369
         a table of tables                    444       31826         552
         tables, each on its own              388       51567         388

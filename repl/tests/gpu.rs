@@ -119,7 +119,7 @@ fn programs_of_the_benchmarks() {
         word-count                 5         6         0         3         2      6231      4798     37261         0
         quicksort                307       307         1        61        64     24743     19938    161677         1
         quickhull                 82        87         1        34        39     18180      3698    105660         1
-        barnes-hut                25        33         1         8        12    201977       819     88081         1
+        barnes-hut                25        33         1         8        12    201972       813     84554         1
         barnes-hut-squares       213       229         5        69        73    182297    188511    641972         1
         batcher                  853       853        11       192       234     39584     34852    147063         2
 
@@ -166,11 +166,11 @@ fn programs_of_the_examples() {
         example              kernels   entries    on cpu    drains     reads  load KiB store KiB   k instr   refused
         barnes_hut                25        33         1        11        19      3967      2175     15048         1
         batcher                   58        59        10        18        26       169       119      4129        10
-        bfs                       40        46         3        17        19        33        20      3869         3
+        bfs                       39        45         3        17        19        33        20      3860         3
         black_scholes              2         3         0         2         0         0         0        98         0
         closest_pair              19        19         2         9        15      5197      3778      9656         2
         collatz                    5         5         1         4         2        30        25      5475         1
-        components               333       385         3        92        99      6531      1410     25353         3
+        components               330       382         3        92        99      6513      1394     25268         3
         dot_product                3         3         0         3         2        66         8      8346         0
         edit_distance             31        45         0        19         1       864       604      2207         0
         fft                       43        43         3         9        14        65        43       680         1
@@ -185,7 +185,7 @@ fn programs_of_the_examples() {
         list_ranking              38        40         0        21        18     10359      5100     20763         0
         mandelbrot                 3         4         0         3         4         5        56      2848         0
         matrix                    95       107         3        72        72       322       253      4132         3
-        monte_carlo               12        13         0         7         6       147       127     38619         0
+        monte_carlo                9        12         0         6         6       168       120     40134         0
         nqueens                   11        18         0        15         3     21106     14383     11214         0
         pagerank                 377       377         0       125       123      1141        92     11904         0
         parentheses               24        32         0        17         5         8         5      4137         0
@@ -217,8 +217,8 @@ fn programs_of_the_examples() {
         closest_pair: closest kernel 22: recursive functions
         collatz: game kernel 4: recursive functions
         components: settle kernel 18: the collective operation `store`
-        components: settle kernel 58: the collective operation `store`
-        components: settle kernel 72: the collective operation `store`
+        components: settle kernel 49: the collective operation `store`
+        components: settle kernel 63: the collective operation `store`
         fft: fft kernel 13: recursive functions
         integration: integrate kernel 6: recursive functions
         integration: integrate kernel 7: recursive functions

@@ -71,6 +71,10 @@ pub struct Env {
     pub emitted: *mut Part,
     /// True if an emitted array is not used after that, so that it may be taken out of the arena.
     pub emits_last: bool,
+    /// True if a loop that allocates rarely has done so since it last looked for memory that is not needed any more.
+    pub allocated: bool,
+    /// The arguments of a rare call of the runtime.
+    pub arguments: [i64; 4],
     /// The result of the last rare call of the runtime.
     pub result: i64,
 }
@@ -94,6 +98,8 @@ impl Env {
             alone: i64::from(alone),
             emitted: std::ptr::null_mut(),
             emits_last: false,
+            allocated: false,
+            arguments: [0; 4],
             result: 0,
         }
     }
@@ -148,6 +154,8 @@ pub mod offset {
     pub const TEXT: i32 = offset_of!(Env, text) as i32;
     pub const EMITTED: i32 = offset_of!(Env, emitted) as i32;
     pub const PLACE: i32 = offset_of!(Part, place) as i32;
+    pub const ALLOCATED: i32 = offset_of!(Env, allocated) as i32;
+    pub const ARGUMENTS: i32 = offset_of!(Env, arguments) as i32;
     pub const RESULT: i32 = offset_of!(Env, result) as i32;
     pub const TEXT_LENGTH: i32 = offset_of!(Env, text_length) as i32;
 }

@@ -494,7 +494,7 @@ fn size(block: &Block) -> usize {
 
 /// Returns true for a power of two that is an int at both precisions.
 fn is_small_power_of_two(x: i64) -> bool {
-    u32::try_from(x).is_ok_and(u32::is_power_of_two) && x <= 1 << 30
+    i32::try_from(x).is_ok_and(|x| x > 0 && x & (x - 1) == 0)
 }
 
 /// The value of an operation on constants, where both precisions agree on it; and what is plain

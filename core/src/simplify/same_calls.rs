@@ -56,7 +56,7 @@ enum Choice {
     Same(Atom),
     /// The choice with this number.
     Chosen(usize),
-    /// What both sides compute alike, by an operation that cannot fault.
+    /// A value that both sides compute alike, by an operation that cannot fault.
     Scalar(ScalarOp, Vec<Choice>, Ty),
     Pair(Box<Choice>, Box<Choice>),
     /// A sequence to which elements are appended.
@@ -67,7 +67,7 @@ enum Choice {
 struct Choices<'b> {
     then: &'b Side<'b>,
     otherwise: &'b Side<'b>,
-    /// What is chosen between: the type, and the operands in the two sides.
+    /// The values that are chosen between: the type, and the operands in the two sides.
     chosen: Vec<(Ty, Atom, Atom)>,
 }
 

@@ -516,12 +516,20 @@ impl<'p> Schedule<'p> {
         tail: bool,
     ) -> RunResult<Outcome> {
         let space = binding.space;
-        let args: RunResult<Vec<Rc<FlatValue>>> =
+        let values: RunResult<Vec<Rc<FlatValue>>> =
             args.iter().map(|arg| value_in(&self.launcher, frame, *arg, space)).collect();
         let elements = Rc::new(frame.extent(space).of_call());
+        // What is used here for the last time becomes the callee's, which may overwrite it. At many elements the other
+        // side of a conditional may use it, too.
+        for var in args.iter().filter_map(|arg| arg.variable()).filter(|_| elements.single) {
+            let home = frame.home(var);
+            if frame.is_last_use(var, home) {
+                frame.take(var, home);
+            }
+        }
         let trace = frame.trace.under(binding.site, frame.function.library);
         let (count, single) = (elements.count, elements.single);
-        let call = Call { callee, elements, args: args?, trace };
+        let call = Call { callee, elements, args: values?, trace };
         if tail && (space == SpaceId::CALLER || single) {
             return Ok(Outcome::Tail(call));
         }

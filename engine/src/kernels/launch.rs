@@ -34,6 +34,8 @@ pub(crate) struct Work {
     pub(crate) light_items: u64,
     /// The number of launches.
     pub(crate) launches: u64,
+    /// The number of elements of the arrays that launches of one work item made.
+    pub(crate) made_by_one: u64,
 }
 
 impl<'p> Launcher<'p> {
@@ -90,6 +92,12 @@ impl<'p> Launcher<'p> {
         self.memory.progress.launched();
         let outputs = runtime.launch(&Launch { module, kernel: 0, args: &args, tag, work_items });
         let outputs = outputs.map_err(|failure| at_call(failure, frame))?;
+        if single {
+            let made = outputs.iter().map(|output| output.len() as u64).sum();
+            let Work { made_by_one, .. } = self.work.get();
+            let made_by_one = made_by_one.saturating_add(made);
+            self.work.set(Work { made_by_one, ..self.work.get() });
+        }
         bind_results(&self.memory, frame, kernel, code, &args, &outputs)?;
         if tag.is_multiple_of(self.memory.limits.launches_per_poll) {
             self.check_launches()?;

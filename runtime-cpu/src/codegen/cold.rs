@@ -2,8 +2,9 @@
 //!
 //! A call changes most registers. If it stands in a loop, what the loop carries is kept in memory, also in the
 //! iterations that do not call. Rare calls go through a function that saves all registers it changes, by
-//! Cranelift's convention for instrumentation ([`CallConv::PreserveAll`]). Such a function has no results: what
-//! the runtime returns is left in the environment.
+//! Cranelift's convention for instrumentation ([`CallConv::PreserveAll`]). Such a function takes the environment, and
+//! has no results: arguments and what the runtime returns are left there. An argument in a register would have what
+//! the loop carries make room for it.
 
 use crate::abi::offset;
 use crate::{callbacks, services};
@@ -39,7 +40,7 @@ impl ColdCall {
         }
     }
 
-    /// The number of arguments, each of 64 bits.
+    /// The number of arguments, each of 64 bits, at most 4.
     fn arguments(self) -> usize {
         match self {
             ColdCall::Grow => 2,
@@ -67,7 +68,7 @@ impl ColdCall {
     /// The signature of the function that changes no register.
     pub fn signature(self) -> Signature {
         let mut signature = Signature::new(CallConv::PreserveAll);
-        signature.params = vec![AbiParam::new(types::I64); self.arguments()];
+        signature.params = vec![AbiParam::new(types::I64)];
         signature
     }
 }
@@ -91,15 +92,19 @@ fn make(isa: &OwnedTargetIsa) -> Option<[usize; ALL.len()]> {
         let entry = b.create_block();
         b.append_block_params_for_function_params(entry);
         b.switch_to_block(entry);
-        let args: Vec<Value> = b.block_params(entry).to_vec();
+        let env = b.block_params(entry)[0];
+        let argument = |n: usize| offset::ARGUMENTS + 8 * n as i32;
+        let args: Vec<Value> = (0..call.arguments())
+            .map(|n| b.ins().load(types::I64, MemFlagsData::trusted(), env, argument(n)))
+            .collect();
         let mut signature = Signature::new(isa.default_call_conv());
-        signature.params = call.signature().params;
+        signature.params = vec![AbiParam::new(types::I64); args.len()];
         signature.returns.extend(call.result().map(AbiParam::new));
         let signature = b.import_signature(signature);
         let callee = b.ins().iconst(types::I64, call.function() as i64);
         let called = b.ins().call_indirect(signature, callee, &args);
         if let Some(result) = b.inst_results(called).first().copied() {
-            b.ins().store(MemFlagsData::trusted(), result, args[0], offset::RESULT);
+            b.ins().store(MemFlagsData::trusted(), result, env, offset::RESULT);
         }
         b.ins().return_(&[]);
         b.seal_all_blocks();

@@ -197,6 +197,10 @@ impl<'a> FunctionEmitter<'a, '_> {
         self.jump(done, &[start]);
 
         self.b.switch_to_block(done);
+        if self.notes_allocations {
+            let yes = self.b.ins().iconst(types::I8, 1);
+            self.env_store(yes, offset::ALLOCATED);
+        }
         self.b.block_params(done)[0]
     }
 
@@ -493,6 +497,9 @@ impl<'a> FunctionEmitter<'a, '_> {
         let slow = self.b.create_block();
         let done = self.block_with(arrays.iter().map(|_| types::I64));
         self.b.set_cold_block(slow);
+        if self.is_cold {
+            self.b.set_cold_block(done);
+        }
         // In another chunk than the last one's the difference is any number, most likely a large one.
         let next = self.env_load(types::I64, offset::NEXT);
         let last = self.b.ins().stack_load(types::I64, types::I64, attempt, 0);
@@ -575,7 +582,7 @@ fn is_small(body: &Block) -> bool {
 /// Returns true if one side of a branch copies an array before an update, or for more room, and does nothing
 /// else; the other side does nothing. Most updates find the array copied. A side with loops or calls is work of
 /// the program, such as the case of a recursive function that goes on.
-fn copies_array(block: &Block) -> bool {
+pub fn copies_array(block: &Block) -> bool {
     let has = |wanted: fn(&Op) -> bool| block.insts.iter().any(|inst| wanted(&inst.op));
     let mut only_copies = true;
     each_inst(block, &mut |inst| {

@@ -120,6 +120,8 @@ pub struct FunctionEmitter<'a, 'f> {
     pub element: Option<ir::Value>,
     /// True while code is emitted that is executed rarely.
     pub is_cold: bool,
+    /// True while code is emitted for a loop that allocates rarely, and says so in the environment.
+    pub notes_allocations: bool,
     /// The number of loops around the code that is emitted.
     pub loops: usize,
     /// The elements that the innermost loop reduces.
@@ -164,6 +166,7 @@ impl<'a, 'f> FunctionEmitter<'a, 'f> {
             exit,
             element: None,
             is_cold: false,
+            notes_allocations: false,
             loops: 0,
             reduced: &[],
             product: None,
@@ -333,7 +336,11 @@ impl<'a, 'f> FunctionEmitter<'a, 'f> {
         };
         let signature = self.b.import_signature(call.signature());
         let callee = self.int(address);
-        self.b.ins().call_indirect(signature, callee, args);
+        for (n, argument) in args.iter().enumerate() {
+            self.env_store(*argument, offset::ARGUMENTS + 8 * n as i32);
+        }
+        let env = self.env;
+        self.b.ins().call_indirect(signature, callee, &[env]);
         call.result().map(|ty| self.env_load(ty, offset::RESULT))
     }
 

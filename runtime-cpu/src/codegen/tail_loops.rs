@@ -12,12 +12,14 @@
 //! }
 //! ```
 
+use super::control::copies_array;
 use super::emitter::FunctionEmitter;
+use crate::abi::offset;
 use cranelift_codegen::ir::condcodes::IntCC;
-use cranelift_codegen::ir::{self, BlockArg, InstBuilder};
+use cranelift_codegen::ir::{self, BlockArg, InstBuilder, types};
 use nesl_runtime::kir::alias::carried_since;
 use nesl_runtime::kir::walk::each_inst;
-use nesl_runtime::kir::{Block, Inst, Literal, Op, Value};
+use nesl_runtime::kir::{Block, Class, Inst, Literal, Op, Value};
 use rustc_hash::FxHashMap;
 
 /// The way out of a loop from within an iteration.
@@ -26,7 +28,7 @@ struct WayOut {
     exit: ir::Block,
     /// The flag, at the end of the block that is emitted.
     flag: Value,
-    /// What the loop carries besides the flag, at the end of that block.
+    /// The values that the loop carries besides the flag, at the end of that block.
     next: Vec<Value>,
 }
 
@@ -73,7 +75,20 @@ impl<'a> FunctionEmitter<'a, '_> {
             self.block(cond);
             let going = self.get(cond.yields[0]);
             self.loop_while(&looped, going);
-            self.block(body);
+            let behind = trailing_compactions(body);
+            let (insts, behind) = body.insts.split_at(body.insts.len() - behind);
+            let is_rare = allocates_rarely(insts);
+            let outer = std::mem::replace(&mut self.notes_allocations, is_rare);
+            insts.iter().for_each(|inst| self.inst(inst));
+            for inst in behind {
+                match &inst.op {
+                    Op::Compact { since, keep } if is_rare => {
+                        self.compact_if_allocated(&inst.results, *since, keep);
+                    }
+                    _ => self.inst(inst),
+                }
+            }
+            self.notes_allocations = outer;
             self.loops -= 1;
             let next = self.all(&body.yields);
             self.end_loop(&looped, &next);
@@ -107,6 +122,8 @@ impl<'a> FunctionEmitter<'a, '_> {
         self.set(carried[number], on);
         self.poll();
         self.enter_loop(carried, &since);
+        let is_rare = allocates_rarely(&body.insts[..=ending.at]);
+        let outer = std::mem::replace(&mut self.notes_allocations, is_rare);
         let out = WayOut { exit, flag, next: others(&ending.next) };
         self.ending_with(body, ending.at, &out, &known);
         for inst in &body.insts[ending.at + 1..] {
@@ -123,8 +140,12 @@ impl<'a> FunctionEmitter<'a, '_> {
                 self.set(*result, array);
             }
             let (results, keep): (Vec<Value>, Vec<(Value, Value)>) = moved.into_iter().unzip();
-            self.compact_op(&results, *since, &keep);
+            match is_rare {
+                true => self.compact_if_allocated(&results, *since, &keep),
+                false => self.compact_op(&results, *since, &keep),
+            }
         }
+        self.notes_allocations = outer;
         self.loops -= 1;
         let next = self.all(&moving(&body.yields));
         self.end_loop(&looped, &next);
@@ -133,6 +154,27 @@ impl<'a> FunctionEmitter<'a, '_> {
         let off = self.literal(Literal::Bool(false));
         self.set(inst.results[number], off);
         self.note_made(&inst.results, &since);
+    }
+
+    /// Emits a compaction in a loop that allocates rarely: it asks first if it has.
+    fn compact_if_allocated(&mut self, results: &[Value], since: Value, keep: &[(Value, Value)]) {
+        let arrays: Vec<ir::Value> = keep.iter().map(|(array, _)| self.get(*array)).collect();
+        let due = self.b.create_block();
+        let done = self.block_like(&arrays);
+        self.b.set_cold_block(due);
+        let allocated = self.env_load(types::I8, offset::ALLOCATED);
+        self.branch(allocated, (due, &[]), (done, &arrays));
+        self.b.switch_to_block(due);
+        let no = self.b.ins().iconst(types::I8, 0);
+        self.env_store(no, offset::ALLOCATED);
+        let was_cold = std::mem::replace(&mut self.is_cold, true);
+        self.compact_op(results, since, keep);
+        self.is_cold = was_cold;
+        let moved = self.all(results);
+        self.jump(done, &moved);
+        self.b.switch_to_block(done);
+        let params = self.b.block_params(done).to_vec();
+        self.bind(results, &params);
     }
 
     /// Returns true if a compaction behind the conditional may move an array that the loop carries. One that
@@ -210,13 +252,13 @@ impl<'a> FunctionEmitter<'a, '_> {
 /// The value of the flag at the end of a block.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Flag {
-    /// Always true.
+    /// It is always true.
     Set,
-    /// Always false.
+    /// It is always false.
     Cleared,
-    /// Decided by the conditional at this place, the last instruction.
+    /// It is decided by the conditional at this place, the last instruction.
     Either(usize),
-    /// Not known before the code runs.
+    /// It is not known before the code runs.
     Unknown,
 }
 
@@ -241,6 +283,46 @@ impl Flag {
             _ => Flag::Either(at),
         }
     }
+}
+
+/// Returns the number of instructions at the end of a block that compact the memory, and of those between them.
+fn trailing_compactions(block: &Block) -> usize {
+    let is_small =
+        |inst: &&Inst| matches!(inst.op, Op::Compact { .. } | Op::Const(_) | Op::Binary(..));
+    let last = block.insts.iter().rev().take_while(is_small);
+    last.collect::<Vec<_>>()
+        .iter()
+        .rposition(|inst| matches!(inst.op, Op::Compact { .. }))
+        .map_or(0, |at| at + 1)
+}
+
+/// Returns true if code without inner loops that allocate, and without calls, allocates only where it copies arrays, which
+/// most iterations do not.
+fn allocates_rarely(insts: &[Inst]) -> bool {
+    let is_rare = |side: &Block, other: &Block| {
+        other.insts.is_empty() && copies_array(side) || allocates_rarely(&side.insts)
+    };
+    insts.iter().all(|inst| match &inst.op {
+        Op::If { then, otherwise, .. } => is_rare(then, otherwise) && is_rare(otherwise, then),
+        Op::For { body, .. } => !has_allocation(body),
+        Op::Alloc(..)
+        | Op::Mark
+        | Op::Compact { .. }
+        | Op::While { .. }
+        | Op::Call(..)
+        | Op::Compute(..)
+        | Op::Extern(..) => false,
+        _ => true,
+    })
+}
+
+/// Returns true if a block allocates, itself or in what it calls.
+fn has_allocation(block: &Block) -> bool {
+    let mut found = false;
+    each_inst(block, &mut |inst| {
+        found |= matches!(inst.op.class(), Class::Allocate | Class::Call | Class::Intrinsic);
+    });
+    found
 }
 
 /// Returns true if a value is `name` at the end of a block wherever the flag is set there: the result of a function that
@@ -276,7 +358,7 @@ fn unchanged(
 struct Ending {
     /// The place of the conditional that decides about the next iteration.
     at: usize,
-    /// What the loop carries once that is decided: memory that is not needed any more may be freed before
+    /// The values that the loop carries once that is decided: memory that is not needed any more may be freed before
     /// the next iteration.
     next: Vec<Value>,
 }

@@ -24,9 +24,6 @@ use crate::ir::{Atom, Ty};
 use nesl_runtime::bug::OrBug;
 use nesl_runtime::kir::{self, Binary, Literal, Value};
 
-/// The part of the expected elements, as the divisor, from which on a sequence that grows gets room for all of them.
-const MIN_PART_OF_EXPECTED_ROOM: i64 = 16;
-
 /// Returns the number of rooms of a value, with the capacities of pools.
 pub(super) fn count(ty: &Ty) -> usize {
     let mut count = 0;
@@ -143,7 +140,7 @@ impl<'a> FunctionLowering<'a> {
     /// there are in what they go over, or a part of that. Memory that is never written is not taken from the system.
     fn expected_room(&mut self, least: Value) -> Value {
         let Some(expected) = self.expected else { return least };
-        let factor = self.body.i64(MIN_PART_OF_EXPECTED_ROOM);
+        let factor = self.body.i64(self.limits.min_part_of_expected_room);
         let part = self.body.binary(Binary::Mul, least, factor);
         let is_part = self.body.binary(Binary::Ge, part, expected);
         let all = self.body.binary(Binary::Max, least, expected);

@@ -95,11 +95,7 @@ impl Keyed {
         let mut uses = FxHashMap::default();
         nests::count(&function.body, &mut uses);
         let builder = FunctionBuilder::extending(function);
-        let max_elements = limits.max_histogram_elements;
-        let max_large_elements = limits.max_large_histogram_elements;
-        let max_repeated = limits.max_rematerialised_operations;
-        let mut reducer =
-            Reducer { keyed: self, max_elements, max_large_elements, max_repeated, uses, builder };
+        let mut reducer = Reducer { keyed: self, limits, uses, builder };
         function.body = reducer.block(std::mem::replace(&mut function.body, nothing()));
     }
 }
@@ -120,12 +116,7 @@ fn nothing() -> Block {
 
 struct Reducer<'k> {
     keyed: &'k Keyed,
-    /// The number of elements that the table of the first pass may have.
-    max_elements: i64,
-    /// The number of elements that the table of a second pass may have.
-    max_large_elements: i64,
-    /// The number of operations that make a pair, if each pass makes the pairs.
-    max_repeated: usize,
+    limits: &'k Thresholds,
     uses: FxHashMap<Var, usize>,
     builder: FunctionBuilder,
 }
@@ -133,7 +124,7 @@ struct Reducer<'k> {
 /// A nest over groups that asks for no more than reductions.
 struct Found {
     call: Let,
-    /// What is asked for of the members.
+    /// The properties of the members that the nest asks for.
     wanted: Wanted,
     /// The keys and values that it runs over instead, once they are computed.
     source: Option<Source>,
@@ -141,11 +132,11 @@ struct Found {
     pairs: Option<Pairs>,
 }
 
-/// What a nest over groups asks for of the members.
+/// The properties of the members that a nest over groups asks for.
 struct Wanted {
-    /// Their number. Else it is enough to know which keys there are.
+    /// Their number is asked for. Else it is enough to know which keys there are.
     count: bool,
-    /// Their reductions.
+    /// The reductions of the members.
     reductions: Vec<ReduceOp>,
 }
 
@@ -412,7 +403,7 @@ impl Reducer<'_> {
     fn nest(&mut self, binding: Let, found: Found, source: Source) {
         let Let { var, ref ty, site, .. } = binding;
         let ty = ty.clone();
-        let slots = self.most_slots(&source, self.max_elements, site);
+        let slots = self.most_slots(&source, self.limits.max_histogram_elements, site);
         let extent = self.extent(&source, slots, site);
         let top = self.top(&source, site);
         let tables = self.tables(&found.wanted, &source, extent, site);
@@ -421,10 +412,11 @@ impl Reducer<'_> {
         let result = self.over_keys(&binding, &found.wanted, tables, &source, extent);
         let then = self.builder.end(result);
         self.builder.begin();
-        let result = match self.max_large_elements > self.max_elements {
-            true => self.second_pass(binding, found, &source, top),
-            false => self.over_groups(binding, found, source.pairs, &source),
-        };
+        let result =
+            match self.limits.max_large_histogram_elements > self.limits.max_histogram_elements {
+                true => self.second_pass(binding, found, &source, top),
+                false => self.over_groups(binding, found, source.pairs, &source),
+            };
         let otherwise = self.builder.end(result);
         self.builder.keep(Let { var, ty, op: Op::If { cond, then, otherwise }, site });
     }
@@ -433,7 +425,7 @@ impl Reducer<'_> {
     /// if they would have too many elements, over the groups.
     fn second_pass(&mut self, binding: Let, found: Found, source: &Source, top: Atom) -> Atom {
         let (site, ty) = (binding.site, binding.ty.clone());
-        let most = self.most_slots(source, self.max_large_elements, site);
+        let most = self.most_slots(source, self.limits.max_large_histogram_elements, site);
         let cond = self.builder.scalar(ScalarOp::Lt, vec![top, most], site);
         self.builder.begin();
         let slots = self.slots_to(top, site);

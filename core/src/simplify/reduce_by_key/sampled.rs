@@ -24,13 +24,6 @@ use nesl_runtime::bug::OrBug;
 use nesl_runtime::scalar::ScalarOp;
 use rustc_hash::FxHashMap;
 
-/// The number of values from which on keys are looked at before the first pass, which takes that about as long as a
-/// launch for each of two passes.
-const MIN_SAMPLED_VALUES: i64 = 1 << 16;
-
-/// The number of keys that are looked at. They are spread evenly over all: keys are often sorted.
-const SAMPLED_KEYS: i64 = 512;
-
 /// The pairs of keys and values, for each pass.
 pub(super) enum Pairs {
     /// They are there.
@@ -61,7 +54,9 @@ impl Reducer<'_> {
         nest: &Let,
         is_stored: bool,
     ) -> Option<Pairs> {
-        if members(call).element().is_some() || self.max_large_elements <= self.max_elements {
+        if members(call).element().is_some()
+            || self.limits.max_large_histogram_elements <= self.limits.max_histogram_elements
+        {
             return None;
         }
         let place = |atom: Atom| block.lets.iter().position(|l| Atom::Var(l.var) == atom);
@@ -82,7 +77,7 @@ impl Reducer<'_> {
         };
         let to = place(Atom::Var(nest.var))?;
         let is_repeated = !body.serial
-            && body.body.lets.len() <= self.max_repeated
+            && body.body.lets.len() <= self.limits.max_rematerialised_operations
             && body.body.lets.iter().all(is_cheap)
             && block.lets[at + 1..to].iter().all(may_pass);
         is_repeated.then(|| Pairs::Made(made.clone()))
@@ -93,7 +88,7 @@ impl Reducer<'_> {
         let Let { var, ref ty, site, .. } = binding;
         let ty = ty.clone();
         let count = self.least_length(pairs, site);
-        let slots = vec![count, Atom::Int(self.max_elements)];
+        let slots = vec![count, Atom::Int(self.limits.max_histogram_elements)];
         let slots = self.builder.scalar(ScalarOp::Min, slots, site);
         let few = self.keys_seem_small(pairs, count, slots, site);
         let extent = Extent { slots, size: slots };
@@ -136,7 +131,7 @@ impl Reducer<'_> {
         let result = self.over_keys(&binding, &found.wanted, tables, &own, extent);
         let then = self.builder.end(result);
         self.builder.begin();
-        let most = vec![count, Atom::Int(self.max_large_elements)];
+        let most = vec![count, Atom::Int(self.limits.max_large_histogram_elements)];
         let most = self.builder.scalar(ScalarOp::Min, most, site);
         let result = self.large_pass(binding, found, pairs, &own, most);
         let otherwise = self.builder.end(result);
@@ -201,18 +196,19 @@ impl Reducer<'_> {
         least.or_bug("a nest is over one sequence at least")
     }
 
-    /// Whether some of the keys all have places in the table of the first pass, or are not worth a look.
+    /// Binds if all of some keys have places in the table of the first pass, or no key is worth a look.
     fn keys_seem_small(&mut self, pairs: &Pairs, count: Atom, slots: Atom, site: Site) -> Atom {
-        let b = &mut self.builder;
-        let least = Atom::Int(MIN_SAMPLED_VALUES);
+        let (b, limits) = (&mut self.builder, self.limits);
+        let least = Atom::Int(limits.min_sampled_values);
         let is_short = b.scalar(ScalarOp::Lt, vec![count, least], site);
         b.conditional(
             is_short,
             site,
             |_| Atom::Bool(true),
             |b| {
-                let step = b.scalar(ScalarOp::Div, vec![count, Atom::Int(SAMPLED_KEYS)], site);
-                let range = vec![Atom::Int(0), Atom::Int(1), Atom::Int(SAMPLED_KEYS)];
+                let step =
+                    b.scalar(ScalarOp::Div, vec![count, Atom::Int(limits.sampled_keys)], site);
+                let range = vec![Atom::Int(0), Atom::Int(1), Atom::Int(limits.sampled_keys)];
                 let range = b.seq(SeqOp::Range, range, site);
                 let bounds = b.nest(&[range], false, site, |b, number| {
                     let at = b.scalar(ScalarOp::Mul, vec![number[0], step], site);
