@@ -121,8 +121,8 @@ pub struct Recursion {
     pub light_items: u64,
     /// The number of these launches.
     pub launches: u64,
-    /// The number of elements of the arrays that these launches made with one thread.
-    pub made_by_one: u64,
+    /// The number of elements that were copied as they are, and of those that one thread made.
+    pub moved: u64,
 }
 
 impl Recursion {
@@ -191,15 +191,14 @@ const RULES: &[Rule] = &[
             })
         },
     },
-    // So is one in which one thread makes much more than all threads compute: it copies what it is given, to change it.
+    // So is one that moves much more than it computes: it copies what it is given, to change it.
     Rule {
         version: Version::Sequential,
         applies: |facts, limits| {
             let recursion = facts.recursion.filter(|recursion| facts.single && recursion.calls > 1);
             recursion.is_some_and(|recursion| {
                 let most = recursion.work_items.max(limits.min_flattened_elements);
-                recursion.made_by_one
-                    > most.saturating_mul(limits.max_copied_elements_per_work_item)
+                recursion.moved > most.saturating_mul(limits.max_copied_elements_per_work_item)
             })
         },
     },
@@ -583,14 +582,7 @@ mod tests {
     };
 
     fn one_call() -> Recursion {
-        Recursion {
-            calls: 1,
-            depth: 1,
-            work_items: 20,
-            light_items: 0,
-            launches: 0,
-            made_by_one: 0,
-        }
+        Recursion { calls: 1, depth: 1, work_items: 20, light_items: 0, launches: 0, moved: 0 }
     }
 
     fn choose(facts: Facts) -> Version {
@@ -665,13 +657,13 @@ mod tests {
     }
 
     #[test]
-    fn a_loop_whose_threads_copy_more_than_they_compute_is_not_flattened() {
-        let copying = Recursion { calls: 2, made_by_one: 1 << 20, ..one_call() };
+    fn a_loop_that_moves_more_than_it_computes_is_not_flattened() {
+        let copying = Recursion { calls: 2, moved: 1 << 20, ..one_call() };
         let loops = Facts { elements: 1, single: true, recursion: Some(copying), ..MANY };
         assert_eq!(choose(loops), Version::Sequential);
         let others = [
             Recursion { calls: 1, ..copying },
-            Recursion { made_by_one: 1 << 18, ..copying },
+            Recursion { moved: 1 << 18, ..copying },
             Recursion { work_items: 1 << 17, ..copying },
         ];
         for recursion in others.map(Some) {

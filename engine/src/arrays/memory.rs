@@ -146,6 +146,7 @@ impl Memory<'_> {
 
     /// Launches a kernel that has no checks, over this number of work items.
     pub(super) fn execute(&self, kernel: Builtin, args: &[Arg], work_items: usize) -> Stepped<()> {
+        self.state.count_moved(work_items);
         let module = &self.state.module(self.runtime, kernel, self.limits)?;
         let work_items = Some(work_items);
         let launch = Launch { module, kernel: 0, args, tag: NO_CHECKS_TAG, work_items };

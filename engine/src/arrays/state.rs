@@ -8,7 +8,7 @@ use nesl_core::strategy::Thresholds;
 use nesl_runtime::kir::{self, Module};
 use nesl_runtime::runtime::{Loaded, Runtime};
 use rustc_hash::FxHashMap;
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 
 /// The state of the arrays of one runtime.
 #[derive(Default)]
@@ -17,12 +17,24 @@ pub(crate) struct ArrayState {
     modules: RefCell<FxHashMap<Builtin, Loaded>>,
     /// The facts about descriptors.
     pub(super) facts: ArrayFacts,
+    /// The number of elements that built-in kernels have copied and moved.
+    moved: Cell<u64>,
 }
 
 impl ArrayState {
     /// Forgets the compiled built-in kernels, which are loaded again when they are needed.
     pub(crate) fn forget_modules(&self) {
         self.modules.borrow_mut().clear();
+    }
+
+    /// Returns the number of elements that built-in kernels have copied and moved.
+    pub(crate) fn moved(&self) -> u64 {
+        self.moved.get()
+    }
+
+    /// Counts elements that a built-in kernel copies and moves.
+    pub(super) fn count_moved(&self, elements: usize) {
+        self.moved.set(self.moved.get().saturating_add(elements as u64));
     }
 
     /// Returns the compiled module of a built-in kernel.

@@ -62,7 +62,7 @@ impl RecursionLog {
             work_items: work.work_items.saturating_sub(calls.before.work_items),
             light_items: work.light_items.saturating_sub(calls.before.light_items),
             launches: work.launches - calls.before.launches,
-            made_by_one: work.made_by_one.saturating_sub(calls.before.made_by_one),
+            moved: work.moved.saturating_sub(calls.before.moved),
         })
     }
 

@@ -34,8 +34,9 @@ pub(crate) struct Work {
     pub(crate) light_items: u64,
     /// The number of launches.
     pub(crate) launches: u64,
-    /// The number of elements of the arrays that launches of one work item made.
-    pub(crate) made_by_one: u64,
+    /// The number of elements of the arrays that launches of one work item made, and of those that built-in kernels
+    /// moved.
+    pub(crate) moved: u64,
 }
 
 impl<'p> Launcher<'p> {
@@ -94,9 +95,8 @@ impl<'p> Launcher<'p> {
         let outputs = outputs.map_err(|failure| at_call(failure, frame))?;
         if single {
             let made = outputs.iter().map(|output| output.len() as u64).sum();
-            let Work { made_by_one, .. } = self.work.get();
-            let made_by_one = made_by_one.saturating_add(made);
-            self.work.set(Work { made_by_one, ..self.work.get() });
+            let Work { moved, .. } = self.work.get();
+            self.work.set(Work { moved: moved.saturating_add(made), ..self.work.get() });
         }
         bind_results(&self.memory, frame, kernel, code, &args, &outputs)?;
         if tag.is_multiple_of(self.memory.limits.launches_per_poll) {
@@ -125,7 +125,8 @@ impl<'p> Launcher<'p> {
 
     /// Returns the work of all launches so far.
     pub(crate) fn work(&self) -> Work {
-        self.work.get()
+        let work = self.work.get();
+        Work { moved: work.moved.saturating_add(self.memory.state.moved()), ..work }
     }
 
     /// Empties the log of launches if all of them are done. Waits for them if the log is too long.
