@@ -182,6 +182,18 @@ pub struct Thresholds {
     /// A conditional minimum, or a sum of products, takes two to four.
     pub max_light_operations: usize,
 
+    /// Elements that the calls of a recursion may move for each of their work items, beside one copy of what they are
+    /// given; one that moves more is finished by sequential code after its second call.
+    ///
+    /// Sixteen elements are copied in the time that a work item takes. A device copies a million elements in the time
+    /// of a launch, and its single threads are slow.
+    pub max_moved_elements_per_work_item: u64,
+
+    /// Elements up to which a recursion may move whatever it computes.
+    ///
+    /// A CPU copies them in 10 to 20 µs.
+    pub min_moved_elements: u64,
+
     /// The part of the expected elements, as the divisor, from which on a sequence that a loop appends to gets room for
     /// all of them.
     ///
@@ -399,6 +411,7 @@ impl Thresholds {
             light_items_per_work_item: 1,
             light_items_per_launch: 1,
             min_sequential_thread_work_items: cpu.sequential_thread_work_items,
+            max_moved_elements_per_work_item: u64::MAX,
             max_host_copied_elements: 0,
             max_host_scanned_segments: 0,
             max_host_appended_segments: 0,
@@ -443,6 +456,8 @@ impl Default for Thresholds {
             light_items_per_launch: 1 << 13,
             max_light_operations: 32,
             max_copied_elements_per_work_item: 16,
+            max_moved_elements_per_work_item: 16,
+            min_moved_elements: 1 << 15,
             min_part_of_expected_room: 16,
             max_map_side_operations: 64,
             max_short_loop_iterations: 8,

@@ -81,6 +81,10 @@ const ROWS: [u32; 3] = [20, 40, 80];
 /// code does a constant number of operations more for each element.
 const MAX_WORK_FACTOR: f64 = 8.0;
 
+/// The work at the largest size up to which the chosen version counts as no worse than another, as a factor: after how
+/// many turns it leaves the flattened one differs from size to size.
+const SAME_WORK_FACTOR: f64 = 2.0;
+
 fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../bench/nesl")
 }
@@ -119,7 +123,7 @@ fn check(name: &str, measure: impl Fn(Strategy) -> [f64; 3]) {
     let growth = |work: &[f64; 3]| (work[2] - work[1]) / (work[1] - work[0]).max(1.0);
     for other in &others {
         let (ours, theirs) = (growth(&chosen), growth(other));
-        let is_more = chosen[2] > other[2];
+        let is_more = chosen[2] > SAME_WORK_FACTOR * other[2];
         assert!(
             ours <= 1.25 * theirs || !is_more,
             "{name}: work grows by {ours:.2}, not {theirs:.2}"

@@ -242,6 +242,14 @@ const PROGRAMS: &[Program] = &[
         "count(sieve(dist(t, 4 * n), 2))",
     ),
     (
+        "a loop in a loop",
+        "function inner(a, k, m) : ([int], int, int) -> [int] =
+           if k == m then a else inner(rep(a, a[k] + 1, k), k + 1, m);
+         function outer(a, i) : ([int], int) -> [int] =
+           if i + 4 > #a then a else outer(inner(a, i, i + 4), i + 1);",
+        "outer(dist(0, n), 0)[5]",
+    ),
+    (
         "a heap",
         "function up(h, i) : ([int], int) -> [int] =
            if i == 0 then h
@@ -633,6 +641,7 @@ fn loops_cost_what_they_write() {
         a branch that updates                 32           7          32
         a dynamic program                     49          11          49
         a sieve                              157          56         165
+        a loop in a loop                     147          19         149
         a heap                               594          74         596
         a queue                               64          11          64
         union and find                        76          62          76

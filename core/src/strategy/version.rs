@@ -197,8 +197,11 @@ const RULES: &[Rule] = &[
         applies: |facts, limits| {
             let recursion = facts.recursion.filter(|recursion| facts.single && recursion.calls > 1);
             recursion.is_some_and(|recursion| {
-                let most = recursion.work_items.max(limits.min_flattened_elements);
-                recursion.moved > most.saturating_mul(limits.max_copied_elements_per_work_item)
+                let most = recursion.work_items.max(1);
+                let most = most.saturating_mul(limits.max_moved_elements_per_work_item);
+                // Before it is changed for the first time, what is not owned is copied in any version.
+                let moved = recursion.moved.saturating_sub(facts.input_elements);
+                moved > most.max(limits.min_moved_elements)
             })
         },
     },
@@ -658,13 +661,13 @@ mod tests {
 
     #[test]
     fn a_loop_that_moves_more_than_it_computes_is_not_flattened() {
-        let copying = Recursion { calls: 2, moved: 1 << 20, ..one_call() };
+        let copying = Recursion { calls: 2, moved: 2 << 20, ..one_call() };
         let loops = Facts { elements: 1, single: true, recursion: Some(copying), ..MANY };
         assert_eq!(choose(loops), Version::Sequential);
         let others = [
             Recursion { calls: 1, ..copying },
-            Recursion { moved: 1 << 18, ..copying },
-            Recursion { work_items: 1 << 17, ..copying },
+            Recursion { moved: 1 << 20, ..copying },
+            Recursion { work_items: 1 << 16, ..copying },
         ];
         for recursion in others.map(Some) {
             assert_eq!(choose(Facts { recursion, ..loops }), Version::Flattened);
