@@ -194,13 +194,6 @@ pub struct Thresholds {
     /// A CPU copies them in 10 to 20 µs.
     pub min_moved_elements: u64,
 
-    /// The part of the expected elements, as the divisor, from which on a sequence that a loop appends to gets room for
-    /// all of them.
-    ///
-    /// A loop over a sequence mostly makes as many elements, or hardly any. Memory that is never written is not taken
-    /// from the system of a CPU.
-    pub min_part_of_expected_room: i64,
-
     /// Elements that a call may read for each of its work items, where flattened code copies arrays
     /// that sequential code overwrites; with more, the recursion is finished by sequential code.
     ///
@@ -458,7 +451,6 @@ impl Default for Thresholds {
             max_copied_elements_per_work_item: 16,
             max_moved_elements_per_work_item: 16,
             min_moved_elements: 1 << 15,
-            min_part_of_expected_room: 16,
             max_map_side_operations: 64,
             max_short_loop_iterations: 8,
             max_evaluated_operations: 400,

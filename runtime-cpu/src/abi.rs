@@ -71,7 +71,8 @@ pub struct Env {
     pub emitted: *mut Part,
     /// True if an emitted array is not used after that, so that it may be taken out of the arena.
     pub emits_last: bool,
-    /// True if a loop that allocates rarely has done so since it last looked for memory that is not needed any more.
+    /// True if a loop that allocates rarely may have done so since it last looked for memory that is not needed any more,
+    /// or another one before it.
     pub allocated: bool,
     /// The arguments of a rare call of the runtime.
     pub arguments: [i64; 4],

@@ -122,9 +122,9 @@ pub static PASSES: &[Pass] = &[
         stage: "merged",
         title: "Calls merged",
         about: "makes one call of two sides of a conditional that end in a call of the same function",
-        run: Run::Function(|function, _, _| {
+        run: Run::Function(|function, _, context| {
             let mut function = function.into_owned();
-            same_calls::merge(&mut function);
+            same_calls::merge(&mut function, &context.effects);
             function
         }),
     },

@@ -20,24 +20,28 @@
 
 use super::dead;
 use crate::base::with_stack;
-use crate::ir::{Atom, Block, Class, FunId, Function, FunctionBuilder, Let, Op, Site, Ty, Var};
+use crate::ir::{
+    Atom, Block, Class, Effects, FunId, Function, FunctionBuilder, Let, Op, Site, Ty, Var,
+};
 use crate::prim::SeqOp;
 use nesl_runtime::scalar::ScalarOp;
 use rustc_hash::FxHashSet;
 
 /// Rewrites the conditionals of a function.
-pub(super) fn merge(function: &mut Function) {
-    let mut merger = Merger { builder: FunctionBuilder::extending(function), has_merged: false };
+pub(super) fn merge(function: &mut Function, effects: &Effects) {
+    let builder = FunctionBuilder::extending(function);
+    let mut merger = Merger { builder, effects, has_merged: false };
     merger.block(&mut function.body);
     if merger.has_merged {
-        // What the sides appended is left in them.
+        // The sides still append what is appended behind them now.
         dead::remove(function);
     }
 }
 
-struct Merger {
+struct Merger<'e> {
     /// Names new variables.
     builder: FunctionBuilder,
+    effects: &'e Effects,
     has_merged: bool,
 }
 
@@ -71,7 +75,7 @@ struct Choices<'b> {
     chosen: Vec<(Ty, Atom, Atom)>,
 }
 
-impl Merger {
+impl Merger<'_> {
     fn block(&mut self, block: &mut Block) {
         with_stack(|| {
             for mut binding in std::mem::take(&mut block.lets) {
@@ -90,6 +94,10 @@ impl Merger {
     /// Returns the bindings that a conditional between two calls becomes.
     fn merged(&mut self, binding: &Let) -> Option<Vec<Let>> {
         let Op::If { cond, then, otherwise } = &binding.op else { return None };
+        // In an apply-to-each, effects come in the order of the sides, and of the iterations in each.
+        if self.effects.in_op(&binding.op) {
+            return None;
+        }
         let sides = [Side::of(then)?, Side::of(otherwise)?];
         let [first, second] = &sides;
         if first.callee != second.callee {

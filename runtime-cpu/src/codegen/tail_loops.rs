@@ -77,7 +77,7 @@ impl<'a> FunctionEmitter<'a, '_> {
             self.loop_while(&looped, going);
             let behind = trailing_compactions(body);
             let (insts, behind) = body.insts.split_at(body.insts.len() - behind);
-            let is_rare = allocates_rarely(insts);
+            let is_rare = allocates_rarely(insts) && !has_allocation(cond);
             let outer = std::mem::replace(&mut self.notes_allocations, is_rare);
             insts.iter().for_each(|inst| self.inst(inst));
             for inst in behind {

@@ -5,7 +5,7 @@
 //! into its callers if it is tiny, which halves the number of calls of a binary recursion.
 
 use super::super::Settings;
-use super::super::repr::{self, LoweredSequence, LoweredValue};
+use super::super::repr::{self, LoweredValue};
 use super::function::{FunctionLowering, ModuleState};
 use super::rooms;
 use crate::base::with_stack;
@@ -216,7 +216,6 @@ impl<'a> FunctionLowering<'a> {
             .zip(&invariant)
             .filter_map(|((var, ty), invariant)| (!invariant).then_some((*var, ty)))
             .collect();
-        self.expected = self.expected_elements(function, body);
         let going = self.body.bool(true);
         let mut init = vec![going];
         let mut rooms = Vec::new();
@@ -274,26 +273,6 @@ impl<'a> FunctionLowering<'a> {
         let mut results = self.body.push(op, &types).split_off(first_result);
         let rooms = results.split_off(first_result_room - first_result);
         (results, rooms)
-    }
-
-    /// Returns the length of the longest sequence that a loop is given, if it appends to sequences where they lie.
-    fn expected_elements(&mut self, function: &ir::Function, body: &Block) -> Option<Value> {
-        let mut appends = false;
-        body.each_let(&mut |binding| {
-            appends |= matches!(binding.op, Op::Seq(SeqOp::Append, _))
-                && self.owned.update(binding.var).in_place;
-        });
-        if !appends || !self.has_rooms {
-            return None;
-        }
-        let is_stored = |value: &LoweredValue<'_>| match value {
-            LoweredValue::Sequence(LoweredSequence::Stored(stored)) => Some(stored.length),
-            _ => None,
-        };
-        let params = function.params.iter();
-        let lengths: Vec<Value> =
-            params.filter_map(|(var, _)| is_stored(&self.env[var].0)).collect();
-        lengths.into_iter().reduce(|a, b| self.body.binary(Binary::Max, a, b))
     }
 
     /// Lowers a block in tail position; returns what the loop carries: the flag, the next parameters,

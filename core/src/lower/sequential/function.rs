@@ -68,8 +68,6 @@ pub(in crate::lower) struct FunctionLowering<'a> {
     pub(super) owned: BlockOwnership,
     /// True if the code at hand knows the rooms of its sequences.
     pub(super) has_rooms: bool,
-    /// The number of elements that the sequences which the loop at hand appends to probably come to.
-    pub(super) expected: Option<Value>,
     /// True if rows of tables may grow where they lie, in some function of the program: pools may be spaced.
     pub(super) grows_rows: bool,
     /// The values that shared loops have computed or stored, of bindings that have not been reached yet.
@@ -101,7 +99,6 @@ impl<'a> FunctionLowering<'a> {
             plan: SequentialPlan::default(),
             owned: BlockOwnership::default(),
             has_rooms: false,
-            expected: None,
             grows_rows: shared.borrow().ownership.grows_rows(),
             early: FxHashMap::default(),
             positive: FxHashSet::default(),

@@ -117,8 +117,7 @@ impl<'a> FunctionLowering<'a> {
                 let two = t.body.i64(2);
                 let owned = t.body.binary(Binary::Gt, room, zero);
                 let double = t.body.binary(Binary::Mul, need, two);
-                let more = t.expected_room(double);
-                let larger = t.body.select(owned, more, need);
+                let larger = t.body.select(owned, double, need);
                 LoweredValue::of_stored(t.copy(first, larger))
             },
         );
@@ -134,17 +133,6 @@ impl<'a> FunctionLowering<'a> {
         self.overwrite(&joined.columns, &value, place);
         self.close_loop(index, second.length);
         LoweredValue::of_stored(StoredSequence { length: need, ..joined })
-    }
-
-    /// Returns the room of a sequence that grows in a loop, given the least one: loops mostly make as many elements as
-    /// there are in what they go over, or a part of that. Memory that is never written is not taken from the system.
-    fn expected_room(&mut self, least: Value) -> Value {
-        let Some(expected) = self.expected else { return least };
-        let factor = self.body.i64(self.limits.min_part_of_expected_room);
-        let part = self.body.binary(Binary::Mul, least, factor);
-        let is_part = self.body.binary(Binary::Ge, part, expected);
-        let all = self.body.binary(Binary::Max, least, expected);
-        self.body.select(is_part, all, least)
     }
 
     /// Returns the room of a sequence from an element on.

@@ -2,7 +2,7 @@
 //! table, where the keys are few.
 //!
 //! ```text
-//! g = int_collect(kv)                    top = the greatest key; the greatest int there is,
+//! g = int_collect(kv)                    top = the greatest key; a key that is greater than all,
 //! r = {(k, {sum(column)                        if a key is negative or #v ≠ width
 //!           : column in transpose(m)})   t = the rows, added up from place k · width on
 //!      : (k, m) in g}                 →  r = if top < slots
@@ -43,6 +43,9 @@ use nesl_runtime::bug::OrBug;
 use nesl_runtime::scalar::ScalarOp;
 use rustc_hash::{FxHashMap, FxHashSet};
 use sampled::Pairs;
+
+/// A key that no table has a place for, an int at both precisions.
+const NO_KEY: i64 = i32::MAX as i64;
 
 /// The functions of a program that group by key.
 pub(super) struct Keyed {
@@ -516,8 +519,7 @@ impl Reducer<'_> {
         Atom::Var(result)
     }
 
-    /// The greatest key; if a key is negative or a row has another length than the first, the
-    /// greatest int there is.
+    /// The greatest key; if a key is negative or a row has another length than the first, [`NO_KEY`] or more.
     fn top(&mut self, source: &Source, site: Site) -> Atom {
         let Source { keys, values, width, .. } = *source;
         let over = match width {
@@ -532,7 +534,7 @@ impl Reducer<'_> {
                 let other = b.scalar(ScalarOp::Ne, vec![length, width], site);
                 wrong = b.scalar(ScalarOp::Or, vec![wrong, other], site);
             }
-            b.conditional(wrong, site, |_| Atom::Int(i64::MAX), |_| x[0])
+            b.conditional(wrong, site, |_| Atom::Int(NO_KEY), |_| x[0])
         });
         b.seq(SeqOp::Reduce(ReduceOp::Max), vec![bounds], site)
     }

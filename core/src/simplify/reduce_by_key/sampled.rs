@@ -14,15 +14,15 @@
 //! that reads the keys one after the other, and nothing of the values, which may lie anywhere.
 //!
 //! Each pass makes the pairs, by a few operations, or reads them where they are. If these operations may fault, they do
-//! so in each pass alike.
+//! so in each pass alike; those that keys are computed by may not, since the keys that are looked at are not the first.
 
-use super::{Extent, Found, Reducer, Source, Tables, members};
+use super::{Extent, Found, NO_KEY, Reducer, Source, Tables, members};
 use crate::ir::{Atom, Block, Class, FunctionBuilder, Let, Nest, Op, Site, Ty, Var};
 use crate::prim::{Cost, ReduceOp, SeqOp};
 use nesl_runtime::bug;
 use nesl_runtime::bug::OrBug;
 use nesl_runtime::scalar::ScalarOp;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 /// The pairs of keys and values, for each pass.
 pub(super) enum Pairs {
@@ -71,14 +71,19 @@ impl Reducer<'_> {
             inner.op.costs_at_most(Cost::Element, &inner.ty)
                 && !matches!(inner.op.class(&inner.ty), Class::Effects | Class::Control)
         };
-        let may_pass = |passed: &Let| {
-            let class = passed.op.class(&passed.ty);
-            passed.var == call.var || matches!(class, Class::Pure | Class::Reads | Class::Traps)
+        // Of two faults the first that is written stays the first.
+        let may_fault = body.body.may_fault();
+        let may_pass = |passed: &Let| match passed.op.class(&passed.ty) {
+            Class::Pure | Class::Reads => true,
+            Class::Traps => !may_fault,
+            Class::Call => passed.var == call.var,
+            Class::Control | Class::Effects => false,
         };
         let to = place(Atom::Var(nest.var))?;
         let is_repeated = !body.serial
             && body.body.lets.len() <= self.limits.max_rematerialised_operations
             && body.body.lets.iter().all(is_cheap)
+            && !key_of(body).0.iter().any(|binding| binding.may_fault())
             && block.lets[at + 1..to].iter().all(may_pass);
         is_repeated.then(|| Pairs::Made(made.clone()))
     }
@@ -137,6 +142,7 @@ impl Reducer<'_> {
         let otherwise = self.builder.end(result);
         self.builder.keep(Let { var, ty, op: Op::If { cond, then, otherwise }, site });
     }
+
     /// The second pass over the values, or, if a table would have too many elements, the nest over the groups.
     fn large_pass(
         &mut self,
@@ -212,10 +218,9 @@ impl Reducer<'_> {
                 let range = b.seq(SeqOp::Range, range, site);
                 let bounds = b.nest(&[range], false, site, |b, number| {
                     let at = b.scalar(ScalarOp::Mul, vec![number[0], step], site);
-                    let pair = pair_at(b, pairs, at, site);
-                    let key = b.bind(Ty::Int, Op::First(pair), site);
+                    let key = key_at(b, pairs, at, site);
                     let wrong = b.scalar(ScalarOp::Lt, vec![key, Atom::Int(0)], site);
-                    b.conditional(wrong, site, |_| Atom::Int(i64::MAX), |_| key)
+                    b.conditional(wrong, site, |_| Atom::Int(NO_KEY), |_| key)
                 });
                 let top = b.seq(SeqOp::Reduce(ReduceOp::Max), vec![bounds], site);
                 b.scalar(ScalarOp::Lt, vec![top, slots], site)
@@ -234,18 +239,52 @@ impl Reducer<'_> {
     }
 }
 
-/// The pair at a place.
-fn pair_at(b: &mut FunctionBuilder, pairs: &Pairs, at: Atom, site: Site) -> Atom {
+/// The key at a place.
+fn key_at(b: &mut FunctionBuilder, pairs: &Pairs, at: Atom, site: Site) -> Atom {
     let made = match pairs {
-        Pairs::There(pairs) => return b.seq(SeqOp::Index, vec![*pairs, at], site),
+        Pairs::There(pairs) => {
+            let pair = b.seq(SeqOp::Index, vec![*pairs, at], site);
+            return b.bind(Ty::Int, Op::First(pair), site);
+        }
         Pairs::Made(made) => b.copied(made, &mut FxHashMap::default()),
     };
-    let Op::Nest(Nest { binders, body, .. }) = made.op else { bug!("pairs are made by a nest") };
-    for (var, ty, of) in binders {
-        b.keep(Let { var, ty, op: Op::Seq(SeqOp::Index, vec![of, at]), site });
+    let Op::Nest(nest) = &made.op else { bug!("pairs are made by a nest") };
+    for (var, ty, of) in &nest.binders {
+        let op = Op::Seq(SeqOp::Index, vec![*of, at]);
+        b.keep(Let { var: *var, ty: ty.clone(), op, site });
     }
-    body.lets.into_iter().for_each(|inner| b.keep(inner));
-    body.result
+    let (lets, result) = key_of(nest);
+    lets.into_iter().for_each(|binding| b.keep(binding.clone()));
+    match result {
+        KeyOf::Key(key) => key,
+        KeyOf::Pair(pair) => b.bind(Ty::Int, Op::First(pair), site),
+    }
+}
+
+/// A key, or the pair that it is the first component of.
+enum KeyOf {
+    Key(Atom),
+    Pair(Atom),
+}
+
+/// Returns the bindings of a nest that makes pairs by which it computes the keys.
+fn key_of(nest: &Nest) -> (Vec<&Let>, KeyOf) {
+    let lets = &nest.body.lets;
+    let last = lets.iter().find(|binding| Atom::Var(binding.var) == nest.body.result);
+    let (key, atom) = match last.map(|binding| &binding.op) {
+        Some(Op::Pair(key, _)) => (KeyOf::Key(*key), *key),
+        _ => (KeyOf::Pair(nest.body.result), nest.body.result),
+    };
+    let mut needed: FxHashSet<Var> = atom.variable().into_iter().collect();
+    let mut own = Vec::new();
+    for binding in lets.iter().rev().filter(|binding| !matches!(binding.op, Op::Check { .. })) {
+        if needed.contains(&binding.var) {
+            needed.extend(binding.op.operands().into_iter().filter_map(Atom::variable));
+            own.push(binding);
+        }
+    }
+    own.reverse();
+    (own, key)
 }
 
 /// Returns true for a block that gives a nest over the keys there are in tables.
