@@ -620,16 +620,16 @@ fn loops_cost_what_they_write() {
         snoc                                  27           4          28
         append a list                         41        1544          42
         append a map                         116        6184         120
-        append what was read                  97        3132          94
-        append a filter twice                216       11301         217
-        a breadth-first search               106          33         106
+        append what was read                  96        3132          93
+        append a filter twice                216       11301         216
+        a breadth-first search               109          33         105
         a map of what was written            114          88         114
         a sum behind an update                59          33          59
         a condition behind an update          40           8          40
         a map behind an update                88          65          88
         a depth-first search                 125          36         125
         a Fenwick tree                       260         107         262
-        Josephus                              79           6          80
+        Josephus                              80           6          81
         a stack                               33           0          33
         swaps                                 23           6          23
         a pair                                29          11          29
@@ -643,7 +643,7 @@ fn loops_cost_what_they_write() {
         a sieve                              157          56         165
         a loop in a loop                     147          19         149
         a heap                               594          74         596
-        a queue                               64          11          64
+        a queue                               66          11          65
         union and find                        76          62          76
         in an apply-to-each                   92        3260          92
         snoc in an apply-to-each              94        1791          94

@@ -296,7 +296,7 @@ fn "int_collect@float"(v0: [(int, float)]) -> [(int, [float])] library group_by_
               v16: [int] = each v13: int in v9 {
                 v14: bool = lt(v13, 0)
                 v15: int = if v14 {
-                  9223372036854775807
+                  2147483647
                 } else {
                   v13
                 }
