@@ -165,8 +165,7 @@ impl<'b> Side<'b> {
         self.before.iter().find(|binding| atom == Atom::Var(binding.var))
     }
 
-    /// Returns what a sequence is appended to, and the elements, if an operand is such a sequence and nothing else uses
-    /// it.
+    /// Returns the sequence and the elements that an operand appends to it, if it is made so and used nowhere else.
     fn appended(&self, atom: Atom) -> Option<(Atom, &'b [Atom], Site)> {
         let binding = self.binding(atom)?;
         let Op::Seq(SeqOp::Append, parts) = &binding.op else { return None };
@@ -192,8 +191,7 @@ fn count_uses(lets: &[Let], atom: Atom, uses: &mut usize) {
 }
 
 impl Choices<'_> {
-    /// Returns the argument that is `a` in the first call and `b` in the second one, if it is made without a choice of
-    /// sequences.
+    /// Returns the argument that is `a` in one call and `b` in the other, if no sequences are chosen between.
     fn choose(&mut self, a: Atom, b: Atom, ty: &Ty) -> Option<Choice> {
         let (then, otherwise) = (self.then, self.otherwise);
         if a == b && then.is_outside(a) && otherwise.is_outside(b) {

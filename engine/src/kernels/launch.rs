@@ -34,8 +34,7 @@ pub(crate) struct Work {
     pub(crate) light_items: u64,
     /// The number of launches.
     pub(crate) launches: u64,
-    /// The number of elements of the arrays that launches of one work item made, and of those that built-in kernels
-    /// moved.
+    /// The number of elements that launches of one work item stored, and that built-in kernels moved.
     pub(crate) moved: u64,
 }
 

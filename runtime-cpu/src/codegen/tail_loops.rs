@@ -38,16 +38,18 @@ type Known = FxHashMap<Value, bool>;
 impl WayOut {
     /// Returns the same for a side of a conditional that ends the block.
     fn of_side(&self, inst: &Inst, side: &Block) -> WayOut {
-        let given = |value: &Value| {
-            let number = inst.results.iter().position(|result| result == value);
-            number.map_or(*value, |number| side.yields[number])
-        };
         WayOut {
             exit: self.exit,
-            flag: given(&self.flag),
-            next: self.next.iter().map(given).collect(),
+            flag: given(inst, side, self.flag),
+            next: self.next.iter().map(|value| given(inst, side, *value)).collect(),
         }
     }
+}
+
+/// Returns the value that a side of a conditional gives for one behind it.
+fn given(inst: &Inst, side: &Block, value: Value) -> Value {
+    let number = inst.results.iter().position(|result| *result == value);
+    number.map_or(value, |number| side.yields[number])
 }
 
 impl<'a> FunctionEmitter<'a, '_> {
@@ -287,13 +289,15 @@ impl Flag {
 
 /// Returns the number of instructions at the end of a block that compact the memory, and of those between them.
 fn trailing_compactions(block: &Block) -> usize {
-    let is_small =
-        |inst: &&Inst| matches!(inst.op, Op::Compact { .. } | Op::Const(_) | Op::Binary(..));
-    let last = block.insts.iter().rev().take_while(is_small);
-    last.collect::<Vec<_>>()
-        .iter()
-        .rposition(|inst| matches!(inst.op, Op::Compact { .. }))
-        .map_or(0, |at| at + 1)
+    let mut found = 0;
+    for (passed, inst) in block.insts.iter().rev().enumerate() {
+        match inst.op {
+            Op::Compact { .. } => found = passed + 1,
+            Op::Const(_) | Op::Binary(..) => {}
+            _ => break,
+        }
+    }
+    found
 }
 
 /// Returns true if code without inner loops that allocate, and without calls, allocates only where it copies arrays, which
@@ -340,12 +344,8 @@ fn unchanged(
     }
     let inst = &block.insts[at];
     let Op::If { then, otherwise, .. } = &inst.op else { return false };
-    let given = |value: Value, side: &Block| {
-        let number = inst.results.iter().position(|result| *result == value);
-        number.map_or(value, |number| side.yields[number])
-    };
     [then, otherwise].into_iter().all(|side| {
-        let (value, flag) = (given(value, side), given(flag, side));
+        let (value, flag) = (given(inst, side, value), given(inst, side, flag));
         match Flag::of(side, flag, known) {
             Flag::Cleared => true,
             Flag::Either(at) => unchanged(side, name, value, flag, at, known),
