@@ -8,6 +8,7 @@
 use super::cold::ColdCall;
 use super::machine::VECTOR_BYTES;
 use super::unit::Unit;
+use super::vector::WidthNotes;
 use crate::abi::{Status, offset};
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{
@@ -130,10 +131,8 @@ pub struct FunctionEmitter<'a, 'f> {
     pub is_left_over: bool,
     /// The size of the widest vectors, in bytes.
     pub vector_bytes: usize,
-    /// True if there is vector code that gains from vectors wider than usual.
-    pub gains_from_width: bool,
-    /// The reason why the code must not have vectors wider than usual, if there is one.
-    pub refuses_width: Option<&'static str>,
+    /// What is known about vectors wider than usual.
+    pub width: WidthNotes,
 }
 
 impl<'a, 'f> FunctionEmitter<'a, 'f> {
@@ -172,8 +171,7 @@ impl<'a, 'f> FunctionEmitter<'a, 'f> {
             product: None,
             is_left_over: false,
             vector_bytes: VECTOR_BYTES,
-            gains_from_width: false,
-            refuses_width: None,
+            width: WidthNotes::default(),
         };
         (emitter, params)
     }

@@ -127,16 +127,48 @@ fn permutes(c: &FunctionEmitter<'_, '_>, columns: &[(Value, Value)]) -> bool {
 /// Code with fewer operations for each element is bound by memory, or not worth another compilation.
 const MIN_WIDE_OPERATIONS: u64 = 4;
 
+/// The same for an inner loop: what it goes over often lies in the cache of the core.
+const MIN_WIDE_OPERATIONS_IN_LOOP: u64 = 2;
+
 impl FunctionEmitter<'_, '_> {
     /// Notes whether vector code gains from wider vectors.
     pub fn judge_width(&mut self, facts: &VectorFacts) {
         let [by_lane, vectors] = facts.operations;
+        let least = match self.loops {
+            0 => MIN_WIDE_OPERATIONS,
+            _ => MIN_WIDE_OPERATIONS_IN_LOOP,
+        };
         if facts.only_byte_lanes {
-            self.refuses_width = Some("bytes are in vectors of their own");
+            self.width.refused = Some("bytes are in vectors of their own");
         } else if by_lane * MAX_PART_BY_LANE > vectors && !self.is_left_over {
-            self.refuses_width = Some("much is done lane by lane");
+            self.loses_by_width();
+        } else if vectors >= least {
+            self.width.gains = self.width.gains.max(Some(self.loops));
         }
-        self.gains_from_width |= vectors >= MIN_WIDE_OPERATIONS;
+    }
+
+    /// Notes that the code being emitted does not gain from wider vectors: it is bound by memory, or much of it is done
+    /// lane by lane.
+    pub fn loses_by_width(&mut self) {
+        self.width.loses = self.width.loses.max(Some(self.loops));
+    }
+}
+
+/// What the vector code of a function says about vectors wider than usual.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct WidthNotes {
+    /// The number of loops around the innermost code that gains from them.
+    gains: Option<usize>,
+    /// The number of loops around the innermost code that does not.
+    loses: Option<usize>,
+    /// The reason why the function must not have them.
+    pub refused: Option<&'static str>,
+}
+
+impl WidthNotes {
+    /// Returns true if the function gains from wider vectors: what is executed most often decides.
+    pub fn gains(&self) -> bool {
+        self.refused.is_none() && self.gains > self.loses
     }
 }
 
