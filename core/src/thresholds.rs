@@ -32,6 +32,24 @@ pub struct Thresholds {
     /// write out.
     pub max_unrolled_elements: usize,
 
+    /// Elements of a list of known length up to which they become values of their own.
+    ///
+    /// Rows of matrices for points and transformations have up to four, the states of simulations a few more.
+    pub max_short_list_elements: usize,
+
+    /// Values in a list, rows of rows included, up to which they become values of their own.
+    ///
+    /// The values of a loop should stay in registers: sixteen are a matrix of four rows of four.
+    pub max_short_list_values: usize,
+
+    /// Operations that an apply-to-each over a short list becomes, at most.
+    ///
+    /// The product of two matrices of four rows is 112 operations.
+    pub max_short_list_operations: usize,
+
+    /// Versions of a function for short lists of different lengths, at most.
+    pub max_versions: usize,
+
     /// Elements of the table up to which reduce-by-key is a histogram in one pass.
     ///
     /// The table of a thread stays in the cache of a core: 128 KiB with elements of 8 bytes.
@@ -423,6 +441,10 @@ impl Default for Thresholds {
             max_inlined_operations: 40,
             max_operations_after_inlining: 4_000,
             max_unrolled_elements: 4,
+            max_short_list_elements: 8,
+            max_short_list_values: 16,
+            max_short_list_operations: 256,
+            max_versions: 4,
             max_histogram_elements: 1 << 14,
             max_large_histogram_elements: 1 << 24,
             min_sampled_values: 1 << 16,

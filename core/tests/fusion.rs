@@ -31,7 +31,7 @@ fn a_table_that_one_side_reads_is_filled_there() {
            if turns == 0 then label
            else least(label <- {(v, min_val(ls)) : (v, ls)
                                 in int_collect({(v, label[u]) : (u, v) in edges})}, edges, turns - 1);
-         least([0:9], [(0, 1)], 3);",
+         least([0:9], {(i, i + 1) : i in [0:5]}, 3);",
         "least",
     );
     // Conditionals ask whether it is the last turn, whether keys are worth a look, and whether there are few.

@@ -7,6 +7,7 @@ use nesl_runtime::bug::OrBug;
 pub(super) struct Calls {
     order: Vec<FunId>,
     recursive: Vec<bool>,
+    mutual: Vec<bool>,
     sizes: Vec<usize>,
     times: Vec<usize>,
 }
@@ -17,6 +18,7 @@ impl Calls {
         let mut calls = Calls {
             order: Vec::new(),
             recursive: vec![false; count],
+            mutual: vec![false; count],
             sizes: vec![0; count],
             times: vec![0; count],
         };
@@ -75,6 +77,7 @@ impl Calls {
                 for function in &group {
                     is_waiting[*function] = false;
                     self.recursive[*function] |= group.len() > 1;
+                    self.mutual[*function] = group.len() > 1;
                     self.order.push(FunId(*function as u32));
                 }
             }
@@ -89,6 +92,11 @@ impl Calls {
     /// Returns true if a function calls itself, perhaps through others.
     pub(super) fn is_recursive(&self, id: FunId) -> bool {
         self.recursive[id.0 as usize]
+    }
+
+    /// Returns true if a function calls itself through others.
+    pub(super) fn is_mutual(&self, id: FunId) -> bool {
+        self.mutual[id.0 as usize]
     }
 
     /// Operations in a function as written.

@@ -16,7 +16,7 @@
 //!
 //! | file | contents |
 //! |---|---|
-//! | `rewrite` | inlining, constant folding, common subexpressions; unrolling |
+//! | `rewrite` | inlining, constant folding, common subexpressions; unrolling; short lists element by element |
 //! | `dead` | dead code |
 //! | `nests` | vertical fusion of maps |
 //! | `sides` | conditionals between maps of one sequence |
@@ -25,6 +25,7 @@
 //! | `reduce_by_key` | groups of which only sums are used, as histograms |
 //! | `select` | sorts of which a part is read |
 //! | `sides_again` | cheap maps that the sides of conditionals compute again |
+//! | `short_lists` | lists of a known length, whose elements become values |
 //! | `once` | what code that is executed once has intrinsics of its own for |
 //! | `calls` | the call graph |
 //!
@@ -43,6 +44,7 @@ mod reduce_by_key;
 mod rewrite;
 mod same_calls;
 mod select;
+mod short_lists;
 mod sides;
 mod sides_again;
 
@@ -160,6 +162,13 @@ pub static PASSES: &[Pass] = &[
         title: "Repeated",
         about: "has the sides of conditionals compute cheap maps again, so that nobody stores them",
         run: Run::Program(|program, context| sides_again::compute_again(program, context.limits)),
+    },
+    Pass {
+        name: "spread-short-lists",
+        stage: "spread",
+        title: "Short lists spread",
+        about: "makes values of their own of the elements of short lists of a known length, in functions and their calls",
+        run: Run::Program(short_lists::spread),
     },
     Pass {
         name: "remove-unreached",

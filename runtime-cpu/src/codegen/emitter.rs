@@ -131,7 +131,7 @@ pub struct FunctionEmitter<'a, 'f> {
     pub is_left_over: bool,
     /// The size of the widest vectors, in bytes.
     pub vector_bytes: usize,
-    /// What is known about vectors wider than usual.
+    /// The judgements so far on vectors wider than usual.
     pub width: WidthNotes,
 }
 

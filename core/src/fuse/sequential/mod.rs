@@ -58,4 +58,5 @@ pub use plan::SequentialPlan;
 pub use print::{print, print_located};
 pub use shared_filters::{FilterMember, SharedFilters};
 pub use shared_loop::{LoopMember, SharedLoop};
+pub use uses::is_handed_over;
 pub use verify::{verify, verify_program};

@@ -223,10 +223,10 @@ impl<'a> Walk<'a> {
     }
 
     /// Returns true if a sequence need not be in memory: its one use computes the elements, and all
-    /// of them if one may fault. A call has its arguments in memory, so that they can be stored before as well: then
-    /// they do not read until then what they are computed from.
+    /// of them if one may fault. A call has its arguments in memory, and so has an update the row that it puts into a table:
+    /// they are stored before as well, so that they do not read until then what they are computed from.
     fn may_fuse(&self, var: Var, fused: &FusedShape) -> bool {
-        if self.uses.goes_to_call(var) {
+        if self.uses.is_handed_over(var) {
             return false;
         }
         let range = matches!(fused.elements, ElementShape::Range);

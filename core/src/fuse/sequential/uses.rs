@@ -1,7 +1,7 @@
 //! The number, the nesting depth and the block of the uses of each variable.
 
 use crate::base::with_stack;
-use crate::ir::{Atom, Block, Op, Var};
+use crate::ir::{Atom, Block, Let, Op, Ty, Var};
 use crate::prim::SeqOp;
 use rustc_hash::FxHashMap;
 
@@ -28,8 +28,20 @@ struct VarUses {
     halved: bool,
     /// True if some use is a call or an append, which read a filter in memory.
     stored: bool,
-    /// True if some use is a call.
-    called: bool,
+    /// True if some use is a call, or puts it into a table as a row.
+    handed_over: bool,
+}
+
+/// Returns true if a binding calls a function with a variable, or puts it into a table as a row: it has it in memory.
+pub fn is_handed_over(binding: &Let, var: Var) -> bool {
+    match &binding.op {
+        Op::Call(..) => true,
+        Op::Seq(SeqOp::Replace, args) => {
+            let is_table = binding.ty.element().is_some_and(Ty::has_sequence);
+            is_table && args[1] == Atom::Var(var) && args[0] != args[1]
+        }
+        _ => false,
+    }
 }
 
 impl Uses {
@@ -71,9 +83,9 @@ impl Uses {
         self.count(var) > 0 && (!self.once(var) || self.of.get(&var).is_some_and(stored))
     }
 
-    /// Returns true if the one use of a variable is a call in the block that binds it.
-    pub(super) fn goes_to_call(&self, var: Var) -> bool {
-        self.once(var) && self.in_defining_block(var) && self.of[&var].called
+    /// Returns true if the one use of a variable, in the block that binds it, is a call, or puts it into a table as a row.
+    pub(super) fn is_handed_over(&self, var: Var) -> bool {
+        self.once(var) && self.in_defining_block(var) && self.of[&var].handed_over
     }
 
     /// Returns the number of uses of a variable.
@@ -94,7 +106,7 @@ impl Uses {
                         let entry = self.of.entry(var).or_default();
                         entry.halved |= halved;
                         entry.stored |= stored;
-                        entry.called |= matches!(binding.op, Op::Call(..));
+                        entry.handed_over |= is_handed_over(binding, var);
                     }
                 }
                 if let Op::Seq(SeqOp::Permute, args) = &binding.op

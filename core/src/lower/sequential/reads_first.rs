@@ -10,13 +10,15 @@
 //!
 //! It moves reads of single elements, rows too, and everything else that gives scalars: sums of elements, conditionals
 //! and calls, with what they are computed from. That is done within one block, and only if these are all the uses of the
-//! array behind the update, which may be in a conditional. Sequences that are stored at once, since calls alone use them,
-//! are moved, too, and so are updates of other arrays that give such a sequence.
+//! array behind the update, which may be in a conditional. Sequences that are stored at once, since calls alone use them or
+//! they are put into a table as rows, are moved, too, and so are updates of other arrays that give such a sequence. So are
+//! uses of the rows of a table, if that can be done with all of them.
 //!
 //! A program with several faults may report another one of them than before; a call that does not end counts as a fault
 //! (Peyton Jones and others, *A semantics for imprecise exceptions*, PLDI 1999).
 
 use crate::base::with_stack;
+use crate::fuse::sequential::is_handed_over;
 use crate::ir::{Atom, Block, Class, Let, Op, Program, Ty, Var};
 use crate::prim::{Cost, SeqOp};
 use rustc_hash::FxHashSet;
@@ -53,7 +55,12 @@ fn move_reads(block: &mut Block, arrays: &FxHashSet<Var>) {
             let mut updated = Vec::new();
             each_updated(&block.lets[at], arrays, &mut updated);
             for of in updated {
-                let Some(moved) = reads_behind(block, at, of) else { continue };
+                let parts = parts_of(block, at, of);
+                let rows = rows_of(block, at, &parts);
+                let with_rows = parts.iter().chain(&rows).copied().collect();
+                let moved = reads_behind(block, at, with_rows)
+                    .or_else(|| reads_behind(block, at, parts.into_iter().collect()));
+                let Some(moved) = moved else { continue };
                 let mut reads = Vec::new();
                 for position in moved.into_iter().rev() {
                     reads.push(block.lets.remove(position));
@@ -106,11 +113,25 @@ fn parts_of(block: &Block, at: usize, of: Var) -> Vec<Var> {
     all
 }
 
-/// Returns the positions of the bindings behind an update of an array that are to stand before it, in order.
-fn reads_behind(block: &Block, at: usize, of: Var) -> Option<Vec<usize>> {
+/// Returns the rows that are taken out of some tables before an update: they lie where these do.
+fn rows_of(block: &Block, at: usize, tables: &[Var]) -> Vec<Var> {
+    let mut rows = Vec::new();
+    for binding in &block.lets[..at] {
+        if let Op::Seq(SeqOp::Index, args) = &binding.op
+            && binding.ty.has_sequence()
+            && args[0].variable().is_some_and(|of| tables.contains(&of) || rows.contains(&of))
+        {
+            rows.push(binding.var);
+        }
+    }
+    rows
+}
+
+/// Returns the positions of the bindings behind an update of an array that are to stand before it, in order. `sources` are
+/// the array and what lies where it does. Sequences that are computed from it are added: a fused one reads it when it is
+/// consumed.
+fn reads_behind(block: &Block, at: usize, mut sources: FxHashSet<Var>) -> Option<Vec<usize>> {
     let update = &block.lets[at];
-    // The array, and the sequences that are computed from it: a fused one reads it when it is consumed.
-    let mut sources: FxHashSet<Var> = parts_of(block, at, of).into_iter().collect();
     let mut reads: FxHashSet<usize> = FxHashSet::default();
     // Updates of other arrays, with what these are parts of.
     let mut updates: Vec<(usize, FxHashSet<Var>)> = Vec::new();
@@ -165,18 +186,18 @@ fn reads_behind(block: &Block, at: usize, of: Var) -> Option<Vec<usize>> {
     (!overtakes && !needed.contains(&update.var)).then_some(moved)
 }
 
-/// Returns true if a sequence of scalars is in memory from where it is bound: all that uses it are calls.
+/// Returns true if a sequence of scalars is in memory from where it is bound: all that uses it has it there.
 fn is_stored(block: &Block, position: usize) -> bool {
     let binding = &block.lets[position];
     let Ty::Sequence(element) = &binding.ty else { return false };
     let var = FxHashSet::from_iter([binding.var]);
     let mut used = false;
     let later = block.lets[position + 1..].iter().filter(|later| mentions(later, &var));
-    let all_calls = later.into_iter().all(|later| {
+    let all_have = later.into_iter().all(|later| {
         used = true;
-        matches!(later.op, Op::Call(..))
+        is_handed_over(later, binding.var)
     });
-    used && all_calls && !element.has_sequence() && block.result != Atom::Var(binding.var)
+    used && all_have && !element.has_sequence() && block.result != Atom::Var(binding.var)
 }
 
 /// Returns true if a binding can be moved before an update: it has no effects, and overwrites nothing.

@@ -154,7 +154,7 @@ impl FunctionEmitter<'_, '_> {
     }
 }
 
-/// What the vector code of a function says about vectors wider than usual.
+/// The judgements of the loops of a function on vectors wider than usual.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct WidthNotes {
     /// The number of loops around the innermost code that gains from them.

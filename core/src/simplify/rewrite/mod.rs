@@ -5,6 +5,10 @@
 //! v2 = mul(v0, v1)        →     …
 //! v3 = mul(v0, v1)
 //! ```
+//!
+//! `lists` has what is done with short lists whose elements become values.
+
+mod lists;
 
 use super::calls::Calls;
 use crate::base::with_stack;
@@ -13,9 +17,10 @@ use crate::ir::{
 };
 use crate::prim::SeqOp;
 use crate::thresholds::Thresholds;
+pub(super) use lists::{CallVersions, Lists, Shape, Version};
 use nesl_runtime::bug::OrBug;
 use nesl_runtime::scalar::{self, Precision, Scalar, ScalarOp};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 /// The simplified functions of a program: `None` for one that is not inlined.
 pub(super) type Callees<'a> = &'a dyn Fn(FunId) -> Option<&'a Function>;
@@ -47,17 +52,9 @@ fn rewritten<'a>(
     limits: &'a Thresholds,
     unroll: bool,
 ) -> Function {
-    let mut rewriter = Rewriter {
-        callees,
-        calls,
-        limits,
-        unroll,
-        builder: FunctionBuilder::new(),
-        known: FxHashMap::default(),
-        scopes: vec![FxHashMap::default()],
-        written: 0,
-    };
-    let mut env = Env { atoms: FxHashMap::default(), called: None };
+    let mut rewriter = Rewriter::new(callees, calls, limits);
+    rewriter.unroll = unroll;
+    let mut env = Env::default();
     for (var, ty) in &old.params {
         let param = rewriter.builder.param(ty.clone());
         env.atoms.insert(*var, param);
@@ -98,7 +95,7 @@ pub(crate) fn renumber(
 }
 
 /// A fact about a variable of the new function.
-enum Known {
+pub(super) enum Known {
     Pair(Atom, Atom),
     /// A sequence of these.
     List(Vec<Atom>),
@@ -114,14 +111,14 @@ enum Known {
 
 /// A scalar expression, to be found again.
 #[derive(PartialEq, Eq, Hash)]
-enum Key {
+pub(super) enum Key {
     Scalar(ScalarOp, Vec<KeyAtom>),
     Length(Var),
     Half(bool, Var),
 }
 
 #[derive(PartialEq, Eq, Hash)]
-enum KeyAtom {
+pub(super) enum KeyAtom {
     Var(Var),
     Unit,
     Int(i64),
@@ -132,13 +129,14 @@ enum KeyAtom {
 
 /// The variables of a function that is being read, and where its call stands if it was called
 /// from the user's program.
-struct Env {
-    atoms: FxHashMap<Var, Atom>,
+#[derive(Default)]
+pub(super) struct Env {
+    pub(super) atoms: FxHashMap<Var, Atom>,
     called: Option<Site>,
 }
 
 impl Env {
-    fn atom(&self, atom: Atom) -> Atom {
+    pub(super) fn atom(&self, atom: Atom) -> Atom {
         atom.variable().map_or(atom, |var| self.atoms[&var])
     }
 
@@ -147,22 +145,47 @@ impl Env {
     }
 }
 
-struct Rewriter<'a> {
+pub(super) struct Rewriter<'a> {
     callees: Callees<'a>,
     calls: &'a Calls,
-    limits: &'a Thresholds,
+    pub(super) limits: &'a Thresholds,
     /// True if nests over short lists are unrolled.
     unroll: bool,
-    builder: FunctionBuilder,
-    known: FxHashMap<Var, Known>,
+    /// The facts about short lists, if their elements become values.
+    pub(super) lists: Option<Lists<'a>>,
+    /// The variables of operations that are known not to fault.
+    pub(super) known_to_succeed: FxHashSet<Var>,
+    pub(super) builder: FunctionBuilder,
+    pub(super) known: FxHashMap<Var, Known>,
     /// Scalar expressions that were computed, by open block.
-    scopes: Vec<FxHashMap<Key, Atom>>,
-    written: usize,
+    pub(super) scopes: Vec<FxHashMap<Key, Atom>>,
+    pub(super) written: usize,
+}
+
+impl<'a> Rewriter<'a> {
+    pub(super) fn new(
+        callees: Callees<'a>,
+        calls: &'a Calls,
+        limits: &'a Thresholds,
+    ) -> Rewriter<'a> {
+        Rewriter {
+            callees,
+            calls,
+            limits,
+            unroll: false,
+            lists: None,
+            known_to_succeed: FxHashSet::default(),
+            builder: FunctionBuilder::new(),
+            known: FxHashMap::default(),
+            scopes: vec![FxHashMap::default()],
+            written: 0,
+        }
+    }
 }
 
 impl Rewriter<'_> {
     /// Writes a block into the open one.
-    fn block(&mut self, block: &Block, env: &mut Env) -> Atom {
+    pub(super) fn block(&mut self, block: &Block, env: &mut Env) -> Atom {
         with_stack(|| {
             for binding in &block.lets {
                 let atom = self.binding(binding, env);
@@ -203,9 +226,8 @@ impl Rewriter<'_> {
                 Atom::Bool(true) => return self.block(then, env),
                 Atom::Bool(false) => return self.block(otherwise, env),
                 cond => {
-                    let then = self.inner(then, env);
-                    let otherwise = self.inner(otherwise, env);
-                    Op::If { cond, then, otherwise }
+                    let sides = [self.inner(then, env), self.inner(otherwise, env)];
+                    return self.conditional(cond, sides, &binding.ty, site);
                 }
             },
             Op::Nest(nest) => return self.nest(nest, &binding.ty, site, env),
@@ -252,6 +274,9 @@ impl Rewriter<'_> {
             self.remember(list, Known::List(results));
             return list;
         }
+        if let Some(list) = self.each_element(nest, ty, site, env) {
+            return list;
+        }
         let mut binders = Vec::new();
         for (var, ty, sequence) in &nest.binders {
             let fresh = self.builder.fresh(ty.clone());
@@ -260,7 +285,12 @@ impl Rewriter<'_> {
             binders.push((fresh, ty.clone(), sequence));
         }
         let over = binders[0].2;
+        let repeated =
+            self.lists.as_mut().map(|lists| std::mem::replace(&mut lists.repeated, true));
         let body = self.inner(&nest.body, env);
+        if let (Some(lists), Some(repeated)) = (&mut self.lists, repeated) {
+            lists.repeated = repeated;
+        }
         // The same elements again.
         if let [(var, _, sequence)] = &binders[..]
             && body.lets.is_empty()
@@ -287,7 +317,7 @@ impl Rewriter<'_> {
             .then(|| elements.clone())
     }
 
-    fn half(&mut self, first: bool, pair: Atom, ty: &Ty, site: Site) -> Atom {
+    pub(super) fn half(&mut self, first: bool, pair: Atom, ty: &Ty, site: Site) -> Atom {
         let Atom::Var(var) = pair else {
             return self.builder.bind(ty.clone(), Op::First(pair), site);
         };
@@ -298,7 +328,7 @@ impl Rewriter<'_> {
         self.once(Key::Half(first, var), op, ty, site)
     }
 
-    fn scalar(&mut self, op: ScalarOp, args: Vec<Atom>, ty: &Ty, site: Site) -> Atom {
+    pub(super) fn scalar(&mut self, op: ScalarOp, args: Vec<Atom>, ty: &Ty, site: Site) -> Atom {
         if let Some(value) = fold(op, &args).or_else(|| self.compared_with_itself(op, &args)) {
             return value;
         }
@@ -415,6 +445,9 @@ impl Rewriter<'_> {
         {
             return *element;
         }
+        if let Some(known) = self.of_elements(op, &args, ty, site) {
+            return known;
+        }
         if let (true, SeqOp::Flatten, [Atom::Var(of)]) = (self.unroll, op, &args[..])
             && let Some(Known::List(elements)) = self.known.get(of)
         {
@@ -475,10 +508,13 @@ impl Rewriter<'_> {
             let mut env = Env { atoms: params.zip(args).collect(), called };
             return self.block(&function.body, &mut env);
         }
+        if let Some(result) = self.call_version(callee, &args, ty, site) {
+            return result;
+        }
         self.builder.bind(ty.clone(), Op::Call(callee, args), site)
     }
 
-    fn remember(&mut self, atom: Atom, known: Known) {
+    pub(super) fn remember(&mut self, atom: Atom, known: Known) {
         if let Atom::Var(var) = atom {
             self.known.insert(var, known);
         }
@@ -506,6 +542,9 @@ fn fold(op: ScalarOp, args: &[Atom]) -> Option<Atom> {
         | (ScalarOp::Add, [Atom::Int(0), x] | [x, Atom::Int(0)])
         | (ScalarOp::Sub, [x, Atom::Int(0)])
         | (ScalarOp::Mul, [Atom::Int(1), x] | [x, Atom::Int(1)]) => return Some(*x),
+        (ScalarOp::Mul, [Atom::Float(one), x] | [x, Atom::Float(one)]) if *one == 1.0 => {
+            return Some(*x);
+        }
         (ScalarOp::And, [Atom::Bool(false), _] | [_, Atom::Bool(false)]) => {
             return Some(Atom::Bool(false));
         }

@@ -1,0 +1,438 @@
+//! Short lists in the code of one function: maps, reductions and choices element by element.
+
+use super::{Env, Known, Rewriter};
+use crate::ir::{Atom, Block, FunId, Let, Nest, Op, Site, Ty, Var};
+use crate::prim::{ReduceOp, SeqOp};
+use nesl_runtime::scalar::ScalarOp;
+use rustc_hash::{FxHashMap, FxHashSet};
+
+/// The elements of a list of known length, or a value that is no such list.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(in super::super) enum Shape {
+    /// A value without sequences.
+    Value(Ty),
+    /// The list of these.
+    List(Vec<Shape>),
+}
+
+/// A version of a function for short lists.
+#[derive(Clone, Debug)]
+pub(in super::super) struct Version {
+    pub id: FunId,
+    /// The shapes of the parameters that are passed as their values.
+    pub params: Vec<Option<Shape>>,
+    /// The shape of the result, if it is returned as a tuple of its values.
+    pub result: Option<Shape>,
+    /// True if it is being made: the call is one of the function itself.
+    pub is_open: bool,
+}
+
+/// Makes the versions of functions.
+pub(in super::super) trait CallVersions {
+    /// Returns the version of a function for arguments of these shapes.
+    fn of(&self, callee: FunId, shapes: Vec<Option<Shape>>) -> Version;
+}
+
+/// The facts about short lists in the function that is rewritten.
+pub(in super::super) struct Lists<'a> {
+    versions: &'a dyn CallVersions,
+    /// True for code that may be executed more than once: all but the main function outside of apply-to-eaches.
+    pub(super) repeated: bool,
+    /// The lists that were made of the components of a tuple.
+    tuples: FxHashMap<Var, Atom>,
+    /// The results of calls of the function itself that may become lists.
+    own_results: FxHashSet<Var>,
+    /// The shape of a result beside that of a call of the function itself.
+    pub(in super::super) beside_own: Option<Shape>,
+    /// True if something was rewritten.
+    pub(in super::super) changed: bool,
+}
+
+impl<'a> Lists<'a> {
+    pub(in super::super) fn new(versions: &'a dyn CallVersions, repeated: bool) -> Lists<'a> {
+        Lists {
+            versions,
+            repeated,
+            tuples: FxHashMap::default(),
+            own_results: FxHashSet::default(),
+            beside_own: None,
+            changed: false,
+        }
+    }
+}
+
+impl Shape {
+    /// Adds the types of the values in it, in order.
+    fn add_types(&self, types: &mut Vec<Ty>) {
+        match self {
+            Shape::Value(ty) => types.push(ty.clone()),
+            Shape::List(elements) => elements.iter().for_each(|element| element.add_types(types)),
+        }
+    }
+
+    /// Returns the types of the values in it, in order.
+    pub(in super::super) fn types(&self) -> Vec<Ty> {
+        let mut types = Vec::new();
+        self.add_types(&mut types);
+        types
+    }
+}
+
+impl Rewriter<'_> {
+    /// Returns the elements of a list, if they are known.
+    fn elements(&self, list: Atom) -> Option<&Vec<Atom>> {
+        match self.known.get(&list.variable()?) {
+            Some(Known::List(elements)) => Some(elements),
+            _ => None,
+        }
+    }
+
+    /// Returns the shape of a list, if it is short.
+    pub(in super::super) fn shape(&self, list: Atom) -> Option<Shape> {
+        let mut values = 0;
+        let shape = self.shape_of(list, &mut values)?;
+        (values <= self.limits.max_short_list_values).then_some(shape)
+    }
+
+    fn shape_of(&self, list: Atom, values: &mut usize) -> Option<Shape> {
+        let elements = self.elements(list)?;
+        if elements.is_empty() || elements.len() > self.limits.max_short_list_elements {
+            return None;
+        }
+        let shapes: Option<Vec<Shape>> = elements
+            .iter()
+            .map(|element| match self.builder.type_of(element) {
+                Ty::Sequence(_) => self.shape_of(*element, values),
+                ty if ty.has_sequence() => None,
+                ty => {
+                    *values += 1;
+                    Some(Shape::Value(ty))
+                }
+            })
+            .collect();
+        Some(Shape::List(shapes?))
+    }
+
+    /// Adds the values in a list of known shape, in order.
+    pub(in super::super) fn values(&self, list: Atom, shape: &Shape, out: &mut Vec<Atom>) {
+        match shape {
+            Shape::Value(_) => out.push(list),
+            Shape::List(shapes) => {
+                let elements = self.elements(list).into_iter().flatten();
+                elements.zip(shapes).for_each(|(atom, shape)| self.values(*atom, shape, out));
+            }
+        }
+    }
+
+    /// Binds the list of a shape that consists of some values.
+    pub(in super::super) fn list(
+        &mut self,
+        ty: &Ty,
+        shape: &Shape,
+        values: &mut dyn Iterator<Item = Atom>,
+        site: Site,
+    ) -> Atom {
+        match shape {
+            Shape::Value(_) => values.next().unwrap_or(Atom::Unit),
+            Shape::List(shapes) => {
+                let element = ty.sequence_element();
+                let elements: Vec<Atom> =
+                    shapes.iter().map(|shape| self.list(element, shape, values, site)).collect();
+                self.list_of(elements, ty, site)
+            }
+        }
+    }
+
+    fn list_of(&mut self, elements: Vec<Atom>, ty: &Ty, site: Site) -> Atom {
+        let list = self.builder.bind(ty.clone(), Op::List(elements.clone()), site);
+        self.remember(list, Known::List(elements));
+        list
+    }
+
+    /// Binds the list of a shape whose values are the components of a tuple.
+    pub(in super::super) fn unpacked(
+        &mut self,
+        tuple: Atom,
+        ty: &Ty,
+        shape: &Shape,
+        site: Site,
+    ) -> Atom {
+        let mut types = shape.types();
+        let mut values = Vec::new();
+        let (mut rest, last) = (tuple, types.pop());
+        for (at, ty) in types.iter().enumerate() {
+            let behind = Ty::tuple(types[at + 1..].iter().chain(&last).cloned());
+            values.push(self.half(true, rest, ty, site));
+            rest = self.half(false, rest, &behind, site);
+        }
+        values.push(rest);
+        let list = self.list(ty, shape, &mut values.into_iter(), site);
+        if let (Atom::Var(var), Some(lists)) = (list, &mut self.lists) {
+            lists.tuples.insert(var, tuple);
+        }
+        list
+    }
+
+    /// Returns the tuple of the values in a list of known shape, and the bindings that make it.
+    pub(in super::super) fn packed(
+        &mut self,
+        list: Atom,
+        shape: &Shape,
+        site: Site,
+    ) -> (Vec<Let>, Atom) {
+        let known = list.variable().and_then(|var| self.lists.as_ref()?.tuples.get(&var).copied());
+        if let Some(tuple) = known {
+            return (Vec::new(), tuple);
+        }
+        let mut values = Vec::new();
+        self.values(list, shape, &mut values);
+        self.builder.begin();
+        let mut values = values.into_iter().rev();
+        let last = values.next().unwrap_or(Atom::Unit);
+        let tuple = values.fold(last, |rest, value| self.builder.pair(value, rest, site));
+        let block = self.builder.end(tuple);
+        (block.lets, block.result)
+    }
+
+    /// Writes an apply-to-each over short lists element by element, if its body is a few scalar operations.
+    pub(super) fn each_element(
+        &mut self,
+        nest: &Nest,
+        ty: &Ty,
+        site: Site,
+        env: &mut Env,
+    ) -> Option<Atom> {
+        if !self.lists.as_ref()?.repeated
+            || self.written >= self.limits.max_operations_after_inlining
+        {
+            return None;
+        }
+        let columns: Option<Vec<Vec<Atom>>> =
+            nest.binders.iter().map(|(.., atom)| self.elements(env.atom(*atom)).cloned()).collect();
+        let columns = columns?;
+        let count = columns[0].len();
+        let short = (1..=self.limits.max_short_list_elements).contains(&count);
+        if !short || columns.iter().any(|column| column.len() != count) {
+            return None;
+        }
+        self.builder.begin();
+        self.scopes.push(FxHashMap::default());
+        let changed = self.lists.as_ref().is_some_and(|lists| lists.changed);
+        let mut results = Vec::new();
+        for at in 0..count {
+            for ((var, ..), column) in nest.binders.iter().zip(&columns) {
+                env.atoms.insert(*var, column[at]);
+            }
+            results.push(self.block(&nest.body, env));
+        }
+        self.scopes.pop();
+        let block = self.builder.end(Atom::Unit);
+        let mut operations = 0;
+        if !self.is_cheap(&block, &mut operations)
+            || operations > self.limits.max_short_list_operations
+        {
+            if let Some(lists) = &mut self.lists {
+                lists.changed = changed;
+            }
+            return None;
+        }
+        block.lets.into_iter().for_each(|binding| self.builder.keep(binding));
+        self.note_change();
+        Some(self.list_of(results, ty, site))
+    }
+
+    pub(in super::super) fn note_change(&mut self) {
+        if let Some(lists) = &mut self.lists {
+            lists.changed = true;
+        }
+    }
+
+    /// Returns what an operation on short lists gives: a value, or a list whose elements are known.
+    pub(super) fn of_elements(
+        &mut self,
+        op: SeqOp,
+        args: &[Atom],
+        ty: &Ty,
+        site: Site,
+    ) -> Option<Atom> {
+        if !self.lists.as_ref()?.repeated {
+            return None;
+        }
+        let most = self.limits.max_short_list_elements;
+        let constant = |atom: &Atom| match atom {
+            Atom::Int(x) => usize::try_from(*x).ok(),
+            _ => None,
+        };
+        let elements = match (op, args) {
+            (SeqOp::Reduce(with), [list]) => {
+                let elements = self.elements(*list)?.clone();
+                return self.reduced(with, elements, ty, site);
+            }
+            // Their operation remains, for who needs the sequence.
+            (SeqOp::Range, [Atom::Int(0), Atom::Int(1), end]) => {
+                let count = constant(end).filter(|count| (1..=most).contains(count))?;
+                (0..count as i64).map(Atom::Int).collect()
+            }
+            (SeqOp::Dist, [value, count]) => {
+                vec![*value; constant(count).filter(|count| (1..=most).contains(count))?]
+            }
+            (SeqOp::Subseq, [list, start, end]) => {
+                self.elements(*list)?.get(constant(start)?..constant(end)?)?.to_vec()
+            }
+            (SeqOp::Append, [first, second]) => {
+                let both = [self.elements(*first)?.as_slice(), self.elements(*second)?].concat();
+                Some(both).filter(|both| both.len() <= most)?
+            }
+            (SeqOp::Flatten, [list]) => {
+                let rows: Option<Vec<&Vec<Atom>>> =
+                    self.elements(*list)?.iter().map(|row| self.elements(*row)).collect();
+                let all: Vec<Atom> = rows?.into_iter().flatten().copied().collect();
+                Some(all).filter(|all| all.len() <= most)?
+            }
+            (SeqOp::Gather, [list, places]) => {
+                let (list, places) = (self.elements(*list)?, self.elements(*places)?);
+                let taken: Option<Vec<Atom>> =
+                    places.iter().map(|place| list.get(constant(place)?).copied()).collect();
+                taken?
+            }
+            (SeqOp::Replace, [list, value, place]) => {
+                let mut elements = self.elements(*list)?.clone();
+                *elements.get_mut(constant(place)?)? = *value;
+                elements
+            }
+            _ => return None,
+        };
+        let sequence = self.builder.bind(ty.clone(), Op::Seq(op, args.to_vec()), site);
+        self.known_to_succeed.extend(sequence.variable());
+        self.remember(sequence, Known::List(elements));
+        Some(sequence)
+    }
+
+    /// Reduces the elements of a list one after the other, as a loop does.
+    fn reduced(
+        &mut self,
+        with: ReduceOp,
+        elements: Vec<Atom>,
+        ty: &Ty,
+        site: Site,
+    ) -> Option<Atom> {
+        if !(1..=self.limits.max_short_list_elements).contains(&elements.len()) {
+            return None;
+        }
+        let op = match (with, ty) {
+            (ReduceOp::Sum, Ty::Int | Ty::Float) => ScalarOp::Add,
+            (ReduceOp::Product, Ty::Int | Ty::Float) => ScalarOp::Mul,
+            (ReduceOp::Max, Ty::Int) => ScalarOp::Max,
+            (ReduceOp::Min, Ty::Int) => ScalarOp::Min,
+            (ReduceOp::And, Ty::Int | Ty::Bool) => ScalarOp::And,
+            (ReduceOp::Or, Ty::Int | Ty::Bool) => ScalarOp::Or,
+            // The maximum of floats skips NaNs, also the first.
+            _ => return None,
+        };
+        self.note_change();
+        let mut elements = elements.into_iter();
+        // The sum of negative zeros is zero.
+        let first = match (op, ty) {
+            (ScalarOp::Add, Ty::Float) => Some(Atom::Float(0.0)),
+            _ => elements.next(),
+        };
+        let first = first?;
+        Some(elements.fold(first, |sum, x| self.scalar(op, vec![sum, x], ty, site)))
+    }
+
+    /// Binds a conditional. If both sides give lists of one shape, it chooses between their elements.
+    pub(super) fn conditional(
+        &mut self,
+        cond: Atom,
+        [mut then, mut otherwise]: [Block; 2],
+        ty: &Ty,
+        site: Site,
+    ) -> Atom {
+        let op = |then, otherwise| Op::If { cond, then, otherwise };
+        let Some(lists) =
+            self.lists.as_ref().filter(|lists| lists.repeated && ty.element().is_some())
+        else {
+            return self.builder.bind(ty.clone(), op(then, otherwise), site);
+        };
+        let is_own = [&then, &otherwise]
+            .map(|side| side.result.variable().is_some_and(|var| lists.own_results.contains(&var)));
+        let shapes = [self.shape(then.result), self.shape(otherwise.result)];
+        match (shapes, is_own) {
+            ([Some(shape), Some(other)], _) if shape == other => {
+                for side in [&mut then, &mut otherwise] {
+                    let (lets, tuple) = self.packed(side.result, &shape, site);
+                    side.lets.extend(lets);
+                    side.result = tuple;
+                }
+                self.note_change();
+                let tuple = Ty::tuple(shape.types());
+                let tuple = self.builder.bind(tuple, op(then, otherwise), site);
+                self.unpacked(tuple, ty, &shape, site)
+            }
+            (shapes, is_own) => {
+                let choice = self.builder.bind(ty.clone(), op(then, otherwise), site);
+                let [first, second] = shapes;
+                let beside = first.filter(|_| is_own[1]).or(second.filter(|_| is_own[0]));
+                if let (Some(lists), Atom::Var(var)) = (&mut self.lists, choice) {
+                    if is_own != [false, false] {
+                        lists.own_results.insert(var);
+                    }
+                    lists.beside_own = lists.beside_own.take().or(beside);
+                }
+                choice
+            }
+        }
+    }
+
+    /// Calls the version of a function for the short lists among its arguments.
+    pub(super) fn call_version(
+        &mut self,
+        callee: FunId,
+        args: &[Atom],
+        ty: &Ty,
+        site: Site,
+    ) -> Option<Atom> {
+        let versions = self.lists.as_ref()?.versions;
+        let shapes = args.iter().map(|arg| self.shape(*arg)).collect();
+        let version = versions.of(callee, shapes);
+        let mut passed = Vec::new();
+        for (arg, shape) in args.iter().zip(&version.params) {
+            match shape {
+                Some(shape) => self.values(*arg, shape, &mut passed),
+                None => passed.push(*arg),
+            }
+        }
+        if version.params.iter().any(Option::is_some) || version.result.is_some() {
+            self.note_change();
+        }
+        let returned = version.result.as_ref().map_or(ty.clone(), |shape| Ty::tuple(shape.types()));
+        let result = self.builder.bind(returned, Op::Call(version.id, passed), site);
+        if let Some(shape) = &version.result {
+            return Some(self.unpacked(result, ty, shape, site));
+        }
+        if let (true, Some(lists), Atom::Var(var)) = (version.is_open, &mut self.lists, result) {
+            lists.own_results.insert(var);
+        }
+        Some(result)
+    }
+}
+
+impl Rewriter<'_> {
+    /// Returns true if a block consists of scalar operations and short lists, and counts these.
+    fn is_cheap(&self, block: &Block, operations: &mut usize) -> bool {
+        block.lets.iter().all(|binding| match &binding.op {
+            Op::Copy(_) | Op::Pair(..) | Op::First(_) | Op::Second(_) | Op::List(_) => true,
+            Op::Seq(..) if self.known_to_succeed.contains(&binding.var) => true,
+            Op::Seq(SeqOp::Length, _) => true,
+            Op::Scalar(..) | Op::Check { .. } | Op::Seq(SeqOp::Index, _) => {
+                *operations += 1;
+                true
+            }
+            Op::If { then, otherwise, .. } => {
+                *operations += 1;
+                self.is_cheap(then, operations) && self.is_cheap(otherwise, operations)
+            }
+            _ => false,
+        })
+    }
+}
