@@ -623,10 +623,10 @@ fn loops_cost_what_they_write() {
         append what was read                  96        3132          93
         append a filter twice                216       11301         216
         a breadth-first search               109          33         105
-        a map of what was written            114          88         114
+        a map of what was written            102          37         102
         a sum behind an update                59          33          59
         a condition behind an update          40           8          40
-        a map behind an update                88          65          88
+        a map behind an update                77          11          77
         a depth-first search                 125          36         125
         a Fenwick tree                       260         107         262
         Josephus                              80           6          81

@@ -104,12 +104,12 @@ fn programs_of_the_benchmarks() {
     expect![[r#"
         program              kernels   entries    on cpu    drains     reads  load KiB store KiB   k instr   refused
         dot                        1         1         0         1         1      1628         8      8670         0
-        black-scholes              1         1         0         1         0      2441      1562     28110         0
+        black-scholes              1         1         0         1         0      2441      1562     28010         0
         sort                       1         9         0         1         0      4576      4339     48627         0
         sum-rows                   1         1         0         1         0       797        15      1757         0
         sum-columns                3         3         0         2         1      4809         4      1835         0
         spmv                       1         1         0         1         0      2411        43      3349         0
-        mandelbrot                 1         2         0         2         0       128       384      2255         0
+        mandelbrot                 1         2         0         2         0       128       384      2238         0
         pagerank                  40        40         0         1         0    103195      3125     42221         0
         kmeans-3                  16        20         0         7         5     28792     12455    128108         0
         kmeans-30                 16        20         0         7         5    168067     16703    202336         0
@@ -177,24 +177,24 @@ fn programs_of_the_examples() {
         heat                       4         6         0         4         0      2259       874      1213         0
         histogram                 26        29         0        10        10        40        11      2104         0
         independent_set           28        28         0         9         8        57        15      1950         0
-        integration                3         3         3         3         9         1         0       219         2
+        integration                3         3         3         3         9         1         0       219         1
         kmeans                   182       233         1        78        58       961       472      9937         1
         knn                       30        33         2        17        18      2183       747      5557         2
         life                      35        43         0        17         8       202        73      1551         0
         line_fit                  10        11         0         7         4        39        14      1848         0
         list_ranking              38        40         0        21        18     10359      5100     20763         0
         mandelbrot                 3         4         0         3         4         5        56      2848         0
-        matrix                    95       107         3        72        72       322       253      4132         3
+        matrix                    87        99         3        69        68       319       252      3943         3
         monte_carlo                9        12         0         6         6       168       120     40134         0
         nqueens                   11        18         0        15         3     21106     14383     11214         0
         pagerank                 377       377         0       125       123      1141        92     11904         0
         parentheses               24        32         0        17         5         8         5      4137         0
-        picture                  153       209         1       110        53       309       328      8560         1
+        picture                  125       147         1        76        53       240       210      5148         1
         primes                    15        15         3         9         7        14        18       623         3
         quickhull                 40        42         2        21        35      3234      1119     25164         2
         quicksort                 37        47         5        22        25       837       651      7136         5
         run_length                28        34         0        20         9       278       115      1900         0
-        spanning_tree             23        27         1        12        11       145        99      4145         1
+        spanning_tree             23        26         1        11        11       149       111      4075         1
         sparse_matrix             25        28         0        13         9       519       120      2217         0
         string_search             30        44         0        24         9      3715      3428      3563         0
         word_count                25        29         0        16        15       368       162      3974         0
@@ -221,14 +221,13 @@ fn programs_of_the_examples() {
         components: settle kernel 63: the collective operation `store`
         fft: fft kernel 13: recursive functions
         integration: integrate kernel 6: recursive functions
-        integration: integrate kernel 7: recursive functions
         kmeans: main kernel 22: the intrinsic `text_groups`
         knn: groups: the intrinsic `group_text_segments`
         knn: order: the intrinsic `rank_segments_up`
         matrix: determinant kernel 17: recursive functions
-        matrix: power@int kernel 7: recursive functions
+        matrix: main kernel 0: recursive functions
         matrix: solve_rows kernel 26: recursive functions
-        picture: main kernel 25: recursive functions
+        picture: main kernel 20: recursive functions
         primes: main kernel 1: recursive functions
         primes: primes kernel 29: recursive functions
         primes: primes kernel 4: recursive functions
@@ -236,10 +235,10 @@ fn programs_of_the_examples() {
         quickhull: main kernel 7: recursive functions
         quicksort: main kernel 7: recursive functions
         quicksort: quicksort@char kernel 6: recursive functions
-        quicksort: quicksort@float kernel 7: recursive functions
+        quicksort: quicksort@float kernel 6: recursive functions
         quicksort: quicksort@int kernel 11: recursive functions
         quicksort: quicksort@int kernel 6: recursive functions
-        spanning_tree: boruvka kernel 27: the collective operation `store`
+        spanning_tree: boruvka kernel 25: the collective operation `store`
     "#]].assert_eq(&table);
 }
 

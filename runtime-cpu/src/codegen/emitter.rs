@@ -8,7 +8,7 @@
 use super::cold::ColdCall;
 use super::machine::VECTOR_BYTES;
 use super::unit::Unit;
-use super::vector::WidthNotes;
+use super::width::WidthNotes;
 use crate::abi::{Status, offset};
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{

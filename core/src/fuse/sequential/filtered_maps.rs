@@ -38,10 +38,15 @@ pub(super) fn filtered_maps(block: &Block, uses: &Uses) -> Vec<Var> {
     found
 }
 
-/// Returns true if a block has operations on scalars only, none of which can fault. Where they are done twice, a later
+/// Returns true if a block has operations on scalars and choices between them only, none of which can fault. Where they are done twice, a later
 /// pass finds that they are the same, and does them once.
 fn has_scalars_only(block: &Block) -> bool {
     block.lets.iter().all(|binding| {
+        if let Op::If { then, otherwise, .. } = &binding.op {
+            return !binding.ty.has_sequence()
+                && has_scalars_only(then)
+                && has_scalars_only(otherwise);
+        }
         let plain = matches!(
             binding.op,
             Op::Copy(_) | Op::Scalar(..) | Op::Pair(..) | Op::First(_) | Op::Second(_)

@@ -1,6 +1,8 @@
 //! Short lists in the code of one function: maps, reductions and choices element by element.
 
+use super::guarded::Slot;
 use super::{Env, Known, Rewriter};
+use crate::base::with_stack;
 use crate::ir::{Atom, Block, FunId, Let, Nest, Op, Site, Ty, Var};
 use crate::prim::{ReduceOp, SeqOp};
 use nesl_runtime::scalar::ScalarOp;
@@ -23,8 +25,6 @@ pub(in super::super) struct Version {
     pub params: Vec<Option<Shape>>,
     /// The shape of the result, if it is returned as a tuple of its values.
     pub result: Option<Shape>,
-    /// True if it is being made: the call is one of the function itself.
-    pub is_open: bool,
 }
 
 /// Makes the versions of functions.
@@ -38,27 +38,57 @@ pub(in super::super) struct Lists<'a> {
     versions: &'a dyn CallVersions,
     /// True for code that may be executed more than once: all but the main function outside of apply-to-eaches.
     pub(super) repeated: bool,
+    /// The variables of the old function that only a `flatten` uses.
+    flattened: FxHashSet<Var>,
+    /// Those of the new function that are what the `flatten` gives.
+    flat: FxHashSet<Var>,
     /// The lists that were made of the components of a tuple.
     tuples: FxHashMap<Var, Atom>,
-    /// The results of calls of the function itself that may become lists.
-    own_results: FxHashSet<Var>,
-    /// The shape of a result beside that of a call of the function itself.
-    pub(in super::super) beside_own: Option<Shape>,
+    /// The shapes of choices of which one side is a list and the other one is not known.
+    half_known: FxHashMap<Var, Shape>,
     /// True if something was rewritten.
     pub(in super::super) changed: bool,
 }
 
 impl<'a> Lists<'a> {
-    pub(in super::super) fn new(versions: &'a dyn CallVersions, repeated: bool) -> Lists<'a> {
+    /// Returns what is known before a function with this body is rewritten.
+    pub(in super::super) fn new(
+        versions: &'a dyn CallVersions,
+        repeated: bool,
+        body: &Block,
+    ) -> Lists<'a> {
+        let mut uses: FxHashMap<Var, [usize; 2]> = FxHashMap::default();
+        count_uses(body, &mut uses);
+        let flattened = uses.into_iter().filter(|(_, uses)| *uses == [1, 1]).map(|(var, _)| var);
         Lists {
             versions,
             repeated,
+            flattened: flattened.collect(),
+            flat: FxHashSet::default(),
             tuples: FxHashMap::default(),
-            own_results: FxHashSet::default(),
-            beside_own: None,
+            half_known: FxHashMap::default(),
             changed: false,
         }
     }
+}
+
+/// Counts the uses of each variable, and those by a `flatten`.
+fn count_uses(block: &Block, uses: &mut FxHashMap<Var, [usize; 2]>) {
+    with_stack(|| {
+        for binding in &block.lets {
+            let is_flatten = matches!(binding.op, Op::Seq(SeqOp::Flatten, _));
+            binding.op.each_operand(|atom| {
+                if let Some(var) = atom.variable() {
+                    let [all, flattened] = uses.entry(var).or_default();
+                    (*all, *flattened) = (*all + 1, *flattened + usize::from(is_flatten));
+                }
+            });
+            binding.op.blocks().for_each(|inner| count_uses(inner, uses));
+        }
+        if let Some(var) = block.result.variable() {
+            uses.entry(var).or_default()[0] += 1;
+        }
+    });
 }
 
 impl Shape {
@@ -96,7 +126,9 @@ impl Rewriter<'_> {
 
     fn shape_of(&self, list: Atom, values: &mut usize) -> Option<Shape> {
         let elements = self.elements(list)?;
-        if elements.is_empty() || elements.len() > self.limits.max_short_list_elements {
+        // Lists may share their elements: there may be many more values than lists.
+        let many = *values > self.limits.max_short_list_values;
+        if many || elements.is_empty() || elements.len() > self.limits.max_short_list_elements {
             return None;
         }
         let shapes: Option<Vec<Shape>> = elements
@@ -157,20 +189,24 @@ impl Rewriter<'_> {
         shape: &Shape,
         site: Site,
     ) -> Atom {
-        let mut types = shape.types();
-        let mut values = Vec::new();
-        let (mut rest, last) = (tuple, types.pop());
-        for (at, ty) in types.iter().enumerate() {
-            let behind = Ty::tuple(types[at + 1..].iter().chain(&last).cloned());
-            values.push(self.half(true, rest, ty, site));
-            rest = self.half(false, rest, &behind, site);
-        }
-        values.push(rest);
+        let values = self.components(tuple, &shape.types(), site);
         let list = self.list(ty, shape, &mut values.into_iter(), site);
         if let (Atom::Var(var), Some(lists)) = (list, &mut self.lists) {
             lists.tuples.insert(var, tuple);
         }
         list
+    }
+
+    /// Binds the components of a tuple, which have these types.
+    pub(super) fn components(&mut self, tuple: Atom, types: &[Ty], site: Site) -> Vec<Atom> {
+        let mut components = Vec::new();
+        let mut rest = tuple;
+        for at in 1..types.len() {
+            components.push(self.half(true, rest, &types[at - 1], site));
+            rest = self.half(false, rest, &Ty::tuple(types[at..].iter().cloned()), site);
+        }
+        components.push(rest);
+        components
     }
 
     /// Returns the tuple of the values in a list of known shape, and the bindings that make it.
@@ -207,6 +243,25 @@ impl Rewriter<'_> {
         {
             return None;
         }
+        let changed = self.lists.as_ref().is_some_and(|lists| lists.changed);
+        let list = self
+            .each_slot(nest, ty, site, env)
+            .or_else(|| self.each_known_element(nest, ty, site, env));
+        match &mut self.lists {
+            // Whatever was changed in a body is written again.
+            Some(lists) if list.is_none() => lists.changed = changed,
+            _ => self.note_change(),
+        }
+        list
+    }
+
+    fn each_known_element(
+        &mut self,
+        nest: &Nest,
+        ty: &Ty,
+        site: Site,
+        env: &mut Env,
+    ) -> Option<Atom> {
         let columns: Option<Vec<Vec<Atom>>> =
             nest.binders.iter().map(|(.., atom)| self.elements(env.atom(*atom)).cloned()).collect();
         let columns = columns?;
@@ -217,7 +272,6 @@ impl Rewriter<'_> {
         }
         self.builder.begin();
         self.scopes.push(FxHashMap::default());
-        let changed = self.lists.as_ref().is_some_and(|lists| lists.changed);
         let mut results = Vec::new();
         for at in 0..count {
             for ((var, ..), column) in nest.binders.iter().zip(&columns) {
@@ -227,20 +281,35 @@ impl Rewriter<'_> {
         }
         self.scopes.pop();
         let block = self.builder.end(Atom::Unit);
-        let mut operations = 0;
-        if !self.is_cheap(&block, &mut operations)
-            || operations > self.limits.max_short_list_operations
-        {
-            if let Some(lists) = &mut self.lists {
-                lists.changed = changed;
-            }
-            return None;
-        }
-        block.lets.into_iter().for_each(|binding| self.builder.keep(binding));
-        self.note_change();
-        Some(self.list_of(results, ty, site))
+        self.is_few(&block).then(|| {
+            block.lets.into_iter().for_each(|binding| self.builder.keep(binding));
+            self.list_of(results, ty, site)
+        })
     }
 
+    /// Binds an apply-to-each of the old function whose binders and body are written. What only a `flatten` uses may
+    /// become what that gives.
+    pub(super) fn bind_nest(&mut self, nest: Nest, (var, ty): (Var, &Ty), site: Site) -> Atom {
+        let flattened = self.lists.as_ref().is_some_and(|lists| lists.flattened.contains(&var));
+        let nest = match flattened {
+            false => nest,
+            true => match self.flat_rows(nest, ty, site) {
+                Err(nest) => nest,
+                Ok(flat) => {
+                    if let (Some(lists), Some(var)) = (&mut self.lists, flat.variable()) {
+                        lists.flat.insert(var);
+                    }
+                    return flat;
+                }
+            },
+        };
+        let over = nest.binders[0].2;
+        let nest = self.builder.bind(ty.clone(), Op::Nest(nest), site);
+        self.remember(nest, Known::LengthOf(over));
+        nest
+    }
+
+    /// Notes that the function is not what it was.
     pub(in super::super) fn note_change(&mut self) {
         if let Some(lists) = &mut self.lists {
             lists.changed = true;
@@ -255,6 +324,9 @@ impl Rewriter<'_> {
         ty: &Ty,
         site: Site,
     ) -> Option<Atom> {
+        if op == SeqOp::Flatten && self.lists.as_ref()?.flat.contains(&args[0].variable()?) {
+            return Some(args[0]);
+        }
         if !self.lists.as_ref()?.repeated {
             return None;
         }
@@ -264,6 +336,24 @@ impl Rewriter<'_> {
             _ => None,
         };
         let elements = match (op, args) {
+            (SeqOp::Reduce(with), [list]) if self.is_guarded(*list) => {
+                let slots = self.slots(*list)?;
+                return self.reduced_slots(with, slots, ty, site);
+            }
+            (SeqOp::Append, [first, second])
+                if self.is_guarded(*first) || self.is_guarded(*second) =>
+            {
+                let both = [self.slots(*first)?, self.slots(*second)?].concat();
+                return (both.len() <= most).then(|| self.of_slots(both, ty, site));
+            }
+            (SeqOp::Flatten, [list])
+                if self.elements(*list)?.iter().any(|row| self.is_guarded(*row)) =>
+            {
+                let rows: Option<Vec<Vec<Slot>>> =
+                    self.elements(*list)?.iter().map(|row| self.slots(*row)).collect();
+                let all = rows?.concat();
+                return (all.len() <= most).then(|| self.of_slots(all, ty, site));
+            }
             (SeqOp::Reduce(with), [list]) => {
                 let elements = self.elements(*list)?.clone();
                 return self.reduced(with, elements, ty, site);
@@ -349,39 +439,41 @@ impl Rewriter<'_> {
         site: Site,
     ) -> Atom {
         let op = |then, otherwise| Op::If { cond, then, otherwise };
-        let Some(lists) =
-            self.lists.as_ref().filter(|lists| lists.repeated && ty.element().is_some())
-        else {
+        let repeated = self.lists.as_ref().is_some_and(|lists| lists.repeated);
+        if !repeated || ty.element().is_none() {
             return self.builder.bind(ty.clone(), op(then, otherwise), site);
-        };
-        let is_own = [&then, &otherwise]
-            .map(|side| side.result.variable().is_some_and(|var| lists.own_results.contains(&var)));
-        let shapes = [self.shape(then.result), self.shape(otherwise.result)];
-        match (shapes, is_own) {
-            ([Some(shape), Some(other)], _) if shape == other => {
-                for side in [&mut then, &mut otherwise] {
-                    let (lets, tuple) = self.packed(side.result, &shape, site);
-                    side.lets.extend(lets);
-                    side.result = tuple;
-                }
-                self.note_change();
-                let tuple = Ty::tuple(shape.types());
-                let tuple = self.builder.bind(tuple, op(then, otherwise), site);
-                self.unpacked(tuple, ty, &shape, site)
-            }
-            (shapes, is_own) => {
-                let choice = self.builder.bind(ty.clone(), op(then, otherwise), site);
-                let [first, second] = shapes;
-                let beside = first.filter(|_| is_own[1]).or(second.filter(|_| is_own[0]));
-                if let (Some(lists), Atom::Var(var)) = (&mut self.lists, choice) {
-                    if is_own != [false, false] {
-                        lists.own_results.insert(var);
-                    }
-                    lists.beside_own = lists.beside_own.take().or(beside);
-                }
-                choice
-            }
         }
+        let shapes = [self.shape(then.result), self.shape(otherwise.result)];
+        if let [Some(shape), Some(other)] = &shapes
+            && shape == other
+        {
+            for side in [&mut then, &mut otherwise] {
+                let (lets, tuple) = self.packed(side.result, shape, site);
+                side.lets.extend(lets);
+                side.result = tuple;
+            }
+            self.note_change();
+            let tuple = Ty::tuple(shape.types());
+            let tuple = self.builder.bind(tuple, op(then, otherwise), site);
+            return self.unpacked(tuple, ty, shape, site);
+        }
+        if let [Some(first), Some(second)] = [self.slots(then.result), self.slots(otherwise.result)]
+            && first.len().max(second.len()) > 0
+        {
+            let sides = [then, otherwise];
+            return self.choice_of_slots(cond, sides, [first, second], ty, site);
+        }
+        let half = self.expected(then.result).or_else(|| self.expected(otherwise.result));
+        let choice = self.builder.bind(ty.clone(), op(then, otherwise), site);
+        if let (Some(lists), Some(shape), Some(var)) = (&mut self.lists, half, choice.variable()) {
+            lists.half_known.insert(var, shape);
+        }
+        choice
+    }
+
+    /// Returns the shape of a list, or the one that it has if it is known at all.
+    pub(in super::super) fn expected(&self, list: Atom) -> Option<Shape> {
+        self.shape(list).or_else(|| self.lists.as_ref()?.half_known.get(&list.variable()?).cloned())
     }
 
     /// Calls the version of a function for the short lists among its arguments.
@@ -410,14 +502,17 @@ impl Rewriter<'_> {
         if let Some(shape) = &version.result {
             return Some(self.unpacked(result, ty, shape, site));
         }
-        if let (true, Some(lists), Atom::Var(var)) = (version.is_open, &mut self.lists, result) {
-            lists.own_results.insert(var);
-        }
         Some(result)
     }
 }
 
 impl Rewriter<'_> {
+    /// Returns true if a block consists of a few scalar operations, and short lists.
+    pub(super) fn is_few(&self, block: &Block) -> bool {
+        let mut operations = 0;
+        self.is_cheap(block, &mut operations) && operations <= self.limits.max_short_list_operations
+    }
+
     /// Returns true if a block consists of scalar operations and short lists, and counts these.
     fn is_cheap(&self, block: &Block, operations: &mut usize) -> bool {
         block.lets.iter().all(|binding| match &binding.op {

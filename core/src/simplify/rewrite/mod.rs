@@ -6,8 +6,10 @@
 //! v3 = mul(v0, v1)
 //! ```
 //!
-//! `lists` has what is done with short lists whose elements become values.
+//! `lists` has what is done with short lists whose elements become values, `guarded` with those of which conditions say
+//! what elements they have.
 
+mod guarded;
 mod lists;
 
 use super::calls::Calls;
@@ -17,6 +19,7 @@ use crate::ir::{
 };
 use crate::prim::SeqOp;
 use crate::thresholds::Thresholds;
+use guarded::Slot;
 pub(super) use lists::{CallVersions, Lists, Shape, Version};
 use nesl_runtime::bug::OrBug;
 use nesl_runtime::scalar::{self, Precision, Scalar, ScalarOp};
@@ -99,6 +102,8 @@ pub(super) enum Known {
     Pair(Atom, Atom),
     /// A sequence of these.
     List(Vec<Atom>),
+    /// A sequence of those of some values whose flags are true.
+    Guarded(Vec<Slot>),
     /// A sequence as long as this int says.
     Length(Atom),
     /// A sequence as long as another.
@@ -230,7 +235,7 @@ impl Rewriter<'_> {
                     return self.conditional(cond, sides, &binding.ty, site);
                 }
             },
-            Op::Nest(nest) => return self.nest(nest, &binding.ty, site, env),
+            Op::Nest(nest) => return self.nest(nest, (binding.var, &binding.ty), site, env),
             Op::Check { cond, code, message } => match env.atom(*cond) {
                 Atom::Bool(true) => return Atom::Bool(true),
                 cond => Op::Check { cond, code: *code, message: message.clone() },
@@ -263,7 +268,7 @@ impl Rewriter<'_> {
         self.builder.bind(binding.ty.clone(), op, site)
     }
 
-    fn nest(&mut self, nest: &Nest, ty: &Ty, site: Site, env: &mut Env) -> Atom {
+    fn nest(&mut self, nest: &Nest, (bound, ty): (Var, &Ty), site: Site, env: &mut Env) -> Atom {
         if let Some(elements) = self.short(nest, env) {
             let mut results = Vec::new();
             for element in elements {
@@ -284,7 +289,6 @@ impl Rewriter<'_> {
             env.atoms.insert(*var, Atom::Var(fresh));
             binders.push((fresh, ty.clone(), sequence));
         }
-        let over = binders[0].2;
         let repeated =
             self.lists.as_mut().map(|lists| std::mem::replace(&mut lists.repeated, true));
         let body = self.inner(&nest.body, env);
@@ -299,9 +303,7 @@ impl Rewriter<'_> {
             return *sequence;
         }
         let nest = Nest { binders, body, serial: nest.serial };
-        let nest = self.builder.bind(ty.clone(), Op::Nest(nest), site);
-        self.remember(nest, Known::LengthOf(over));
-        nest
+        self.bind_nest(nest, (bound, ty), site)
     }
 
     /// The elements of the list that a nest runs over, if they are few and so is what is done with
@@ -479,6 +481,7 @@ impl Rewriter<'_> {
                 Some(Known::Length(length)) => return *length,
                 Some(Known::List(elements)) => return Atom::Int(elements.len() as i64),
                 Some(Known::LengthOf(other)) => of = *other,
+                Some(Known::Guarded(slots)) => return self.counted_slots(slots.clone(), site),
                 Some(Known::Pair(..) | Known::Code(_) | Known::Remainder(..)) | None => {
                     let op = Op::Seq(SeqOp::Length, vec![of]);
                     return self.once(Key::Length(var), op, &Ty::Int, site);
@@ -564,7 +567,7 @@ fn fold(op: ScalarOp, args: &[Atom]) -> Option<Atom> {
     let wide = scalar::eval(op, &args, Precision::Bits64).ok()?;
     let in_range = |x: &Scalar| match x {
         Scalar::Int(x) => i32::try_from(*x).is_ok(),
-        Scalar::Float(_) => false,
+        Scalar::Float(x) => f64::from(*x as f32) == *x,
         Scalar::Bool(_) | Scalar::Char(_) => true,
     };
     let plain = args.iter().all(in_range) && in_range(&wide);

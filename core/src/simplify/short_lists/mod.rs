@@ -25,9 +25,11 @@
 //! | `versions` | the versions of functions; [`rewrite`](super::rewrite) writes their code |
 //! | `sink` | lists that only one side of a conditional needs are made there |
 //!
-//! What the main function computes outside of apply-to-eaches stays as it is written.
+//! The main function stays as it is written outside of apply-to-eaches.
 
 mod sink;
+#[cfg(test)]
+mod tests;
 mod versions;
 
 use super::calls::Calls;

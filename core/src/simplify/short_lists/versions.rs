@@ -5,11 +5,14 @@ use super::super::dead;
 use super::super::rewrite::{CallVersions, Env, Lists, Rewriter, Shape, Version};
 use super::sink;
 use crate::base::with_stack;
-use crate::ir::{Atom, Block, FunId, Function, FunctionBuilder, Program, Site, Var};
+use crate::ir::{Atom, Block, FunId, Function, FunctionBuilder, Op, Program, Site, Var};
 use crate::thresholds::Thresholds;
 use rustc_hash::{FxHashMap, FxHashSet};
 use smol_str::SmolStr;
 use std::cell::RefCell;
+
+/// A function, and the shapes of the arguments that a version of it is asked for.
+type Asked = (FunId, Vec<Option<Shape>>);
 
 /// The versions made so far.
 pub(super) struct Versions<'a> {
@@ -18,7 +21,7 @@ pub(super) struct Versions<'a> {
     limits: &'a Thresholds,
     /// The functions of the new program; those of the old one keep their numbers.
     functions: RefCell<Vec<Option<Function>>>,
-    made: RefCell<FxHashMap<(FunId, Vec<Option<Shape>>), Version>>,
+    made: RefCell<FxHashMap<Asked, Version>>,
     /// The versions that are being made, innermost last.
     open: RefCell<Vec<Open>>,
 }
@@ -38,8 +41,8 @@ struct Attempt {
     whole: Vec<bool>,
     /// The shape of the result.
     result: Option<Shape>,
-    /// The shape that the result has unless it is that of a call of the function itself.
-    beside_own: Option<Shape>,
+    /// The shape that the result has if it is known, once the results of the calls of the function itself are.
+    expected: Option<Shape>,
 }
 
 impl CallVersions for Versions<'_> {
@@ -50,7 +53,7 @@ impl CallVersions for Versions<'_> {
             for (changing, (param, shape)) in open.changing.iter_mut().zip(params) {
                 *changing |= param.is_some() && param != shape;
             }
-            return Version { is_open: true, ..open.version.clone() };
+            return open.version.clone();
         }
         let key = (callee, shapes);
         if let Some(version) = self.made.borrow().get(&key) {
@@ -89,8 +92,12 @@ impl<'a> Versions<'a> {
     fn make(&self, callee: FunId, params: Vec<Option<Shape>>) -> Version {
         let fixed = callee == self.program.main || self.calls.is_mutual(callee);
         let takes_values = params.iter().any(Option::is_some);
-        let others = self.made.borrow().keys().filter(|(function, _)| *function == callee).count();
-        if takes_values && (fixed || others >= self.limits.max_versions) {
+        let versions: FxHashSet<FunId> = {
+            let made = self.made.borrow();
+            let own = made.iter().filter(|((function, _), _)| *function == callee);
+            own.map(|(_, version)| version.id).collect()
+        };
+        if takes_values && (fixed || versions.len() >= self.limits.max_versions) {
             return self.of(callee, vec![None; params.len()]);
         }
         let id = match takes_values {
@@ -101,11 +108,11 @@ impl<'a> Versions<'a> {
                 FunId(functions.len() as u32 - 1)
             }
         };
-        let mut version = Version { id, params, result: None, is_open: false };
+        let mut version = Version { id, params, result: None };
         let mut attempt = self.attempt(callee, &version, fixed);
         if !fixed && self.calls.is_recursive(callee) {
             // What the function makes of its own result may need that in values.
-            let shape = attempt.beside_own.take();
+            let shape = attempt.expected.take();
             let assumed = Version { result: shape.clone(), ..version.clone() };
             let again = shape.as_ref().map(|_| self.attempt(callee, &assumed, fixed));
             if let Some(again) = again
@@ -131,7 +138,7 @@ impl<'a> Versions<'a> {
         let changing = vec![false; old.params.len()];
         self.open.borrow_mut().push(Open { callee, version: version.clone(), changing });
         let mut rewriter = Rewriter::new(&|_| None, self.calls, self.limits);
-        rewriter.lists = Some(Lists::new(self, callee != self.program.main));
+        rewriter.lists = Some(Lists::new(self, callee != self.program.main, &old.body));
         let mut env = Env::default();
         let mut values: Vec<Vec<Atom>> = Vec::new();
         for ((_, ty), shape) in old.params.iter().zip(&version.params) {
@@ -159,6 +166,7 @@ impl<'a> Versions<'a> {
         let mut result = rewriter.block(&old.body, &mut env);
         let open = self.open.borrow_mut().pop();
         let shape = rewriter.shape(result).filter(|_| !fixed);
+        let expected = rewriter.expected(result).filter(|_| !fixed);
         let returned = match version.result.is_some() || !self.calls.is_recursive(callee) {
             true => shape.clone(),
             false => None,
@@ -169,12 +177,11 @@ impl<'a> Versions<'a> {
             rewriter.note_change();
             result = tuple;
         }
-        let own = rewriter.lists.take();
-        let (changed, beside_own) = own.map_or((false, None), |own| (own.changed, own.beside_own));
+        let changed = rewriter.lists.take().is_some_and(|lists| lists.changed);
         let is_version = version.id != callee;
-        if !changed && !is_version {
+        if !changed && !is_version && self.calls_as_before(callee) {
             let whole = vec![false; old.params.len()];
-            return Attempt { function: old.clone(), whole, result: None, beside_own };
+            return Attempt { function: old.clone(), whole, result: None, expected };
         }
         let name = match is_version {
             true => self.name(&old.name),
@@ -191,7 +198,21 @@ impl<'a> Versions<'a> {
         for (whole, lists) in whole.iter_mut().zip(&lists) {
             *whole |= needs(&function.body, lists);
         }
-        Attempt { function, whole, result: returned, beside_own }
+        Attempt { function, whole, result: returned, expected }
+    }
+
+    /// Returns true if a function as it was may call others. Its new form may have fewer calls: a condition may be known
+    /// there.
+    fn calls_as_before(&self, function: FunId) -> bool {
+        let mut same = true;
+        self.program.functions[function.0 as usize].body.for_each_op(&mut |op| {
+            if let Op::Call(callee, args) = op
+                && *callee != function
+            {
+                same &= self.of(*callee, vec![None; args.len()]).result.is_none();
+            }
+        });
+        same
     }
 
     /// Returns the name of a new version.

@@ -141,34 +141,10 @@ impl FunctionEmitter<'_, '_> {
         if facts.only_byte_lanes {
             self.width.refused = Some("bytes are in vectors of their own");
         } else if by_lane * MAX_PART_BY_LANE > vectors && !self.is_left_over {
-            self.loses_by_width();
+            self.width.loses_inside(self.loops);
         } else if vectors >= least {
-            self.width.gains = self.width.gains.max(Some(self.loops));
+            self.width.gains_inside(self.loops);
         }
-    }
-
-    /// Notes that the code being emitted does not gain from wider vectors: it is bound by memory, or much of it is done
-    /// lane by lane.
-    pub fn loses_by_width(&mut self) {
-        self.width.loses = self.width.loses.max(Some(self.loops));
-    }
-}
-
-/// The judgements of the loops of a function on vectors wider than usual.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct WidthNotes {
-    /// The number of loops around the innermost code that gains from them.
-    gains: Option<usize>,
-    /// The number of loops around the innermost code that does not.
-    loses: Option<usize>,
-    /// The reason why the function must not have them.
-    pub refused: Option<&'static str>,
-}
-
-impl WidthNotes {
-    /// Returns true if the function gains from wider vectors: what is executed most often decides.
-    pub fn gains(&self) -> bool {
-        self.refused.is_none() && self.gains > self.loses
     }
 }
 

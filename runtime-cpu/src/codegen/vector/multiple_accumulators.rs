@@ -81,7 +81,8 @@ impl VectorEmitter<'_, '_, '_> {
         (combine, ty): (Combine, Ty),
         group: &mut dyn FnMut(&mut Self, ir::Value) -> Lanes,
     ) -> (ir::Value, Lanes) {
-        self.c.loses_by_width();
+        // They are as many as the vectors of 128 bits.
+        self.c.width.refused = Some("streams are bound by memory");
         let neutral = Lanes::Uniform(self.c.literal(combine.neutral(ty)));
         let most = self.elements;
         let mut nothing = vec![begin];
