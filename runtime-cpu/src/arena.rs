@@ -18,13 +18,13 @@ use std::sync::Arc;
 pub const ALIGN: usize = 16;
 
 /// Less garbage than this is not worth a compaction, in bytes.
-pub const MIN_GARBAGE_BYTES: usize = 16 << 10;
+pub const MIN_GARBAGE_BYTES: usize = 64 << 10;
 
 /// The size of the first chunk, in bytes.
 const FIRST_CHUNK_BYTES: usize = 64 << 10;
 
 /// The least size of a chunk that compaction makes, in bytes: room for arrays that are garbage at the next one.
-const MIN_FRESH_CHUNK_BYTES: usize = 256 << 10;
+const MIN_FRESH_CHUNK_BYTES: usize = 4 * MIN_GARBAGE_BYTES;
 
 /// Arrays of fewer bytes are not worth taking out of an arena instead of copying them.
 const MIN_TAKEN_BYTES: usize = 64 << 10;

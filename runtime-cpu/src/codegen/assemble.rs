@@ -218,7 +218,7 @@ impl<'a, 'j> Assembler<'a, 'j> {
         builder.c.b.seal_all_blocks();
         builder.c.b.finalize(self.jit.target_config());
         let group_elements = builder.group_elements;
-        let gains = builder.c.width.gains();
+        let gains = builder.c.gains_from_width && builder.c.refuses_width.is_none();
         (context, group_elements, gains && refs.is_empty())
     }
 }

@@ -8,7 +8,6 @@
 use super::cold::ColdCall;
 use super::machine::VECTOR_BYTES;
 use super::unit::Unit;
-use super::width::WidthNotes;
 use crate::abi::{Status, offset};
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{
@@ -131,8 +130,10 @@ pub struct FunctionEmitter<'a, 'f> {
     pub is_left_over: bool,
     /// The size of the widest vectors, in bytes.
     pub vector_bytes: usize,
-    /// The judgements so far on vectors wider than usual.
-    pub width: WidthNotes,
+    /// True if there is vector code that gains from vectors wider than usual.
+    pub gains_from_width: bool,
+    /// The reason why the code must not have vectors wider than usual, if there is one.
+    pub refuses_width: Option<&'static str>,
 }
 
 impl<'a, 'f> FunctionEmitter<'a, 'f> {
@@ -171,7 +172,8 @@ impl<'a, 'f> FunctionEmitter<'a, 'f> {
             product: None,
             is_left_over: false,
             vector_bytes: VECTOR_BYTES,
-            width: WidthNotes::default(),
+            gains_from_width: false,
+            refuses_width: None,
         };
         (emitter, params)
     }

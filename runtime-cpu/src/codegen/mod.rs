@@ -19,7 +19,6 @@
 //!   emitter, control, scalar, sinks, rows     code for one element at a time
 //!   vector          code for several elements, or iterations of a loop, at a time
 //! wide              machine code with vectors wider than Cranelift's
-//! width             whether a function gains from them
 //! machine           the instruction set and the register allocator
 //! ```
 
@@ -41,7 +40,6 @@ mod unit;
 mod vector;
 #[cfg(target_arch = "x86_64")]
 mod wide;
-mod width;
 
 use crate::abi::Entry;
 use crate::pace::Pace;

@@ -267,7 +267,14 @@ impl Rewriter<'_> {
         let columns = columns?;
         let count = columns[0].len();
         let short = (1..=self.limits.max_short_list_elements).contains(&count);
-        if !short || columns.iter().any(|column| column.len() != count) {
+        // Loops over the taps of a stencil are unrolled later, once their borders have been recognised.
+        let is_literal = |(_, _, list): &(Var, Ty, Atom)| {
+            let literal = env.atom(*list).variable();
+            literal.is_some_and(|list| !self.known_to_succeed.contains(&list))
+        };
+        let constant = columns.iter().flatten().all(|element| element.variable().is_none())
+            && nest.binders.iter().all(is_literal);
+        if !short || constant || columns.iter().any(|column| column.len() != count) {
             return None;
         }
         self.builder.begin();

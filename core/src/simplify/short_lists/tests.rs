@@ -165,3 +165,25 @@ fn "main"(v0: int) -> int {
     assert!(simple.contains("pack(") && !simple.contains("flatten("), "{simple}");
     assert_eq!(simple.matches("pack(").count(), 1, "{simple}");
 }
+
+#[test]
+fn the_taps_of_a_stencil_stay_a_loop() {
+    let text = r#"main "main"
+
+fn "main"(v0: int) -> [int] {
+  v1: [int] = range(0, 1, v0)
+  v7: [int] = each v2: int in v1 {
+    v3: [int] = list(-1, 0, 1)
+    v6: [int] = each v4: int in v3 {
+      v5: int = add(v2, v4)
+      v5
+    }
+    v8: int = reduce_sum(v6)
+    v8
+  }
+  v7
+}
+"#;
+    let simple = simplified(text);
+    assert!(simple.contains("list(-1, 0, 1)"), "{simple}");
+}

@@ -90,7 +90,7 @@ impl<'a> KernelBuilder<'a, '_> {
             at = self.c.b.ins().iadd(at, part);
         }
         self.c.element = Some(elements[0]);
-        self.c.width.refused = Some("rows are bound by memory");
+        self.c.refuses_width = Some("rows are bound by memory");
         self.c.each_of(&plan, index, &elements, (Some(count), most), bail, &mut |_| {});
         let row = self.c.b.ins().iadd_imm_s(row, 1);
         let ends = self.c.b.ins().icmp(IntCC::Equal, row, part);

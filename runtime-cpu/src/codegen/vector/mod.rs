@@ -127,24 +127,16 @@ fn permutes(c: &FunctionEmitter<'_, '_>, columns: &[(Value, Value)]) -> bool {
 /// Code with fewer operations for each element is bound by memory, or not worth another compilation.
 const MIN_WIDE_OPERATIONS: u64 = 4;
 
-/// The same for an inner loop: what it goes over often lies in the cache of the core.
-const MIN_WIDE_OPERATIONS_IN_LOOP: u64 = 2;
-
 impl FunctionEmitter<'_, '_> {
     /// Notes whether vector code gains from wider vectors.
     pub fn judge_width(&mut self, facts: &VectorFacts) {
         let [by_lane, vectors] = facts.operations;
-        let least = match self.loops {
-            0 => MIN_WIDE_OPERATIONS,
-            _ => MIN_WIDE_OPERATIONS_IN_LOOP,
-        };
         if facts.only_byte_lanes {
-            self.width.refused = Some("bytes are in vectors of their own");
+            self.refuses_width = Some("bytes are in vectors of their own");
         } else if by_lane * MAX_PART_BY_LANE > vectors && !self.is_left_over {
-            self.width.loses_inside(self.loops);
-        } else if vectors >= least {
-            self.width.gains_inside(self.loops);
+            self.refuses_width = Some("much is done lane by lane");
         }
+        self.gains_from_width |= vectors >= MIN_WIDE_OPERATIONS;
     }
 }
 

@@ -81,8 +81,7 @@ impl VectorEmitter<'_, '_, '_> {
         (combine, ty): (Combine, Ty),
         group: &mut dyn FnMut(&mut Self, ir::Value) -> Lanes,
     ) -> (ir::Value, Lanes) {
-        // They are as many as the vectors of 128 bits.
-        self.c.width.refused = Some("streams are bound by memory");
+        self.c.refuses_width = Some("streams are bound by memory");
         let neutral = Lanes::Uniform(self.c.literal(combine.neutral(ty)));
         let most = self.elements;
         let mut nothing = vec![begin];

@@ -172,7 +172,7 @@ impl<'p, 'n, 'c, 'a, 'f> Tile<'p, 'n, 'c, 'a, 'f> {
             let slot = c.b.create_sized_stack_slot(data);
             sums.push(c.b.ins().stack_addr(types::I64, slot, 0));
         }
-        c.width.refused = Some("tiles are bound by memory");
+        c.refuses_width = Some("tiles are bound by memory");
         let vector = VectorEmitter::new(c, facts.clone(), columns, bail);
         Tile { vector, plan, names, range, elements: true, columns, sums }
     }
