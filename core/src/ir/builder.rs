@@ -178,6 +178,12 @@ impl FunctionBuilder {
         self.bind(ty, Op::Pair(a, b), site)
     }
 
+    /// Binds the tuple of some values; of one, it is the value.
+    pub fn tuple(&mut self, mut values: Vec<Atom>, site: Site) -> Atom {
+        let last = values.pop().unwrap_or(Atom::Unit);
+        values.into_iter().rev().fold(last, |rest, value| self.pair(value, rest, site))
+    }
+
     /// Binds both components of a pair.
     ///
     /// # Panics

@@ -128,8 +128,8 @@ fn rows_of(block: &Block, at: usize, tables: &[Var]) -> Vec<Var> {
 }
 
 /// Returns the positions of the bindings behind an update of an array that are to stand before it, in order. `sources` are
-/// the array and what lies where it does. Sequences that are computed from it are added: a fused one reads it when it is
-/// consumed.
+/// the array and what lies where it does. Sequences that are computed from it are added, since a fused one reads it
+/// when it is consumed.
 fn reads_behind(block: &Block, at: usize, mut sources: FxHashSet<Var>) -> Option<Vec<usize>> {
     let update = &block.lets[at];
     let mut reads: FxHashSet<usize> = FxHashSet::default();

@@ -94,11 +94,7 @@ impl Rewriter<'_> {
                 let value = slots[number].get(at).map(|slot| slot.1);
                 passed.push(value.unwrap_or_else(|| self.nothing(element, site)));
             }
-            let last = passed.pop().unwrap_or(Atom::Unit);
-            let tuple = passed
-                .into_iter()
-                .rev()
-                .fold(last, |rest, value| self.builder.pair(value, rest, site));
+            let tuple = self.builder.tuple(passed, site);
             let block = self.builder.end(tuple);
             side.lets.extend(block.lets);
             side.result = block.result;
@@ -245,18 +241,15 @@ impl Rewriter<'_> {
         self.note_change();
         let has_flags = slots.iter().any(|(flag, _)| *flag != ALWAYS);
         let b = &mut self.builder;
-        b.begin();
-        let mut places: Vec<Atom> = slots
-            .into_iter()
-            .map(|(flag, value)| if has_flags { b.pair(flag, value, site) } else { value })
-            .collect();
-        let count = places.len() as i64;
-        let last = places.pop().unwrap_or(Atom::Unit);
-        let tuple = places.into_iter().rev().fold(last, |rest, place| b.pair(place, rest, site));
-        let block = b.end(tuple);
+        let count = slots.len() as i64;
+        let block = b.block(|b| {
+            let place = |(flag, value)| if has_flags { b.pair(flag, value, site) } else { value };
+            let places = slots.into_iter().map(place).collect();
+            b.tuple(places, site)
+        });
         nest.body.lets.extend(block.lets);
-        nest.body.result = tuple;
-        let ty = Ty::sequence(b.type_of(&tuple));
+        nest.body.result = block.result;
+        let ty = Ty::sequence(b.type_of(&block.result));
         let mut all = b.bind(ty, Op::Nest(nest), site);
         if count > 1 {
             all = self.interleaved(all, count, site);

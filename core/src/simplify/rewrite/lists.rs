@@ -222,11 +222,7 @@ impl Rewriter<'_> {
         }
         let mut values = Vec::new();
         self.values(list, shape, &mut values);
-        self.builder.begin();
-        let mut values = values.into_iter().rev();
-        let last = values.next().unwrap_or(Atom::Unit);
-        let tuple = values.fold(last, |rest, value| self.builder.pair(value, rest, site));
-        let block = self.builder.end(tuple);
+        let block = self.builder.block(|b| b.tuple(values, site));
         (block.lets, block.result)
     }
 
@@ -255,6 +251,7 @@ impl Rewriter<'_> {
         list
     }
 
+    /// Writes an apply-to-each over lists whose elements are known.
     fn each_known_element(
         &mut self,
         nest: &Nest,

@@ -187,8 +187,9 @@ impl<'a> Versions<'a> {
             true => self.name(&old.name),
             false => old.name.clone(),
         };
-        let mut function = rewriter.builder.finish(name, old.site, result);
-        function.library = old.library;
+        let Function { library, .. } = *old;
+        let made = rewriter.builder.finish(name, old.site, result);
+        let mut function = Function { library, ..made };
         if !is_version && returned.is_none() {
             (function.charge, function.role) = (old.charge.clone(), old.role);
         }
@@ -201,8 +202,8 @@ impl<'a> Versions<'a> {
         Attempt { function, whole, result: returned, expected }
     }
 
-    /// Returns true if a function as it was may call others. Its new form may have fewer calls: a condition may be known
-    /// there.
+    /// Returns true if a function as it was may call others, which its new form need not do: there, a condition may be
+    /// known that was not before.
     fn calls_as_before(&self, function: FunId) -> bool {
         let mut same = true;
         self.program.functions[function.0 as usize].body.for_each_op(&mut |op| {
