@@ -9,7 +9,7 @@
 //! the words in [`chunk`].
 
 use crate::arena::{Arena, Bump};
-use crate::memory::Raw;
+use crate::parts::Part;
 use crate::workers::Workers;
 use nesl_runtime::runtime::Options;
 use std::mem::offset_of;
@@ -103,37 +103,6 @@ impl Env {
             arguments: [0; 4],
             result: 0,
         }
-    }
-}
-
-/// An array that was taken out of an arena.
-#[derive(Debug)]
-pub struct Taken {
-    /// The memory, which begins with the array.
-    pub raw: Raw,
-    /// The size of the array, in bytes.
-    pub bytes: usize,
-    /// The part of the memory that is counted as used, in bytes.
-    pub counted: usize,
-}
-
-/// The bytes that the elements of a chunk emit for an output.
-#[repr(C)]
-#[derive(Debug, Default)]
-pub struct Part {
-    /// The address in the output for the next element's bytes, if the lengths of all rows were known before the
-    /// launch: nothing is kept here then. 0 if they were not.
-    pub place: usize,
-    /// An array that an element made: what is emitted first.
-    pub taken: Option<Taken>,
-    /// The bytes behind that.
-    pub bytes: Vec<u8>,
-}
-
-impl Part {
-    /// The size, in bytes.
-    pub fn len(&self) -> usize {
-        self.taken.as_ref().map_or(0, |taken| taken.bytes) + self.bytes.len()
     }
 }
 

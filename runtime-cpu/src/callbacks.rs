@@ -1,7 +1,8 @@
 //! The allocation routines that compiled code calls: the slow halves of `alloc` and `compact`, and
 //! `emit`.
 
-use crate::abi::{Env, Status, Taken};
+use crate::abi::{Env, Status};
+use crate::parts::Taken;
 
 /// Allocates when the chunk is full. `bytes` is a multiple of [`ALIGN`](crate::arena::ALIGN), or
 /// below 0 when it is too large to be represented. Returns null if there is no memory; the first
@@ -87,30 +88,9 @@ pub unsafe extern "C" fn emit(env: *mut Env, output: i64, from: *const u8, bytes
             return Status::Done as i32;
         }
     }
-    let (part, memory) = (&mut part.bytes, arena.memory());
-    if part.capacity() - part.len() < bytes {
-        let before = part.capacity();
-        let more = (part.len() + bytes).max(2 * before).max(4096) - part.len();
-        if !memory.reserve((part.len() + more - before) as u64) {
-            return Status::OutOfMemory as i32;
-        }
-        let reserved = part.len() + more;
-        if part.try_reserve_exact(more).is_err() {
-            memory.unreserve((reserved - before) as u64);
-            return Status::OutOfMemory as i32;
-        }
-        // What is counted is the capacity, and `try_reserve_exact` may give more.
-        if part.capacity() > reserved && !memory.reserve((part.capacity() - reserved) as u64) {
-            memory.unreserve((reserved - before) as u64);
-            *part = Vec::new();
-            return Status::OutOfMemory as i32;
-        }
-    }
-    // SAFETY: the capacity was reserved above; the source has so many bytes, and belongs to an
-    // array of the work item or the runtime, never to `part`.
-    unsafe {
-        std::ptr::copy_nonoverlapping(from, part.as_mut_ptr().add(part.len()), bytes);
-        part.set_len(part.len() + bytes);
+    // SAFETY: the source has so many bytes, and belongs to an array of the work item or the runtime, never to `part`.
+    if !unsafe { part.append(arena.memory(), from, bytes) } {
+        return Status::OutOfMemory as i32;
     }
     Status::Done as i32
 }

@@ -4,6 +4,7 @@
 //! Cpu ── memory     aligned blocks; freed ones are kept for reuse
 //!     ├─ arena      the memory that work items allocate
 //!     ├─ workers    the threads; pool: their synchronisation
+//!     ├─ parts      what work items emit, until it is copied to its place
 //!     ├─ abi        the interface between compiled code and the runtime
 //!     ├─ callbacks, services   routines that compiled code calls
 //!     ├─ codegen    kir → machine code: vectors across elements, scalar code for the rest
@@ -26,6 +27,7 @@ mod memory;
 mod modules;
 mod pace;
 mod pages;
+mod parts;
 mod pool;
 mod processors;
 mod services;

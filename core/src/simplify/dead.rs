@@ -1,7 +1,8 @@
 //! Removes dead code: values that nobody uses, of operations without effects.
 
 use crate::base::with_stack;
-use crate::ir::{Atom, Block, Function, Op, Var};
+use crate::ir::{Atom, Block, Function, Let, Op, Var};
+use crate::prim::SeqOp;
 use rustc_hash::FxHashSet;
 
 /// Removes bindings that nobody uses and that cannot fault.
@@ -19,8 +20,11 @@ fn block(block: &mut Block, used: &mut FxHashSet<Var>, known_to_succeed: &FxHash
     with_stack(|| {
         mark(block.result, used);
         for i in (0..block.lets.len()).rev() {
-            let binding = &mut block.lets[i];
-            let succeeds = known_to_succeed.contains(&binding.var) || !binding.may_fault();
+            let (before, behind) = block.lets.split_at_mut(i);
+            let binding = &mut behind[0];
+            let succeeds = known_to_succeed.contains(&binding.var)
+                || !binding.may_fault()
+                || is_filter_by_own_flags(&binding.op, before);
             if succeeds && !used.contains(&binding.var) {
                 binding.op = Op::Copy(Atom::Unit);
                 continue;
@@ -34,6 +38,15 @@ fn block(block: &mut Block, used: &mut FxHashSet<Var>, known_to_succeed: &FxHash
             used.contains(&binding.var) || !matches!(binding.op, Op::Copy(Atom::Unit))
         });
     });
+}
+
+/// Returns true for a filter of a sequence by flags that are computed of its elements: there are as many. What a
+/// condition reads of several sequences is often not used of all those that it keeps.
+fn is_filter_by_own_flags(op: &Op, before: &[Let]) -> bool {
+    let Op::Seq(SeqOp::Pack, args) = op else { return false };
+    let flags = before.iter().rev().find(|binding| Atom::Var(binding.var) == args[1]);
+    let Some(Op::Nest(nest)) = flags.map(|flags| &flags.op) else { return false };
+    nest.binders.iter().any(|(.., of)| *of == args[0])
 }
 
 fn mark(atom: Atom, used: &mut FxHashSet<Var>) {

@@ -18,6 +18,7 @@
 //! |---|---|
 //! | `rewrite` | inlining, constant folding, common subexpressions; unrolling; short lists element by element |
 //! | `dead` | dead code |
+//! | `flat_reductions` | reductions of flattened sequences, row by row |
 //! | `nests` | vertical fusion of maps |
 //! | `sides` | conditionals between maps of one sequence |
 //! | `same_calls` | conditionals between two calls of one function |
@@ -37,6 +38,7 @@
 
 mod calls;
 mod dead;
+mod flat_reductions;
 mod nests;
 mod once;
 pub(crate) mod products;
@@ -111,9 +113,10 @@ pub static PASSES: &[Pass] = &[
         stage: "joined",
         title: "Joined",
         about: "makes one apply-to-each of two where the second alone uses what the first gives, and of \
-                two sides of a conditional that map the same rows",
+                two sides of a conditional that map the same rows; reduces flattened rows row by row",
         run: Run::Function(|function, _, context| {
             let mut function = function.into_owned();
+            flat_reductions::divide(&mut function, &context.effects);
             nests::fuse(&mut function, &context.effects, context.limits);
             sides::join(&mut function, &context.effects, context.limits);
             function

@@ -259,9 +259,10 @@ const RULES: &[Rule] = &[
     Rule { version: Version::Flattened, applies: |_, _| true },
 ];
 
-/// Returns true if the arrays that are read have too few elements for flattened code.
+/// Returns true if there are too few elements for flattened code, in the arrays that are read and in the index space,
+/// which may be a range that is not stored.
 fn has_few_inputs(facts: &Facts, limits: &Thresholds) -> bool {
-    facts.input_elements < limits.min_flattened_elements
+    facts.input_elements.max(facts.elements) < limits.min_flattened_elements
 }
 
 /// Returns the mean number of work items of a call, for a recursion on the host's own path.

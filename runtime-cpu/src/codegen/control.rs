@@ -3,7 +3,8 @@
 use super::cold::ColdCall;
 use super::emitter::{FunctionEmitter, Mark, flags};
 use super::vector::loops::Begun;
-use crate::abi::{Part, Status, offset};
+use crate::abi::{Status, offset};
+use crate::parts::Part;
 use crate::services::{self, Address};
 use crate::{arena, callbacks};
 use cranelift_codegen::ir::condcodes::IntCC;

@@ -53,7 +53,7 @@ use nesl_runtime::kir::common_subexpressions::eliminate_common_subexpressions;
 use nesl_runtime::kir::early_exit::add_early_exits;
 use nesl_runtime::kir::facts::{KernelFacts, function_facts, kernel_facts};
 use nesl_runtime::kir::inline::{Limits, inline};
-use nesl_runtime::kir::loops::simplify_loops;
+use nesl_runtime::kir::loops::{forward_stores, simplify_loops};
 use nesl_runtime::kir::narrow_ints::narrow_ints;
 use nesl_runtime::kir::ranges::use_ranges;
 use nesl_runtime::kir::unroll::unroll_loops;
@@ -152,6 +152,7 @@ fn compile_here(
     let (mut module, facts) = inline(module, Limits::SMALL_CALLEES);
     simplify_loops(&mut module, &facts);
     unroll_loops(&mut module);
+    forward_stores(&mut module);
     let facts = function_facts(&module);
     eliminate_common_subexpressions(&mut module);
     use_ranges(&mut module);

@@ -12,11 +12,11 @@ mod tables;
 pub use plan::MIN_CHUNK_OPERATIONS;
 
 use crate::abi::chunk::{HEADER, SLOTS, TAG};
-use crate::abi::{Part, Taken};
 use crate::buffer::{alloc, block, internal_failure};
 use crate::codegen::KernelCode;
 use crate::codegen::phases::Phase;
 use crate::pace::Way;
+use crate::parts::{Part, Taken};
 use crate::workers::Workers;
 use execute::run_pass;
 use nesl_runtime::fault::FaultCode;
@@ -120,8 +120,8 @@ pub fn launch(
         code.pace.note(size, way, begun.elapsed());
     }
     let outputs = done.and_then(|()| gather(&mut run, workers, options));
-    for part in &run.emitted {
-        workers.memory().unreserve(part.bytes.capacity() as u64);
+    for part in &mut run.emitted {
+        part.free(workers.memory());
     }
     outputs
 }
@@ -257,8 +257,8 @@ fn gather(run: &mut Run<'_>, workers: &Workers, options: &Options) -> Result<Vec
             continue;
         }
         if run.chunks.len() == 1
-            && run.emitted[at].bytes.is_empty()
-            && let Some(Taken { raw, bytes, counted }) = run.emitted[at].taken.take()
+            && run.emitted[at].has_no_pieces()
+            && let Some(Taken { raw, bytes, counted }) = run.emitted[at].take()
         {
             let block = workers.memory().adopt(raw, bytes, counted)?;
             out.push(Buffer::new(*ty, bytes / ty.size(), Arc::new(block)));
@@ -270,13 +270,11 @@ fn gather(run: &mut Run<'_>, workers: &Workers, options: &Options) -> Result<Vec
         let mut jobs = Vec::with_capacity(run.chunks.len());
         let mut to = block(&buffer)?.start();
         for part in parts() {
-            let taken = part.taken.iter();
-            let taken = taken.map(|taken| (taken.raw.start().cast_const(), taken.bytes));
-            for (from, bytes) in taken.chain([(part.bytes.as_ptr(), part.bytes.len())]) {
+            part.each(&mut |from, bytes| {
                 jobs.push((from as usize, to as usize, bytes));
                 // SAFETY: the block was allocated for the sum of the parts' lengths.
                 to = unsafe { to.add(bytes) };
-            }
+            });
         }
         if !workers.copy(&jobs, bytes, &options.interrupt) {
             return Err(Failure::Machine(FaultCode::Interrupted.into()));

@@ -7,7 +7,7 @@
 //! | input | algorithm |
 //! |---|---|
 //! | few | by insertion; ranks by comparing each with each |
-//! | values of a small range, and their ranks | counted |
+//! | values of a small range, and ranks of many such values | counted |
 //! | values | sorted by radix in the array that they go to |
 //! | ranks | words with their places, in 64 bits where both fit, sorted by radix |
 //!
@@ -243,7 +243,9 @@ pub(super) fn rank_with<T: Key>(
     }
     let few = keys.len() < BUCKETS;
     let range = input.hi.wide() - input.lo.wide();
-    if !few && range < MAX_COUNTED_VALUES as u64 && range < keys.len() as u64 {
+    let by_counting = range < MAX_COUNTED_VALUES as u64 && range < keys.len() as u64
+        || input.ranks_by_counting(range, team);
+    if !few && by_counting {
         return input.count_ranks(range as usize + 1, ranks, team);
     }
     radix::touch(ranks, team)?;

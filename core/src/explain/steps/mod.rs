@@ -472,7 +472,7 @@ mod tests {
                 == {(k, sum(v)) : (k, v) in int_collect([(1, 20), (0, 7), (1, 5)])}
                 index space: the elements of `[(1, 20), (0, 7), (1, 5)]`   [int_collect([(1, 20), (0, 7), (1, 5)])]
                     s1 = elements v3 of s0
-                    v97: (int, int) in s1 = element(v3)
+                    v96: (int, int) in s1 = element(v3)
                   in  [(1, 20), (0, 7), (1, 5)] : [(int, int)] = [(1, 20), (0, 7), (1, 5)] | contiguous [3] | 1 0 1 / 20 7 5
                   out element of [(1, 20), (0, 7), (1, 5)] : [(int, int)] = [(1, 20), (0, 7), (1, 5)] | contiguous [3] | 1 0 1 / 20 7 5
                 compare   [k, v) in int_collect([(1, 20), (0, 7), (1, 5)])]
@@ -502,23 +502,23 @@ mod tests {
                   out v21 : bool = T | T
                 index space: 3 elements; collect the elements into a sequence   [k, v) in int_collect([(1, 20), (0, 7), (1, 5)])]
                     s3 = count 3 of s2
-                    v98: int in s3 = position
-                    v22: [int] in s2 = collect v98 from s3
+                    v97: int in s3 = position
+                    v22: [int] in s2 = collect v97 from s3
                   out {(k, sum(v)) : (k, v) in …} : [int] = [0, 1, 2] | regular [3] | 0 1 2
                 index space: the elements of `the disjunction (or) at each index`   [k, v) in int_collect([(1, 20), (0, 7), (1, 5)])]
                     s4 = elements v17 of s2
-                    v99: bool in s4 = element(v17)
+                    v98: bool in s4 = element(v17)
                   in  the disjunction (or) at each index : [bool] = [T, T, F] | contiguous [3] | T T F
                   out (k, v) : [bool] = [T, T, F] | contiguous [3] | T T F
                 the index of each element in its segment   [k, v) in int_collect([(1, 20), (0, 7), (1, 5)])]
-                    v101: int in s4 = position after v100
+                    v100: int in s4 = position after v99
                   out inside k, sum(v) : [int] = [0, 1, 2] | contiguous [3] | 0 1 2
                 filter: the elements where `(k, v)`   [k, v) in int_collect([(1, 20), (0, 7), (1, 5)])]
-                    s5 = filter v99 of s4
+                    s5 = filter v98 of s4
                   in  (k, v) : [bool] = [T, T, F] | contiguous [3] | T T F
                   out (k, v) : [bool] = [T, T] | contiguous [2] | T T
                 take an element   [k, v) in int_collect([(1, 20), (0, 7), (1, 5)])]
-                    v25: int in s5 = index(v18, v101)
+                    v25: int in s5 = index(v18, v100)
                   in  the sum at each index : [int] = [7, 25, 0] | contiguous [3] | 7 25 0
                   in  inside k, sum(v) : [int] = [0, 1] | contiguous [2] | 0 1
                   out inside k, sum(v) : [int] = [7, 25] | contiguous [2] | 7 25

@@ -87,7 +87,7 @@ impl<'a> FunctionLowering<'a> {
 
     /// Appends to a sequence that nobody else reads: behind its elements if there is room, else behind
     /// those of a copy. The second copy has room for twice the elements, so that a loop copies each
-    /// of them a constant number of times. A row that grows where it lies in a table (`is_row`) gets
+    /// of them a constant number of times; the first has room for a few. A row that grows where it lies in a table (`is_row`) gets
     /// more room there when it is put back; if the table is owned, its copy has no room, by which it is told
     /// from the row.
     pub(super) fn append_in_place(
@@ -118,6 +118,8 @@ impl<'a> FunctionLowering<'a> {
                 let owned = t.body.binary(Binary::Gt, room, zero);
                 let double = t.body.binary(Binary::Mul, need, two);
                 let larger = t.body.select(owned, double, need);
+                let least = t.body.i64(t.limits.min_pool_elements);
+                let larger = t.body.binary(Binary::Max, larger, least);
                 LoweredValue::of_stored(t.copy(first, larger))
             },
         );

@@ -13,8 +13,8 @@
 //!                                            else {… : (k, m) in int_collect(kv)}
 //! ```
 //!
-//! The members of a group may be counted, reduced, or, if they are rows, reduced column by column;
-//! of a row as such no more than the length may be asked for ([`group`]). One pass over the values
+//! The members of a group may be counted, reduced, or, if they are rows, reduced column by column; what is computed of
+//! each member by itself may be reduced, too. Of a row as such no more than the length may be asked for ([`group`]). One pass over the values
 //! is left, in their order, which fuses with what makes them, and nothing is moved. How large a table
 //! must be is known when the keys are. The first pass fills one that a core can cache. Where keys
 //! exceed that, a second pass fills a larger one, which never has more elements than there are values:
@@ -37,7 +37,7 @@ use crate::ir::{
 };
 use crate::prim::{Cost, ReduceOp, SeqOp};
 use crate::thresholds::Thresholds;
-use group::Group;
+use group::{Group, Mapping, Reduction};
 use nesl_runtime::bug;
 use nesl_runtime::bug::OrBug;
 use nesl_runtime::scalar::ScalarOp;
@@ -139,15 +139,17 @@ struct Found {
 struct Wanted {
     /// Their number is asked for. Else it is enough to know which keys there are.
     count: bool,
-    /// The reductions of the members.
-    reductions: Vec<ReduceOp>,
+    /// The reductions of the members, or of what is computed of them.
+    reductions: Vec<Reduction>,
+    /// What is computed of members, by number.
+    mappings: Vec<Mapping>,
 }
 
 /// The tables of a pass.
 struct Tables {
     /// The number of members of each key, or whether there are any.
     members: Atom,
-    reductions: Vec<(ReduceOp, Atom)>,
+    reductions: Vec<(Reduction, Atom)>,
 }
 
 /// Keys and what belongs to them, instead of pairs.
@@ -267,14 +269,15 @@ impl Reducer<'_> {
         let width = members(call).element().map(|_| width);
         let mut group = Group::new(&mut builder, key, count, width);
         let result = group.write(nest)?;
-        let reductions = group.reduced().iter().map(|(with, _)| *with).collect();
+        let reductions = group.reduced().collect();
+        let mappings = group.into_mappings();
         let block = builder.end(result);
         let mut is_counted = block.result == count;
         block.each_let(&mut |binding| {
             binding.op.each_operand(|atom| is_counted |= atom == count);
             is_counted |= binding.op.blocks().any(|inner| inner.result == count);
         });
-        Some(Wanted { count: is_counted, reductions })
+        Some(Wanted { count: is_counted, reductions, mappings })
     }
 
     /// The computations of keys and values apart, if they take no longer than one of pairs.
@@ -489,8 +492,8 @@ impl Reducer<'_> {
                 false => Atom::Int(1),
             };
             let mut group = Group::new(b, x[0], count, source.width);
-            for (with, table) in tables.reductions {
-                group.read(with, table, site);
+            for (reduction, table) in tables.reductions {
+                group.read(reduction, table, site);
             }
             group.write(over_groups).or_bug("the nest was written once before")
         })
@@ -562,8 +565,16 @@ impl Reducer<'_> {
             }),
             Some(_) | None => keys,
         };
-        let table = |with: &ReduceOp| {
-            (*with, b.seq(SeqOp::Histogram(*with), vec![size, places, values], site))
+        let table = |reduction: &Reduction| {
+            let values = match reduction.mapping {
+                Some(number) => b.nest(&[keys, values], false, site, |b, x| {
+                    let [key, value] = [x[0], x[1]].map(|x| x.variable().or_bug("it is bound"));
+                    wanted.mappings[number].apply(b, key, value, reduction.with, site)
+                }),
+                None => values,
+            };
+            let with = SeqOp::Histogram(reduction.with);
+            (*reduction, b.seq(with, vec![size, places, values], site))
         };
         Tables { members, reductions: wanted.reductions.iter().map(table).collect() }
     }

@@ -99,7 +99,8 @@ fn wide_group_elements(facts: &VectorFacts, vector_bytes: usize, registers: usiz
 /// The registers there must be for each value that is live at a time, so that it may have two vectors.
 const REGISTERS_PER_VALUE: usize = 2;
 
-/// Wide code of at most this many instructions is followed by groups of the usual number of elements.
+/// Wide code of at most this many instructions is followed by groups of the usual number of elements, and code with
+/// loops by smaller and smaller ones.
 const MAX_SMALL_GROUP_INSTRUCTIONS: usize = 64;
 
 /// Wider vectors gain nothing if more than this part of the operations is done lane by lane.
@@ -195,6 +196,16 @@ impl<'a> KernelBuilder<'a, '_> {
         } else if has_loops(group) {
             // One that is left over may take as long as a whole group.
             self.group_elements = sizes.iter().copied().fold(self.group_elements, usize::max);
+            let mut length = 0;
+            let code = group.code.iter().flatten();
+            code.for_each(|inst| {
+                length += 1 + inst.op.blocks().map(walk::count_insts).sum::<usize>()
+            });
+            if length <= MAX_SMALL_GROUP_INSTRUCTIONS && !self.is_ordered(group) {
+                let least = facts.min_elements.max(if facts.has_wide_lanes { 2 } else { 4 });
+                let last = sizes.last().copied().unwrap_or(least);
+                sizes.extend((1..).map(|n| last >> n).take_while(|elements| *elements >= least));
+            }
         }
         for elements in sizes {
             let range = ElementRange { lo, ..range };

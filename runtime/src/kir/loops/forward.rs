@@ -15,12 +15,15 @@
 //!
 //! Conditions: the store is executed in every iteration, its index and that of the load are a carried value that
 //! changes by a constant, plus a constant each, the array is the same in all iterations, and nothing else in the loop
-//! may write what is loaded.
+//! may write what is loaded. An array that is appended to is the same, too, though the loop carries it: where it is
+//! full, what was stored is copied to a larger one. A load only ever reads what was written, so that a copy of fewer
+//! elements never leaves out what is loaded later.
 
-use super::{Code, like};
-use crate::kir::{Binary, Block, Class, Inst, Literal, Op, Ty, Value, ValueTy, walk};
+use super::{MAX_INSTRUCTIONS, like};
+use crate::kir::{Binary, Block, Class, Function, Inst, Kernel, Literal, Module, Op};
+use crate::kir::{Ty, Value, ValueTy, walk};
 use crate::stack::with_stack;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 /// The largest number of iterations between a store and a load of the same element.
 const MAX_ITERATIONS_BETWEEN: i64 = 3;
@@ -28,18 +31,37 @@ const MAX_ITERATIONS_BETWEEN: i64 = 3;
 /// The largest distance of an index from the carried value: sums of them do not overflow where an element is.
 const MAX_OFFSET: i64 = 1 << 31;
 
-/// Has the loops of code carry what they store and load again.
-pub(super) fn forward_stores(code: &mut Code<'_>) {
-    let constants = code.constants();
-    for body in code.bodies.iter_mut() {
-        let mut forwarding = Forwarding { types: code.types, constants: &constants };
-        forwarding.block(body);
+/// Has the loops of a module carry what they store and load again.
+pub fn forward_stores(module: &mut Module) {
+    for Function { body, types, .. } in &mut module.functions {
+        forward(vec![body], types);
     }
+    for Kernel { stages, types, .. } in &mut module.kernels {
+        forward(stages.iter_mut().map(|stage| &mut stage.body).collect(), types);
+    }
+}
+
+fn forward(bodies: Vec<&mut Block>, types: &mut Vec<ValueTy>) {
+    let (mut constants, mut instructions) = (FxHashMap::default(), 0);
+    for body in &bodies {
+        walk::each_inst(body, &mut |inst| {
+            instructions += 1;
+            if let Op::Const(Literal::I64(literal)) = inst.op {
+                constants.insert(inst.results[0], literal);
+            }
+        });
+    }
+    if instructions > MAX_INSTRUCTIONS {
+        return;
+    }
+    let mut forwarding = Forwarding { types, constants: &constants };
+    bodies.into_iter().for_each(|body| forwarding.block(body));
 }
 
 struct Forwarding<'f> {
     types: &'f mut Vec<ValueTy>,
-    constants: &'f FxHashMap<Value, Literal>,
+    /// The ints that are constants.
+    constants: &'f FxHashMap<Value, i64>,
 }
 
 /// A carried value that changes by a constant in each iteration.
@@ -67,9 +89,10 @@ struct Forwarded {
 }
 
 /// A load of what was stored some iterations before.
+#[derive(Clone, Copy)]
 struct Later {
-    /// The position in the body.
-    at: usize,
+    /// The element that is loaded.
+    result: Value,
     /// The number of iterations between, at least 1.
     iterations: i64,
 }
@@ -88,10 +111,7 @@ impl Forwarding<'_> {
     }
 
     fn literal(&self, value: Value) -> Option<i64> {
-        match self.constants.get(&value) {
-            Some(Literal::I64(literal)) => Some(*literal),
-            _ => None,
-        }
+        self.constants.get(&value).copied()
     }
 
     /// Returns the difference of a value from another one, if a body computes it as that.
@@ -100,12 +120,15 @@ impl Forwarding<'_> {
             return Some(0);
         }
         let made = body.insts.iter().find(|inst| inst.results.first() == Some(&value))?;
-        let offset = match made.op {
-            Op::Binary(Binary::Add, a, b) if a == from => self.literal(b)?,
-            Op::Binary(Binary::Add, a, b) if b == from => self.literal(a)?,
-            Op::Binary(Binary::Sub, a, b) if a == from => self.literal(b)?.checked_neg()?,
+        let (a, distance) = match made.op {
+            Op::Binary(Binary::Add, a, b) => match self.literal(b) {
+                Some(distance) => (a, distance),
+                None => (b, self.literal(a)?),
+            },
+            Op::Binary(Binary::Sub, a, b) => (a, self.literal(b)?.checked_neg()?),
             _ => return None,
         };
+        let offset = self.offset(body, a, from)?.checked_add(distance)?;
         (-MAX_OFFSET..=MAX_OFFSET).contains(&offset).then_some(offset)
     }
 
@@ -132,24 +155,38 @@ impl Forwarding<'_> {
             stored.push(name);
         }
         let (begin, count) = (init[counter.at], carried[counter.at]);
-        for Later { at, iterations } in loads {
+        let edge = |this: &mut Self, iterations: i64, before: &mut Vec<Inst>| {
             let distance = Op::Const(Literal::I64(iterations * counter.step));
-            let distance = self.define(before, ValueTy::Scalar(Ty::I64), distance);
+            let distance = this.define(before, ValueTy::Scalar(Ty::I64), distance);
             let sum = Op::Binary(Binary::Add, begin, distance);
-            let behind = self.define(before, ValueTy::Scalar(Ty::I64), sum);
-            let compare = if counter.step > 0 { Binary::Lt } else { Binary::Gt };
-            let is_first = self.fresh(ValueTy::Scalar(Ty::Bool));
-            let loaded = like(self.types, zero);
-            let load =
-                std::mem::replace(&mut body.insts[at].op, Op::Binary(compare, count, behind));
-            let result = std::mem::replace(&mut body.insts[at].results, vec![is_first]);
-            let insts = vec![Inst { results: vec![loaded], op: load }];
-            let then = Block { insts, yields: vec![loaded] };
-            let otherwise =
-                Block { insts: Vec::new(), yields: vec![stored[iterations as usize - 1]] };
-            let op = Op::If { cond: is_first, then, otherwise };
-            body.insts.insert(at + 1, Inst { results: result, op });
+            this.define(before, ValueTy::Scalar(Ty::I64), sum)
+        };
+        let ends: Vec<Value> = (1..=most).map(|n| edge(self, n, before)).collect();
+        let compare = if counter.step > 0 { Binary::Lt } else { Binary::Gt };
+        let carrying = Carrying { loads, stored, ends, compare, count };
+        self.carry_in(body, &carrying);
+    }
+
+    /// Replaces the loads in a block by what is carried.
+    fn carry_in(&mut self, block: &mut Block, carrying: &Carrying) {
+        let mut insts = Vec::with_capacity(block.insts.len());
+        for mut inst in std::mem::take(&mut block.insts) {
+            inst.op.blocks_mut().for_each(|inner| with_stack(|| self.carry_in(inner, carrying)));
+            let is_it = |load: &&Later| inst.results.first() == Some(&load.result);
+            let Some(load) = carrying.loads.iter().find(is_it).copied() else {
+                insts.push(inst);
+                continue;
+            };
+            let at = load.iterations as usize - 1;
+            let is_first = Op::Binary(carrying.compare, carrying.count, carrying.ends[at]);
+            let cond = self.define(&mut insts, ValueTy::Scalar(Ty::Bool), is_first);
+            let loaded = like(self.types, load.result);
+            let read = vec![Inst { results: vec![loaded], op: inst.op }];
+            let then = Block { insts: read, yields: vec![loaded] };
+            let otherwise = Block { insts: Vec::new(), yields: vec![carrying.stored[at]] };
+            insts.push(Inst { results: inst.results, op: Op::If { cond, then, otherwise } });
         }
+        block.insts = insts;
     }
 
     fn fresh(&mut self, ty: ValueTy) -> Value {
@@ -163,7 +200,7 @@ impl Forwarding<'_> {
         value
     }
 
-    /// Finds a store of a loop, and the loads of what it stored in an earlier iteration, the last first.
+    /// Finds a store of a loop, and the loads of what it stored in an earlier iteration.
     fn find(&self, carried: &[Value], cond: &Block, body: &Block) -> Option<Forwarded> {
         if !only_stores(cond) || !only_stores(body) || stores(cond, &|_| true) > 0 {
             return None;
@@ -178,11 +215,9 @@ impl Forwarding<'_> {
                 let Op::Store { array, index, value } = inst.op else { continue };
                 let Some(offset) = self.offset(body, index, carried[counter.at]) else { continue };
                 let store = Store { at, array, value, offset };
-                // An array that an iteration makes or is handed, a row say, may be another one in the next.
-                let is_one =
-                    !carried.contains(&array) && !defines(cond, array) && !defines(body, array);
-                let loads = self.loads(&counter, &store, carried, body);
-                if is_one && !loads.is_empty() {
+                let Some(name) = earlier_name(array, carried, cond, body) else { continue };
+                let loads = self.loads(&counter, &store, name, carried, body);
+                if !loads.is_empty() {
                     return Some(Forwarded { counter, store, loads });
                 }
             }
@@ -190,11 +225,12 @@ impl Forwarding<'_> {
         None
     }
 
-    /// Finds the loads of what a store stored in an earlier iteration, the last first.
+    /// Finds the loads of what a store stored in an earlier iteration, from the array of this `name`.
     fn loads(
         &self,
         counter: &Counter,
         store: &Store,
+        name: Value,
         carried: &[Value],
         body: &Block,
     ) -> Vec<Later> {
@@ -203,31 +239,102 @@ impl Forwarding<'_> {
             return Vec::new();
         }
         let mut loads = Vec::new();
-        for (at, inst) in body.insts[..store.at].iter().enumerate() {
-            let Op::Load { array, index, .. } = inst.op else { continue };
-            let Some(offset) = self.offset(body, index, carried[counter.at]) else { continue };
-            let distance = store.offset - offset;
-            let iterations = distance / counter.step;
-            let is_earlier =
-                distance % counter.step == 0 && (1..=MAX_ITERATIONS_BETWEEN).contains(&iterations);
-            if array == store.array && is_earlier {
-                loads.push(Later { at, iterations });
-            }
+        for inst in &body.insts[..store.at] {
+            let mut visit = |inst: &Inst| {
+                let Op::Load { array, index, .. } = inst.op else { return };
+                let Some(offset) = self.offset(body, index, carried[counter.at]) else { return };
+                let distance = store.offset - offset;
+                let iterations = distance / counter.step;
+                let is_earlier = distance % counter.step == 0
+                    && (1..=MAX_ITERATIONS_BETWEEN).contains(&iterations);
+                if array == name && is_earlier {
+                    loads.push(Later { result: inst.results[0], iterations });
+                }
+            };
+            each_outside_loops(inst, &mut visit);
         }
-        loads.reverse();
         loads
     }
 }
 
-/// Returns true if code writes memory only by stores of single elements.
+/// Visits an instruction and those in its branches, but not what loops repeat.
+fn each_outside_loops(inst: &Inst, visit: &mut dyn FnMut(&Inst)) {
+    visit(inst);
+    if let Op::If { then, otherwise, .. } = &inst.op {
+        let sides = [then, otherwise].into_iter().flat_map(|side| &side.insts);
+        with_stack(|| sides.for_each(|inst| each_outside_loops(inst, visit)));
+    }
+}
+
+/// Returns the name by which an iteration reads, before it stores to an array, what earlier ones stored there; `None`
+/// if it may be another array in each iteration, a row say.
+fn earlier_name(array: Value, carried: &[Value], cond: &Block, body: &Block) -> Option<Value> {
+    if !carried.contains(&array) && !defines(cond, array) && !defines(body, array) {
+        return Some(array);
+    }
+    let is_carried_on = |at: &usize| {
+        let next = body.yields[*at];
+        let kept = body.insts.iter().find_map(|inst| match &inst.op {
+            Op::Compact { keep, .. } => {
+                let at = inst.results.iter().position(|result| *result == next)?;
+                Some(keep[at].0)
+            }
+            _ => None,
+        });
+        kept.unwrap_or(next) == array
+    };
+    let at = (0..carried.len()).find(is_carried_on)?;
+    (array == carried[at] || is_copy(array, carried[at], body)).then_some(carried[at])
+}
+
+/// Returns true if an array that a block makes is another one, or a copy of it to new memory.
+fn is_copy(array: Value, of: Value, block: &Block) -> bool {
+    let made = block.insts.iter().find(|inst| inst.results.contains(&array));
+    match made {
+        Some(Inst { results, op: Op::If { then, otherwise, .. } }) => {
+            let Some(at) = results.iter().position(|result| *result == array) else { return false };
+            let is_same = |side: &Block| {
+                let array = side.yields[at];
+                array == of || with_stack(|| is_copy(array, of, side))
+            };
+            is_same(then) && is_same(otherwise)
+        }
+        Some(Inst { op: Op::Alloc(..), .. }) => {
+            let mut copies = block.insts.iter().filter_map(|inst| match inst.op {
+                Op::Copy { from, to, .. } if to == array => Some(from),
+                _ => None,
+            });
+            copies.next() == Some(of) && copies.next().is_none()
+        }
+        _ => false,
+    }
+}
+
+/// What the loads of a loop are replaced by.
+struct Carrying {
+    loads: Vec<Later>,
+    /// The values stored in the last iterations, the last one first.
+    stored: Vec<Value>,
+    /// The counter of the first iteration that loads what was stored one iteration before, two before, and so on.
+    ends: Vec<Value>,
+    /// True of the counter and such an end where the element was there before the loop.
+    compare: Binary,
+    /// The counter.
+    count: Value,
+}
+
+/// Returns true if code writes to memory that it did not take itself by stores of single elements alone.
 fn only_stores(block: &Block) -> bool {
-    let mut only = true;
+    let (mut only, mut taken) = (true, FxHashSet::<Value>::default());
     walk::each_inst(block, &mut |inst| {
-        only &= match inst.op.class() {
-            Class::Write => matches!(inst.op, Op::Store { .. }),
-            Class::Allocate | Class::Call | Class::Intrinsic => false,
-            Class::Pure | Class::Address | Class::Read | Class::Trap | Class::Control => true,
+        only &= match inst.op {
+            Op::Store { .. } => true,
+            Op::Copy { to, .. } => taken.contains(&to),
+            _ => !matches!(inst.op.class(), Class::Write | Class::Call | Class::Intrinsic),
         };
+        if let Op::Alloc(..) = inst.op {
+            taken.extend(&inst.results);
+        }
     });
     only
 }

@@ -30,6 +30,8 @@ mod joins;
 mod rotate;
 mod unswitch;
 
+pub use forward::forward_stores;
+
 use super::facts::FunctionFacts;
 use super::{Block, Function, FunctionId, Kernel, Literal, Module, Op, Sink, Value, ValueTy, walk};
 use crate::stack::with_stack;
@@ -95,7 +97,6 @@ fn simplify(mut code: Code<'_>) {
     unswitch::unswitch_loops(&mut code);
     remove_compactions(&mut code);
     joins::remove_joins(&mut code);
-    forward::forward_stores(&mut code);
 }
 
 /// Removes the compactions of loops that take no memory.
@@ -201,6 +202,7 @@ mod tests {
         let mut module = parse(text).unwrap();
         let facts = function_facts(&module);
         simplify_loops(&mut module, &facts);
+        forward_stores(&mut module);
         assert_eq!(verify(&module), Ok(()), "{}", print(&module));
         let text = print(&module);
         (module, text)
@@ -336,6 +338,7 @@ mod tests {
             let mut module = crate::testkit::generate::generate(&bytes, true).module;
             let facts = function_facts(&module);
             simplify_loops(&mut module, &facts);
+            forward_stores(&mut module);
             assert_eq!(verify(&module), Ok(()), "seed {seed}: {}", print(&module));
         }
     }
@@ -385,6 +388,44 @@ mod tests {
             let (_, text) = simplified(&filling(&body));
             assert!(text.contains("while carry v6: i64 = v5 {"), "{text}");
         }
+    }
+
+    /// A loop that appends to an array, its room beside it; `v6` is the length, `v20` the array.
+    fn appending(body: &str, copied: &str) -> String {
+        format!(
+            "function \"f\"(v0: i64, v1: [f64], v2: [f64]) -> [f64] {{
+              v3: i64 = const 0 v4: i64 = const 1 v5: i64 = const 2 v11: f64 = const 0.0
+              v9: i64, v21: [f64], v22: i64 =
+              while carry v6: i64 = v5, v20: [f64] = v1, v23: i64 = v3 {{ v7: bool = lt v6, v0 yield v7 }} do {{
+                v18: mark = mark
+                {body}
+                v8: i64 = add v6, v4
+                v24: bool = ge v23, v8
+                v25: [f64], v26: i64 = if v24 {{ yield v20, v23 }} else {{
+                  v27: i64 = mul v8, v5 v28: [f64] = alloc v27 copy {copied} -> v28 count v6 yield v28, v27 }}
+                store v25[v6] = v12
+                v29: i64 = max v8, v26
+                v30: [f64] = compact v18 keep v25[..v29]
+                yield v8, v30, v26
+              }}
+              yield v21
+            }}"
+        )
+    }
+
+    #[test]
+    fn what_was_appended_last_is_carried() {
+        let last = "v10: i64 = sub v6, v4 v12: f64 = load v20[v10]";
+        let carries = |text: &str| simplified(text).1.contains("f64 = v");
+        assert!(carries(&appending(last, "v20")), "{}", simplified(&appending(last, "v20")).1);
+        let branch = "v10: i64 = sub v6, v4 v13: bool = lt v10, v5
+            v12: f64 = if v13 { v14: f64 = load v20[v10] yield v14 } else { yield v11 }";
+        assert!(carries(&appending(branch, "v20")), "a load in a branch");
+        assert!(!carries(&appending(last, "v2")), "a copy of another array");
+        let other = appending(last, "v20").replace("compact v18 keep v25", "compact v18 keep v2");
+        assert!(!carries(&other), "another array in the next iteration");
+        let looped = "v10: i64 = sub v6, v4 v12: f64 = for v13 < v6 reduce add { v14: f64 = load v20[v10] yield v14 }";
+        assert!(!carries(&appending(looped, "v20")), "a load in a loop");
     }
 
     #[test]

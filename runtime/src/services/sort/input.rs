@@ -8,6 +8,13 @@ use std::mem::MaybeUninit;
 use std::ops::Range;
 use std::sync::{Mutex, PoisonError};
 
+/// Ranks are found by counting if the words have a smaller range than this: a table of ints is then no larger
+/// than 1 MiB.
+const MAX_RANKED_VALUES: u64 = 1 << 17;
+
+/// Tables of fewer words are cheap: there is one for each piece of work.
+const MAX_SMALL_TABLE_WORDS: usize = 1 << 12;
+
 /// Keys and what is known of them.
 pub struct Input<'k, T: Key> {
     keys: &'k [T],
@@ -93,10 +100,25 @@ impl<'k, T: Key> Input<'k, T> {
         (self.word(key).wide() - self.lo.wide()) as usize
     }
 
+    /// Returns true if ranks are found sooner by counting how often each of `range` words occurs than by sorting:
+    /// counting writes the ranks in order, and only reads and writes its tables here and there.
+    pub fn ranks_by_counting(&self, range: u64, team: &dyn Team) -> bool {
+        let pieces = self.counted_pieces(range as usize, team).len() as u64;
+        range < MAX_RANKED_VALUES && range.saturating_mul(2 * pieces) < self.keys.len() as u64
+    }
+
+    /// The pieces of the keys that have a table each.
+    fn counted_pieces(&self, range: usize, team: &dyn Team) -> Vec<Range<usize>> {
+        match range < MAX_SMALL_TABLE_WORDS {
+            true => radix::pieces(self.keys.len(), team),
+            false => radix::large_pieces(self.keys.len(), team),
+        }
+    }
+
     /// Computes the target places of the keys: for each piece, and each of its `range` words, the place
     /// of the first key with that word.
     fn places(&self, range: usize, team: &dyn Team) -> Result<Vec<Places>, FaultCode> {
-        let pieces = radix::pieces(self.keys.len(), team);
+        let pieces = self.counted_pieces(range, team);
         let counted: Vec<Mutex<Vec<usize>>> = pieces.iter().map(|_| Mutex::default()).collect();
         team.each(pieces.len(), &|take| {
             while let Some(at) = take() {

@@ -63,9 +63,18 @@ impl<T> Shared<T> {
 
 /// Pieces of so many words, for a team.
 pub fn pieces(count: usize, team: &dyn Team) -> Vec<Range<usize>> {
+    divided(count, team, PIECES, PIECE)
+}
+
+/// Pieces of so many words, one for each thread of a team.
+pub fn large_pieces(count: usize, team: &dyn Team) -> Vec<Range<usize>> {
+    divided(count, team, 1, usize::MAX)
+}
+
+fn divided(count: usize, team: &dyn Team, for_each: usize, most: usize) -> Vec<Range<usize>> {
     let threads = team.threads();
-    let many = if threads > 1 && count >= PARALLEL { threads * PIECES } else { 1 };
-    let length = count.div_ceil(many).clamp(1, PIECE);
+    let many = if threads > 1 && count >= PARALLEL { threads * for_each } else { 1 };
+    let length = count.div_ceil(many).clamp(1, most);
     (0..count).step_by(length).map(|from| from..(from + length).min(count)).collect()
 }
 

@@ -91,6 +91,8 @@ fn many() {
         check(&ints);
         check(&ints.iter().map(|x| x >> 20 & 0xff_ffff).collect::<Vec<i64>>());
         check(&ints.iter().map(|x| x >> 20 & 0xff).collect::<Vec<i64>>());
+        // Counted, for ranks, with a table for each thread.
+        check(&ints.iter().map(|x| (x >> 20 & 0x1fff) - 77).collect::<Vec<i64>>());
         check(&ints.iter().map(|x| *x as i32).collect::<Vec<i32>>());
         check(&ints.iter().map(|x| *x as u8).collect::<Vec<u8>>());
     }
