@@ -18,7 +18,7 @@
 //! |---|---|
 //! | `rewrite` | inlining, constant folding, common subexpressions; unrolling; short lists element by element |
 //! | `dead` | dead code |
-//! | `flat_reductions` | reductions of flattened sequences, row by row |
+//! | `split_reductions` | reductions of flattened sequences, row by row |
 //! | `nests` | vertical fusion of maps |
 //! | `sides` | conditionals between maps of one sequence |
 //! | `same_calls` | conditionals between two calls of one function |
@@ -38,7 +38,6 @@
 
 mod calls;
 mod dead;
-mod flat_reductions;
 mod nests;
 mod once;
 pub(crate) mod products;
@@ -49,6 +48,7 @@ mod select;
 mod short_lists;
 mod sides;
 mod sides_again;
+mod split_reductions;
 
 use crate::ir::{self, Effects, FunId, Function, Program};
 use crate::thresholds::Thresholds;
@@ -116,7 +116,7 @@ pub static PASSES: &[Pass] = &[
                 two sides of a conditional that map the same rows; reduces flattened rows row by row",
         run: Run::Function(|function, _, context| {
             let mut function = function.into_owned();
-            flat_reductions::divide(&mut function, &context.effects);
+            split_reductions::divide(&mut function, &context.effects);
             nests::fuse(&mut function, &context.effects, context.limits);
             sides::join(&mut function, &context.effects, context.limits);
             function

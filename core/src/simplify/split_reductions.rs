@@ -1,4 +1,5 @@
-//! Reductions of a flattened sequence become reductions of its rows, so that nobody stores these.
+//! Reductions of a flattened sequence become reductions of its rows, and those of an appended one reductions of both
+//! parts, so that nobody stores the whole.
 //!
 //! ```text
 //! v9: [[float]] = each v1 in v0 { … v8 }        v9: [[float]] = each v1 in v0 { … v8 }
@@ -6,6 +7,10 @@
 //! v13: float = reduce_sum(v10)                    v14: float = reduce_sum(v12)
 //!                                                 v14 }
 //!                                               v13: float = reduce_sum(v11)
+//!
+//! v1: [int] = list(0)                           v5: int = reduce_max(v2)
+//! v3: [int] = append(v1, v2)               →    v4: int = max(0, v5)
+//! v4: int = reduce_max(v3)
 //! ```
 //!
 //! What is computed of each element before it is reduced is computed row by row, too, and the length is a sum of ones.
@@ -14,18 +19,22 @@
 //! the loops ([`fuse::sequential`](crate::fuse::sequential)).
 //!
 //! Invariants: the rows are made by an apply-to-each that nothing else uses, and so is each row; all uses of the
-//! flattened sequence are reductions, since with any other it is stored anyway, and none needs what another gives.
+//! flattened or appended sequence are reductions, since with any other it is stored anyway, and none needs what another
+//! gives.
 
 use crate::base::with_stack;
 use crate::ir::{Atom, Block, Effects, Function, FunctionBuilder, Let, Nest, Op, Site, Ty, Var};
 use crate::prim::{ReduceOp, SeqOp};
+use nesl_runtime::scalar::ScalarOp;
 use rustc_hash::FxHashMap;
 
 /// Divides the reductions of a function.
 pub(super) fn divide(function: &mut Function, effects: &Effects) {
-    let mut flattens = false;
-    function.body.for_each_op(&mut |op| flattens |= matches!(op, Op::Seq(SeqOp::Flatten, _)));
-    if !flattens {
+    let mut joins = false;
+    function.body.for_each_op(&mut |op| {
+        joins |= matches!(op, Op::Seq(SeqOp::Flatten | SeqOp::Append, _));
+    });
+    if !joins {
         return;
     }
     let mut uses = FxHashMap::default();
@@ -57,9 +66,13 @@ impl Division<'_> {
         with_stack(|| {
             let mut at = 0;
             while at < block.lets.len() {
-                match self.reductions(block, at) {
-                    Some(uses) => self.divide(block, at, &uses),
-                    None => at += 1,
+                if let Some(uses) = self.reductions(block, at) {
+                    self.divide(block, at, &uses);
+                } else if self.split_append(block, at) {
+                    // What was appended may have been appended itself.
+                    at = 0;
+                } else {
+                    at += 1;
                 }
             }
             for binding in &mut block.lets {
@@ -124,6 +137,83 @@ impl Division<'_> {
                 let makes = matches!(row.op, Op::Nest(_) | Op::Seq(SeqOp::Pack, _));
                 makes && self.once(row.var) && !self.effects.in_op(&row.op)
             })
+    }
+
+    /// Splits the reductions of the appended sequence that is bound at a place, if it has no other uses.
+    fn split_append(&mut self, block: &mut Block, at: usize) -> bool {
+        let Let { var: whole, op: Op::Seq(SeqOp::Append, args), .. } = block.lets[at].clone()
+        else {
+            return false;
+        };
+        let is_use = |binding: &Let| match &binding.op {
+            Op::Seq(SeqOp::Reduce(_) | SeqOp::Length, of) => of[0] == Atom::Var(whole),
+            _ => false,
+        };
+        let users = || block.lets[at + 1..].iter().filter(|binding| is_use(binding));
+        let count = users().count();
+        let reduces = users().any(|user| matches!(user.op, Op::Seq(SeqOp::Reduce(_), _)));
+        if self.uses.get(&whole) != Some(&count) || !reduces {
+            return false;
+        }
+        for part in args.iter().filter_map(|part| part.variable()) {
+            *self.uses.entry(part).or_default() += count - 1;
+        }
+        // The only element of a list is its reduction.
+        let only = args.iter().map(|part| match self.list(block, at, *part) {
+            Some([element]) => Some(*element),
+            _ => None,
+        });
+        let only: Vec<Option<Atom>> = only.collect();
+        let mut lets = std::mem::take(&mut block.lets);
+        lets.remove(at);
+        for binding in lets {
+            let Op::Seq(op, _) = &binding.op else {
+                block.lets.push(binding);
+                continue;
+            };
+            if !is_use(&binding) {
+                block.lets.push(binding);
+                continue;
+            }
+            let (ty, site) = (&binding.ty, binding.site);
+            let mut parts = Vec::new();
+            for (part, only) in args.iter().zip(&only) {
+                match only.filter(|_| *op != SeqOp::Length) {
+                    Some(element) => parts.push(element),
+                    None => {
+                        let part = self.name(ty.clone(), Op::Seq(*op, vec![*part]), site);
+                        parts.push(Atom::Var(part.var));
+                        block.lets.push(part);
+                    }
+                }
+            }
+            let both = match (op, ty) {
+                (SeqOp::Length | SeqOp::Reduce(ReduceOp::Sum), _) => ScalarOp::Add,
+                (SeqOp::Reduce(ReduceOp::Product), _) => ScalarOp::Mul,
+                (SeqOp::Reduce(ReduceOp::Max), Ty::Int) => ScalarOp::Max,
+                (SeqOp::Reduce(ReduceOp::Min), Ty::Int) => ScalarOp::Min,
+                (SeqOp::Reduce(ReduceOp::And), _) => ScalarOp::And,
+                (SeqOp::Reduce(ReduceOp::Or), _) => ScalarOp::Or,
+                // The maximum of floats skips NaNs, as that of two does not.
+                _ => {
+                    let list = self.name(Ty::sequence(ty.clone()), Op::List(parts), site);
+                    let op = Op::Seq(*op, vec![Atom::Var(list.var)]);
+                    block.lets.push(list);
+                    block.lets.push(Let { op, ..binding });
+                    continue;
+                }
+            };
+            block.lets.push(Let { op: Op::Scalar(both, parts), ..binding });
+        }
+        true
+    }
+
+    /// The elements of a list that is bound before a place.
+    fn list<'b>(&self, block: &'b Block, at: usize, list: Atom) -> Option<&'b [Atom]> {
+        block.lets[..at].iter().rev().find_map(|binding| match &binding.op {
+            Op::List(elements) if Atom::Var(binding.var) == list => Some(&elements[..]),
+            _ => None,
+        })
     }
 
     /// Divides the uses of the flattened sequence that is bound at a place.
