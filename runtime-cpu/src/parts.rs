@@ -1,13 +1,16 @@
 //! What the elements of a chunk emit for an output, until all chunks are done and it is copied there.
 //!
-//! It is kept in pieces of memory, each twice as large as the one before up to a limit, so that nothing is copied
-//! when there is more of it, and the pieces are used again by later launches: pages that are faulted in for each
-//! launch would cost more than what is written to them.
+//! A little of it is kept in an array that grows. More is kept in pieces of memory, each twice as large as the one
+//! before up to a limit, so that nothing is copied when there is more of it, and the pieces are used again by later
+//! launches: pages that are faulted in for each launch would cost more than what is written to them.
 
 use crate::memory::{Memory, Raw};
 
-/// The size of the first piece, in bytes.
-const MIN_PIECE_BYTES: usize = 4 << 10;
+/// The array that grows is no larger than this, in bytes.
+const MAX_GROWN_BYTES: usize = 1 << 20;
+
+/// The least size of the array, in bytes.
+const MIN_GROWN_BYTES: usize = 4 << 10;
 
 /// Pieces are no larger than this, in bytes, unless one element emits more. Huge pages fit into it.
 const MAX_PIECE_BYTES: usize = 8 << 20;
@@ -42,7 +45,9 @@ pub struct Part {
     pub place: usize,
     /// An array that an element made: what is emitted first.
     pub taken: Option<Taken>,
-    /// The bytes behind that.
+    /// The bytes behind that, as long as they are few.
+    grown: Vec<u8>,
+    /// The bytes behind those.
     pieces: Vec<Piece>,
 }
 
@@ -50,17 +55,12 @@ impl Part {
     /// The size, in bytes.
     pub fn len(&self) -> usize {
         let taken = self.taken.as_ref().map_or(0, |taken| taken.bytes);
-        taken + self.pieces.iter().map(|piece| piece.filled).sum::<usize>()
+        taken + self.grown.len() + self.pieces.iter().map(|piece| piece.filled).sum::<usize>()
     }
 
-    /// Returns true if nothing was emitted, but for an array that was taken.
-    pub fn has_no_pieces(&self) -> bool {
-        self.pieces.is_empty()
-    }
-
-    /// Takes the array that was emitted first, if there is one and it was taken.
-    pub fn take(&mut self) -> Option<Taken> {
-        self.taken.take()
+    /// Takes the array that was emitted first, if nothing else was.
+    pub fn take_only(&mut self) -> Option<Taken> {
+        self.taken.take_if(|_| self.grown.is_empty() && self.pieces.is_empty())
     }
 
     /// Calls `f` with the address and the size in bytes of all that was emitted, one after the other.
@@ -68,6 +68,7 @@ impl Part {
         if let Some(taken) = &self.taken {
             f(taken.raw.start(), taken.bytes);
         }
+        f(self.grown.as_ptr(), self.grown.len());
         for piece in &self.pieces {
             f(piece.raw.start(), piece.filled);
         }
@@ -78,6 +79,18 @@ impl Part {
     /// # Safety
     /// `from` has so many bytes, none of which belong to the part.
     pub unsafe fn append(&mut self, memory: &Memory, from: *const u8, bytes: usize) -> bool {
+        if self.pieces.is_empty() && self.grown.len() + bytes <= MAX_GROWN_BYTES {
+            if self.grown.capacity() - self.grown.len() < bytes && !self.grow(memory, bytes) {
+                return false;
+            }
+            // SAFETY: there is room for so many bytes, the source has as many, and the two do not overlap.
+            unsafe {
+                let end = self.grown.as_mut_ptr().add(self.grown.len());
+                from.copy_to_nonoverlapping(end, bytes);
+                self.grown.set_len(self.grown.len() + bytes);
+            }
+            return true;
+        }
         let room = self.pieces.last().map_or(0, |piece| piece.bytes - piece.filled);
         if room < bytes && !self.add_piece(memory, bytes) {
             return false;
@@ -91,9 +104,30 @@ impl Part {
         true
     }
 
+    /// Makes room for so many more bytes in the array that grows; returns false if there is no memory for it.
+    fn grow(&mut self, memory: &Memory, bytes: usize) -> bool {
+        let before = self.grown.capacity();
+        let wanted = (self.grown.len() + bytes).max(2 * before).max(MIN_GROWN_BYTES);
+        if !memory.reserve((wanted - before) as u64) {
+            return false;
+        }
+        if self.grown.try_reserve_exact(wanted - self.grown.len()).is_err() {
+            memory.unreserve((wanted - before) as u64);
+            return false;
+        }
+        // What is counted is the capacity, and there may be more than was asked for.
+        let more = self.grown.capacity() - wanted;
+        if more > 0 && !memory.reserve(more as u64) {
+            memory.unreserve(wanted as u64);
+            self.grown = Vec::new();
+            return false;
+        }
+        true
+    }
+
     /// Adds a piece with room for so many bytes; returns false if there is no memory for it.
     fn add_piece(&mut self, memory: &Memory, bytes: usize) -> bool {
-        let twice = self.pieces.last().map_or(MIN_PIECE_BYTES, |piece| 2 * piece.bytes);
+        let twice = self.pieces.last().map_or(2 * MAX_GROWN_BYTES, |piece| 2 * piece.bytes);
         let bytes = twice.min(MAX_PIECE_BYTES).max(bytes);
         if !memory.reserve(bytes as u64) {
             return false;
@@ -108,6 +142,8 @@ impl Part {
 
     /// Gives the memory back.
     pub fn free(&mut self, memory: &Memory) {
+        memory.unreserve(self.grown.capacity() as u64);
+        self.grown = Vec::new();
         for mut piece in self.pieces.drain(..) {
             memory.unreserve(piece.bytes as u64);
             piece.raw.touch(piece.filled);
@@ -138,7 +174,7 @@ mod tests {
     fn what_is_appended_is_kept_in_order() {
         let memory = Memory::new(u64::MAX);
         let (mut part, mut expected) = (Part::default(), Vec::new());
-        for round in 0..200_usize {
+        for round in 0..2000_usize {
             let bytes: Vec<u8> = (0..round * 37 % 5000).map(|at| (at + round) as u8).collect();
             assert!(append(&mut part, &memory, &bytes));
             expected.extend(bytes);
@@ -146,7 +182,7 @@ mod tests {
         assert_eq!(part.len(), expected.len());
         assert!(all(&part) == expected);
         part.free(&memory);
-        assert!(part.has_no_pieces());
+        assert_eq!(part.len(), 0);
         assert!(memory.reserve(u64::MAX), "all of it was given back");
     }
 

@@ -257,8 +257,7 @@ fn gather(run: &mut Run<'_>, workers: &Workers, options: &Options) -> Result<Vec
             continue;
         }
         if run.chunks.len() == 1
-            && run.emitted[at].has_no_pieces()
-            && let Some(Taken { raw, bytes, counted }) = run.emitted[at].take()
+            && let Some(Taken { raw, bytes, counted }) = run.emitted[at].take_only()
         {
             let block = workers.memory().adopt(raw, bytes, counted)?;
             out.push(Buffer::new(*ty, bytes / ty.size(), Arc::new(block)));
