@@ -12,8 +12,11 @@
 //! than a condition, is a filter.
 
 use super::{Env, Known, Rewriter};
-use crate::ir::{Atom, Block, FunctionBuilder, Nest, Op, Site, Ty};
+use crate::base::with_stack;
+use crate::ir::{Atom, Block, FunctionBuilder, Let, Nest, Op, Site, Ty, Var};
 use crate::prim::{ReduceOp, SeqOp};
+use nesl_runtime::bug;
+use nesl_runtime::bug::OrBug;
 use nesl_runtime::scalar::ScalarOp;
 use rustc_hash::FxHashMap;
 
@@ -242,18 +245,25 @@ impl Rewriter<'_> {
         let has_flags = slots.iter().any(|(flag, _)| *flag != ALWAYS);
         let b = &mut self.builder;
         let count = slots.len() as i64;
-        let block = b.block(|b| {
-            let place = |(flag, value)| if has_flags { b.pair(flag, value, site) } else { value };
-            let places = slots.into_iter().map(place).collect();
-            b.tuple(places, site)
-        });
+        let (flags, values): (Vec<Atom>, Vec<Atom>) = slots.into_iter().unzip();
+        let columns = Columns::of(&values, &nest.body.lets);
+        let values = match count == 1 || columns.is_constant() {
+            true => Columns::Each(values),
+            false => columns,
+        };
+        let columns = match has_flags {
+            true => Columns::Pair(Box::new((Columns::Each(flags), values))),
+            false => values,
+        };
+        let mut stored = Vec::new();
+        columns.each_stored(&mut |atom| stored.push(atom));
+        let stored_columns = stored.len();
+        let block = b.block(|b| b.tuple(stored, site));
         nest.body.lets.extend(block.lets);
         nest.body.result = block.result;
         let ty = Ty::sequence(b.type_of(&block.result));
-        let mut all = b.bind(ty, Op::Nest(nest), site);
-        if count > 1 {
-            all = self.interleaved(all, count, site);
-        }
+        let tuples = b.bind(ty, Op::Nest(nest), site);
+        let all = self.interleaved(tuples, &columns, stored_columns, count, site);
         if !has_flags {
             return Ok(all);
         }
@@ -264,9 +274,20 @@ impl Rewriter<'_> {
         Ok(b.nest(&[kept], false, site, |b, pair| b.bind(element, Op::Second(pair[0]), site)))
     }
 
-    /// Binds the components of a sequence of tuples of `count` components, one tuple after the other.
-    fn interleaved(&mut self, tuples: Atom, count: i64, site: Site) -> Atom {
+    /// Binds the elements of rows of `count` elements, one row after the other, from a sequence of tuples that hold the
+    /// columns of each row.
+    fn interleaved(
+        &mut self,
+        tuples: Atom,
+        columns: &Columns,
+        stored: usize,
+        count: i64,
+        site: Site,
+    ) -> Atom {
         let b = &mut self.builder;
+        if count == 1 {
+            return tuples;
+        }
         let length = b.seq(SeqOp::Length, vec![tuples], site);
         let length = b.scalar(ScalarOp::Mul, vec![length, Atom::Int(count)], site);
         let range = vec![Atom::Int(0), Atom::Int(1), length];
@@ -286,27 +307,117 @@ impl Rewriter<'_> {
                 }
             };
             let tuple = b.seq(SeqOp::Index, vec![tuples, row], site);
-            component(b, tuple, column, count, site)
+            let parts = components(b, tuple, stored, site);
+            columns.element(b, &mut parts.into_iter(), column, site)
         })
     }
 }
 
-/// Binds the component of a tuple with this number.
-fn component(b: &mut FunctionBuilder, tuple: Atom, number: Atom, count: i64, site: Site) -> Atom {
-    if count == 1 {
-        return tuple;
+/// What is stored of the elements of a row: `n` once for the row `[(a, n, 1), (b, n, 1)]`, and nothing for 1.
+enum Columns {
+    /// All elements are this one.
+    Same(Var),
+    /// All elements are this constant.
+    Constant(Atom),
+    /// An atom for each element.
+    Each(Vec<Atom>),
+    /// The elements are pairs.
+    Pair(Box<(Columns, Columns)>),
+}
+
+impl Columns {
+    /// The columns of elements that are bound by these bindings.
+    fn of(elements: &[Atom], lets: &[Let]) -> Columns {
+        if elements.iter().all(|element| *element == elements[0]) {
+            return elements[0].variable().map_or(Columns::Constant(elements[0]), Columns::Same);
+        }
+        let pair = |element: &Atom| {
+            let made = lets.iter().find(|binding| Atom::Var(binding.var) == *element)?;
+            match made.op {
+                Op::Pair(first, second) => Some((first, second)),
+                _ => None,
+            }
+        };
+        let pairs: Option<(Vec<Atom>, Vec<Atom>)> = elements.iter().map(pair).collect();
+        match pairs {
+            Some((first, second)) => with_stack(|| {
+                Columns::Pair(Box::new((Columns::of(&first, lets), Columns::of(&second, lets))))
+            }),
+            None => Columns::Each(elements.to_vec()),
+        }
     }
-    let (first, rest) = b.unpair(tuple, site);
+
+    /// Returns true if nothing is stored.
+    fn is_constant(&self) -> bool {
+        let mut constant = true;
+        self.each_stored(&mut |_| constant = false);
+        constant
+    }
+
+    /// Visits what is stored.
+    fn each_stored(&self, visit: &mut dyn FnMut(Atom)) {
+        match self {
+            Columns::Same(var) => visit(Atom::Var(*var)),
+            Columns::Constant(_) => {}
+            Columns::Each(atoms) => atoms.iter().for_each(|atom| visit(*atom)),
+            Columns::Pair(both) => with_stack(|| {
+                both.0.each_stored(visit);
+                both.1.each_stored(visit);
+            }),
+        }
+    }
+
+    /// Binds the element of this number, from what was stored.
+    fn element(
+        &self,
+        b: &mut FunctionBuilder,
+        stored: &mut dyn Iterator<Item = Atom>,
+        number: Atom,
+        site: Site,
+    ) -> Atom {
+        match self {
+            Columns::Same(_) => stored.next().or_bug("as much is read as is stored"),
+            Columns::Constant(atom) => *atom,
+            Columns::Each(atoms) => {
+                let elements: Vec<Atom> = stored.take(atoms.len()).collect();
+                chosen(b, &elements, number, site)
+            }
+            Columns::Pair(both) => with_stack(|| {
+                let first = both.0.element(b, stored, number, site);
+                let second = both.1.element(b, stored, number, site);
+                b.pair(first, second, site)
+            }),
+        }
+    }
+}
+
+/// Binds the components of a tuple of so many.
+fn components(b: &mut FunctionBuilder, tuple: Atom, count: usize, site: Site) -> Vec<Atom> {
+    let (mut all, mut rest) = (Vec::new(), tuple);
+    for _ in 1..count {
+        let (first, others) = b.unpair(rest, site);
+        all.push(first);
+        rest = others;
+    }
+    all.push(rest);
+    all
+}
+
+/// Binds the atom with this number, which is one of theirs.
+fn chosen(b: &mut FunctionBuilder, atoms: &[Atom], number: Atom, site: Site) -> Atom {
+    let [first, rest @ ..] = atoms else { bug!("there is an atom") };
+    if rest.is_empty() {
+        return *first;
+    }
     // The first of those that are left.
-    let is_first = vec![number, Atom::Int(0)];
-    let is_first = b.scalar(ScalarOp::Eq, is_first, site);
+    let is_first = b.scalar(ScalarOp::Eq, vec![number, Atom::Int(0)], site);
     b.conditional(
         is_first,
         site,
-        |_| first,
+        |_| *first,
         |b| {
             let next = b.scalar(ScalarOp::Sub, vec![number, Atom::Int(1)], site);
-            component(b, rest, next, count - 1, site)
+            chosen(b, rest, next, site)
         },
     )
 }
