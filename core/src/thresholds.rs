@@ -50,6 +50,17 @@ pub struct Thresholds {
     /// Versions of a function for short lists of different lengths, at most.
     pub max_versions: usize,
 
+    /// Reductions of one flattened sequence that are computed row by row, at most.
+    ///
+    /// A tuple holds what they come to for a row: programs have two or three, and the time to compile grows with the
+    /// square. Zero on a device, which reduces all elements at once as well, however unequal the rows are.
+    pub max_reductions_of_rows: usize,
+
+    /// Reductions of one group that are added to tables, at most.
+    ///
+    /// Each takes a table, which is read and written for each value.
+    pub max_reductions_of_group: usize,
+
     /// Elements of the table up to which reduce-by-key is a histogram in one pass.
     ///
     /// The table of a thread stays in the cache of a core: 128 KiB with elements of 8 bytes.
@@ -416,6 +427,7 @@ impl Thresholds {
             min_selected_elements: 1 << 20,
             max_known_elements: 256,
             distinct_by_intrinsic: false,
+            max_reductions_of_rows: 0,
             max_elements_off_device: if caps.recursion { u64::MAX } else { 1 << 16 },
             max_elements_of_small_work_item: 64,
             sequential_work_items_per_launch: 0,
@@ -445,6 +457,8 @@ impl Default for Thresholds {
             max_short_list_values: 16,
             max_short_list_operations: 256,
             max_versions: 4,
+            max_reductions_of_rows: 8,
+            max_reductions_of_group: 8,
             max_histogram_elements: 1 << 14,
             max_large_histogram_elements: 1 << 24,
             min_sampled_values: 1 << 16,

@@ -120,7 +120,7 @@ fn programs_of_the_benchmarks() {
         quicksort                307       307         1        61        64     24743     19938    161677         1
         quickhull                 82        87         1        34        39     18180      3698    105660         1
         barnes-hut                25        33         1         8        12    201972       813     84554         1
-        barnes-hut-squares       213       229         5        69        73    182297    188511    641972         1
+        barnes-hut-squares       209       223         5        66        71    215112    146748   1633557         1
         batcher                  853       853        11       192       234     39584     34852    147063         2
 
         quicksort: quicksort kernel 5: recursive functions
@@ -164,9 +164,9 @@ fn programs_of_the_examples() {
     let table = format!("{table}\n{refused}");
     expect![[r#"
         example              kernels   entries    on cpu    drains     reads  load KiB store KiB   k instr   refused
-        barnes_hut                25        33         1        11        19      3967      2175     15048         1
+        barnes_hut                20        26         1         9        17      5063      1516     42577         1
         batcher                   58        59        10        18        26       169       119      4129        10
-        bfs                       39        45         3        17        19        33        20      3860         3
+        bfs                       38        44         3        17        19        32        20      3854         3
         black_scholes              2         3         0         2         0         0         0        98         0
         closest_pair              19        19         2         9        15      5197      3778      9656         2
         collatz                    5         5         1         4         2        30        25      5475         1
@@ -176,7 +176,7 @@ fn programs_of_the_examples() {
         fft                       43        43         3         9        14        65        43       680         1
         heat                       4         6         0         4         0      2259       874      1213         0
         histogram                 26        29         0        10        10        40        11      2104         0
-        independent_set           28        28         0         9         8        57        15      1950         0
+        independent_set           27        27         0         9         8        57        15      1944         0
         integration                3         3         3         3         9         1         0       219         1
         kmeans                   182       233         1        78        58       961       472      9937         1
         knn                       30        33         2        17        18      2183       747      5557         2
@@ -187,19 +187,19 @@ fn programs_of_the_examples() {
         matrix                    87        99         3        69        68       319       252      3943         3
         monte_carlo                9        12         0         6         6       168       120     40134         0
         nqueens                   11        18         0        15         3     21106     14383     11214         0
-        pagerank                 377       377         0       125       123      1141        92     11904         0
+        pagerank                 376       376         0       125       123      1141        92     11898         0
         parentheses               24        32         0        17         5         8         5      4137         0
-        picture                  125       147         1        76        53       240       210      5148         1
+        picture                  125       147         1        76        53       232       202      5121         1
         primes                    15        15         3         9         7        14        18       623         3
         quickhull                 40        42         2        21        35      3234      1119     25164         2
         quicksort                 37        47         5        22        25       837       651      7136         5
-        run_length                28        34         0        20         9       278       115      1900         0
-        spanning_tree             23        26         1        11        11       149       111      4075         1
+        run_length                28        34         0        20         9       275       112      1899         0
+        spanning_tree             23        26         1        11        11       146       105      4071         1
         sparse_matrix             25        28         0        13         9       519       120      2217         0
         string_search             30        44         0        24         9      3715      3428      3563         0
         word_count                25        29         0        16        15       368       162      3974         0
 
-        barnes_hut: pulls kernel 42: recursive functions
+        barnes_hut: pulls kernel 50: recursive functions
         batcher: bitonic_merge@int kernel 16: recursive functions
         batcher: bitonic_merge@int kernel 53: recursive functions
         batcher: bitonic_sort@int kernel 17: recursive functions
@@ -229,7 +229,7 @@ fn programs_of_the_examples() {
         matrix: solve_rows kernel 26: recursive functions
         picture: main kernel 20: recursive functions
         primes: main kernel 1: recursive functions
-        primes: primes kernel 29: recursive functions
+        primes: primes kernel 28: recursive functions
         primes: primes kernel 4: recursive functions
         quickhull: main kernel 11: recursive functions
         quickhull: main kernel 7: recursive functions

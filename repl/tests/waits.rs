@@ -73,7 +73,7 @@ fn programs_of_the_benchmarks() {
         quicksort               308       61       59        1       11
         quickhull                83       34       30        4       16
         barnes-hut               26        8        6        6        8
-        barnes-hut-squares      218       64       63        0       42
+        barnes-hut-squares      214       61       61        0       41
         batcher                 864      192      181        2       17
     "#]]
     .assert_eq(&table);

@@ -1,4 +1,4 @@
-//! What the elements of a chunk emit for an output, until all chunks are done and it is copied there.
+//! The bytes that the elements of a chunk emit for an output, until all chunks are done and they are copied there.
 //!
 //! A little of it is kept in an array that grows. More is kept in pieces of memory, each twice as large as the one
 //! before up to a limit, so that nothing is copied when there is more of it, and the pieces are used again by later

@@ -116,7 +116,7 @@ pub static PASSES: &[Pass] = &[
                 two sides of a conditional that map the same rows; reduces flattened rows row by row",
         run: Run::Function(|function, _, context| {
             let mut function = function.into_owned();
-            split_reductions::divide(&mut function, &context.effects);
+            split_reductions::divide(&mut function, &context.effects, context.limits);
             nests::fuse(&mut function, &context.effects, context.limits);
             sides::join(&mut function, &context.effects, context.limits);
             function

@@ -13,7 +13,7 @@
 //! v4: int = reduce_max(v3)
 //! ```
 //!
-//! What is computed of each element before it is reduced is computed row by row, too, and the length is a sum of ones.
+//! Computations of each element before it is reduced are done row by row, too, and the length is a sum of ones.
 //! Sequential code then reduces each row while it makes it; it would store all rows, one behind the other,
 //! before it went through them. Of several reductions one apply-to-each over the rows makes tuples, so that they share
 //! the loops ([`fuse::sequential`](crate::fuse::sequential)).
@@ -25,11 +25,12 @@
 use crate::base::with_stack;
 use crate::ir::{Atom, Block, Effects, Function, FunctionBuilder, Let, Nest, Op, Site, Ty, Var};
 use crate::prim::{ReduceOp, SeqOp};
+use crate::thresholds::Thresholds;
 use nesl_runtime::scalar::ScalarOp;
 use rustc_hash::FxHashMap;
 
 /// Divides the reductions of a function.
-pub(super) fn divide(function: &mut Function, effects: &Effects) {
+pub(super) fn divide(function: &mut Function, effects: &Effects, limits: &Thresholds) {
     let mut joins = false;
     function.body.for_each_op(&mut |op| {
         joins |= matches!(op, Op::Seq(SeqOp::Flatten | SeqOp::Append, _));
@@ -40,7 +41,8 @@ pub(super) fn divide(function: &mut Function, effects: &Effects) {
     let mut uses = FxHashMap::default();
     super::nests::count(&function.body, &mut uses);
     let builder = FunctionBuilder::extending(function);
-    Division { builder, uses, effects }.block(&mut function.body);
+    let most = limits.max_reductions_of_rows;
+    Division { builder, uses, effects, most }.block(&mut function.body);
 }
 
 struct Division<'f> {
@@ -49,13 +51,15 @@ struct Division<'f> {
     /// The number of uses of each variable.
     uses: FxHashMap<Var, usize>,
     effects: &'f Effects,
+    /// The largest number of reductions of one flattened sequence.
+    most: usize,
 }
 
 /// A use of a flattened sequence.
 enum Use {
     /// This reduction of it.
     Reduce(ReduceOp),
-    /// Its length.
+    /// The number of its elements.
     Length,
     /// A reduction of what is computed of each element.
     Map(ReduceOp),
@@ -66,14 +70,14 @@ impl Division<'_> {
         with_stack(|| {
             let mut at = 0;
             while at < block.lets.len() {
-                if let Some(uses) = self.reductions(block, at) {
-                    self.divide(block, at, &uses);
-                } else if self.split_append(block, at) {
-                    // What was appended may have been appended itself.
-                    at = 0;
-                } else {
-                    at += 1;
+                match self.reductions(block, at) {
+                    Some(uses) => self.divide(block, at, &uses),
+                    None => at += 1,
                 }
+            }
+            // The parts of what was appended, which may have been appended themselves, stand before it.
+            for at in (0..block.lets.len()).rev() {
+                self.split_append(block, at);
             }
             for binding in &mut block.lets {
                 binding.op.blocks_mut().for_each(|inner| self.block(inner));
@@ -123,9 +127,36 @@ impl Division<'_> {
                 _ => {}
             }
         }
-        let all = self.uses.get(flat) == Some(&found.len());
+        let all = self.uses.get(flat) == Some(&found.len()) && found.len() <= self.most;
         let reduces = found.iter().any(|(_, user)| !matches!(user, Use::Length));
-        (all && reduces && are_independent(block, &found)).then_some(found)
+        (all && reduces && self.are_independent(block, &found)).then_some(found)
+    }
+
+    /// Returns true if all of some uses may be computed where the first is: none needs what is bound from there on, and
+    /// none that may fault passes an effect, or what may fault before it.
+    fn are_independent(&self, block: &Block, uses: &[(usize, Use)]) -> bool {
+        let Some((first, _)) = uses.first() else { return false };
+        uses.iter().all(|(place, _)| {
+            let (user, between) = (&block.lets[*place], &block.lets[*first..*place]);
+            let is_passed = |(at, binding): (usize, &Let)| {
+                let is_use = uses.iter().any(|(place, _)| *place == first + at);
+                self.effects.in_op(&binding.op) || binding.may_fault() && !is_use
+            };
+            let passes = between.iter().enumerate().any(is_passed);
+            let mut independent = !user.may_fault() || !passes;
+            let mut visit = |atom: Atom| {
+                independent &= !between.iter().any(|binding| Atom::Var(binding.var) == atom);
+            };
+            user.op.each_operand(&mut visit);
+            for inner in user.op.blocks() {
+                visit(inner.result);
+                inner.each_let(&mut |binding| {
+                    binding.op.each_operand(&mut visit);
+                    binding.op.blocks().for_each(|block| visit(block.result));
+                });
+            }
+            independent
+        })
     }
 
     /// Returns true for an apply-to-each that makes each row by an apply-to-each or a filter.
@@ -140,11 +171,21 @@ impl Division<'_> {
     }
 
     /// Splits the reductions of the appended sequence that is bound at a place, if it has no other uses.
-    fn split_append(&mut self, block: &mut Block, at: usize) -> bool {
+    fn split_append(&mut self, block: &mut Block, at: usize) {
         let Let { var: whole, op: Op::Seq(SeqOp::Append, args), .. } = block.lets[at].clone()
         else {
-            return false;
+            return;
         };
+        // A part that is used again is reduced each time: of parts of parts there could be any number.
+        let is_shared = |part: &Atom| {
+            let made = block.lets[..at].iter().rev().find(|made| Atom::Var(made.var) == *part);
+            made.is_some_and(|made| {
+                matches!(made.op, Op::Seq(SeqOp::Append, _)) && !self.once(made.var)
+            })
+        };
+        if args[0] == args[1] || args.iter().any(is_shared) {
+            return;
+        }
         let is_use = |binding: &Let| match &binding.op {
             Op::Seq(SeqOp::Reduce(_) | SeqOp::Length, of) => of[0] == Atom::Var(whole),
             _ => false,
@@ -153,7 +194,7 @@ impl Division<'_> {
         let count = users().count();
         let reduces = users().any(|user| matches!(user.op, Op::Seq(SeqOp::Reduce(_), _)));
         if self.uses.get(&whole) != Some(&count) || !reduces {
-            return false;
+            return;
         }
         for part in args.iter().filter_map(|part| part.variable()) {
             *self.uses.entry(part).or_default() += count - 1;
@@ -178,7 +219,9 @@ impl Division<'_> {
             let (ty, site) = (&binding.ty, binding.site);
             let mut parts = Vec::new();
             for (part, only) in args.iter().zip(&only) {
-                match only.filter(|_| *op != SeqOp::Length) {
+                // The sum of negative zeros is zero.
+                let is_sum = *op == SeqOp::Reduce(ReduceOp::Sum) && *ty == Ty::Float;
+                match only.filter(|_| *op != SeqOp::Length && !is_sum) {
                     Some(element) => parts.push(element),
                     None => {
                         let part = self.name(ty.clone(), Op::Seq(*op, vec![*part]), site);
@@ -205,7 +248,6 @@ impl Division<'_> {
             };
             block.lets.push(Let { op: Op::Scalar(both, parts), ..binding });
         }
-        true
     }
 
     /// The elements of a list that is bound before a place.
@@ -350,26 +392,4 @@ impl Division<'_> {
 /// Returns true for an apply-to-each over a sequence alone.
 fn is_over(nest: &Nest, flat: Var) -> bool {
     matches!(nest.binders[..], [(.., of)] if of == Atom::Var(flat))
-}
-
-/// Returns true if none of some uses needs what is bound from the first of them on.
-fn are_independent(block: &Block, uses: &[(usize, Use)]) -> bool {
-    let Some((first, _)) = uses.first() else { return false };
-    uses.iter().all(|(place, _)| {
-        let between = || block.lets[*first..*place].iter().map(|binding| binding.var);
-        let mut independent = true;
-        let mut visit = |atom: Atom| {
-            independent &= !between().any(|var| Atom::Var(var) == atom);
-        };
-        let user = &block.lets[*place];
-        user.op.each_operand(&mut visit);
-        for inner in user.op.blocks() {
-            visit(inner.result);
-            inner.each_let(&mut |binding| {
-                binding.op.each_operand(&mut visit);
-                binding.op.blocks().for_each(|block| visit(block.result));
-            });
-        }
-        independent
-    })
 }

@@ -87,9 +87,9 @@ impl<'a> FunctionLowering<'a> {
 
     /// Appends to a sequence that nobody else reads: behind its elements if there is room, else behind
     /// those of a copy. The second copy has room for twice the elements, so that a loop copies each
-    /// of them a constant number of times; the first has room for a few. A row that grows where it lies in a table (`is_row`) gets
-    /// more room there when it is put back; if the table is owned, its copy has no room, by which it is told
-    /// from the row.
+    /// of them a constant number of times; the first has room for a few. A row that grows where it lies in a
+    /// table (`is_row`) gets more room there when it is put back; if the table is owned, its copy has no room,
+    /// by which it is told from the row.
     pub(super) fn append_in_place(
         &mut self,
         first: &StoredSequence,

@@ -1,9 +1,9 @@
 //! The code for a group, rewritten for its key: the number of members and their reductions are read
 //! from tables.
 //!
-//! What is reduced may be computed of each member, as in `sum({price * count : (price, count) in m})`, if that takes
-//! nothing but the member, the key and what is known outside: it is computed for all values then, whatever their keys,
-//! before they are added up ([`Mapping`]).
+//! The values that are reduced may be computed of each member, as in `sum({price * count : (price, count) in m})`, if
+//! that takes nothing but the member, the key and what is known outside: they are computed for all values then, whatever
+//! the keys, before they are added up ([`Mapping`]).
 
 use crate::base::with_stack;
 use crate::ir::{Atom, Block, Class, FunctionBuilder, Let, Nest, Op, Site, Ty, Var};
@@ -40,7 +40,7 @@ enum Known {
 
 type Env = FxHashMap<Var, Known>;
 
-/// What is computed of each member by itself, perhaps only of some of them.
+/// A computation of each member by itself, perhaps only of some of them.
 #[derive(Clone)]
 pub(super) struct Mapping {
     /// The names of the member.
@@ -168,7 +168,7 @@ impl<'b> Group<'b> {
         self.reduced.iter().map(|(reduction, _)| *reduction)
     }
 
-    /// What is computed of members, by number.
+    /// The computations of members, by number.
     pub(super) fn into_mappings(self) -> Vec<Mapping> {
         self.mappings
     }
@@ -338,7 +338,7 @@ impl<'b> Group<'b> {
         Some(Known::Atom(self.builder.bind(ty.clone(), value, *site)))
     }
 
-    /// What a nest over the members computes of each by itself, if that is a few scalar operations that cannot fault.
+    /// The computation of a nest over the members, if that is a few scalar operations on each that cannot fault.
     fn mapping(&self, nest: &Nest, element: Var, ty: &Ty, env: &Env) -> Option<Mapping> {
         let is_scalar = matches!(ty.element(), Some(Ty::Int | Ty::Float | Ty::Bool | Ty::Char));
         if self.width.is_some() || !is_scalar || nest.body.result == Atom::Var(element) {

@@ -14,9 +14,9 @@
 //! ```
 //!
 //! The members of a group may be counted, reduced, or, if they are rows, reduced column by column; what is computed of
-//! each member by itself may be reduced, too. Of a row as such no more than the length may be asked for ([`group`]). One pass over the values
-//! is left, in their order, which fuses with what makes them, and nothing is moved. How large a table
-//! must be is known when the keys are. The first pass fills one that a core can cache. Where keys
+//! each member by itself may be reduced, too. Of a row as such no more than the length may be asked for ([`group`]).
+//! One pass over the values is left, in their order, which fuses with what makes them, and nothing is moved. How
+//! large a table must be is known when the keys are. The first pass fills one that a core can cache. Where keys
 //! exceed that, a second pass fills a larger one, which never has more elements than there are values:
 //! adding to it takes about a tenth of the time of sorting. With keys that are negative or greater,
 //! or with rows of different lengths, the groups are made after all, from the same keys.
@@ -141,7 +141,7 @@ struct Wanted {
     count: bool,
     /// The reductions of the members, or of what is computed of them.
     reductions: Vec<Reduction>,
-    /// What is computed of members, by number.
+    /// The computations of members, by number.
     mappings: Vec<Mapping>,
 }
 
@@ -269,7 +269,10 @@ impl Reducer<'_> {
         let width = members(call).element().map(|_| width);
         let mut group = Group::new(&mut builder, key, count, width);
         let result = group.write(nest)?;
-        let reductions = group.reduced().collect();
+        let reductions: Vec<Reduction> = group.reduced().collect();
+        if reductions.len() > self.limits.max_reductions_of_group {
+            return None;
+        }
         let mappings = group.into_mappings();
         let block = builder.end(result);
         let mut is_counted = block.result == count;

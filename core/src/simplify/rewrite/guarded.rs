@@ -313,7 +313,7 @@ impl Rewriter<'_> {
     }
 }
 
-/// What is stored of the elements of a row: `n` once for the row `[(a, n, 1), (b, n, 1)]`, and nothing for 1.
+/// The parts of the elements of a row that are stored: `n` once for the row `[(a, n, 1), (b, n, 1)]`, and nothing for 1.
 enum Columns {
     /// All elements are this one.
     Same(Var),

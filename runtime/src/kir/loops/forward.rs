@@ -310,7 +310,7 @@ fn is_copy(array: Value, of: Value, block: &Block) -> bool {
     }
 }
 
-/// What the loads of a loop are replaced by.
+/// The carried values that take the place of the loads of a loop.
 struct Carrying {
     loads: Vec<Later>,
     /// The values stored in the last iterations, the last one first.
@@ -319,7 +319,7 @@ struct Carrying {
     ends: Vec<Value>,
     /// True of the counter and such an end where the element was there before the loop.
     compare: Binary,
-    /// The counter.
+    /// The carried value that counts the iterations.
     count: Value,
 }
 
