@@ -617,20 +617,20 @@ fn loops_cost_what_they_write() {
         writes of what was read              149         134         149
         writes counted from the end           94          51          94
         several writes                        57          22          57
-        snoc                                  27           4          28
-        append a list                         41        1544          42
-        append a map                         116        6184         120
-        append what was read                  96        3132          93
-        append a filter twice                216       11301         216
-        a breadth-first search               109          33         105
+        snoc                                  27           4          27
+        append a list                         40        1544          40
+        append a map                         120        6184         120
+        append what was read                  95        3132          95
+        append a filter twice                217       11301         217
+        a breadth-first search               105          33         105
         a map of what was written            102          37         102
         a sum behind an update                59          33          59
         a condition behind an update          40           8          40
         a map behind an update                77          11          77
         a depth-first search                 125          36         125
         a Fenwick tree                       260         107         262
-        Josephus                              80           6          81
-        a stack                               33           0          33
+        Josephus                              80           6          80
+        a stack                               34           0          34
         swaps                                 23           6          23
         a pair                                29          11          29
         a record                              37          17          37
@@ -643,10 +643,10 @@ fn loops_cost_what_they_write() {
         a sieve                              157          56         165
         a loop in a loop                     147          19         149
         a heap                               594          74         596
-        a queue                               66          11          65
+        a queue                               65          11          65
         union and find                        76          62          76
         in an apply-to-each                   92        3260          92
-        snoc in an apply-to-each              94        1791          94
+        snoc in an apply-to-each              92        1791          92
         not in tail position                  27          11          27
         of an input                           37          12          37
     "#]]
