@@ -19,8 +19,8 @@
 //! the loops ([`fuse::sequential`](crate::fuse::sequential)).
 //!
 //! Invariants: the rows are made by an apply-to-each that nothing else uses, and so is each row; all uses of the
-//! flattened or appended sequence are reductions, since with any other it is stored anyway, and none needs the result
-//! of another.
+//! flattened or appended sequence are reductions, since with any other it is stored anyway. None of them needs the
+//! result of another, and none that may fault passes an effect, or what may fault before it.
 
 use crate::base::with_stack;
 use crate::ir::{Atom, Block, Effects, Function, FunctionBuilder, Let, Nest, Op, Site, Ty, Var};
@@ -89,8 +89,8 @@ impl Division<'_> {
         self.uses.get(&var) == Some(&1)
     }
 
-    /// The uses of the flattened sequence that is bound at a place, if all of them can be divided and some are not
-    /// its length.
+    /// The uses of the flattened sequence that is bound at a place, if all of them can be divided. Lengths alone are
+    /// left as they are: they are known without the elements.
     fn reductions(&self, block: &Block, at: usize) -> Option<Vec<(usize, Use)>> {
         let Let { var: flat, op: Op::Seq(SeqOp::Flatten, args), .. } = &block.lets[at] else {
             return None;
