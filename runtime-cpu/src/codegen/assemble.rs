@@ -223,14 +223,24 @@ impl<'a, 'j> Assembler<'a, 'j> {
     }
 }
 
+/// Measures of the machine functions of a module.
+#[derive(Default)]
+pub struct Defined {
+    /// The number of functions that have vectors wider than usual.
+    pub wide_functions: usize,
+    /// The sizes of the stack frames together, in bytes. Functions with wide vectors are left out: they
+    /// call no others, and decline large frames.
+    pub frame_bytes: usize,
+}
+
 /// Compiles machine functions, on all threads, and makes them callable. `room` is the stack that
-/// compiling one needs, in bytes. Returns the number of functions that have vectors wider than usual.
+/// compiling one needs, in bytes.
 pub fn define(
     jit: &mut JITModule,
     functions: Vec<Built>,
     (machine, workers, room): (&Machine, &Workers, usize),
     stop: &AtomicBool,
-) -> Result<usize, String> {
+) -> Result<Defined, String> {
     let functions: Vec<_> = functions.into_iter().map(|built| Mutex::new((built, None))).collect();
     workers.each(functions.len(), &|take| {
         while let Some(at) = take() {
@@ -246,19 +256,22 @@ pub fn define(
             *result = Some(stacker::maybe_grow(room, room + MIN_STACK_BYTES, compile));
         }
     });
-    let mut wide = 0;
+    let mut defined = Defined::default();
     for own in functions {
         let (built, result) = own.into_inner().unwrap_or_else(PoisonError::into_inner);
         match result.ok_or("interrupted")?? {
             Some(bytes) => {
                 machine::put_wide(jit, built.id, &bytes)?;
-                wide += 1;
+                defined.wide_functions += 1;
             }
-            None => machine::put(jit, built.id, &built.context)?,
+            None => {
+                machine::put(jit, built.id, &built.context)?;
+                defined.frame_bytes += machine::frame_bytes(&built.context);
+            }
         }
     }
     jit.finalize_definitions().map_err(|e| e.to_string())?;
-    Ok(wide)
+    Ok(defined)
 }
 
 /// Returns, by function, true if a kernel may still call it.

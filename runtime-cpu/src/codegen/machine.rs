@@ -123,6 +123,12 @@ pub fn put_wide(jit: &mut JITModule, id: FuncId, bytes: &[u8]) -> Result<(), Str
     jit.define_function_bytes(id, WIDE_ALIGN_BYTES, bytes, &[]).map_err(|e| format!("{e:?}"))
 }
 
+/// Returns the size of the stack frame of a compiled function, in bytes.
+pub fn frame_bytes(context: &Context) -> usize {
+    let code = context.compiled_code().or_bug("a function is compiled before it is measured");
+    code.buffer.frame_layout().map_or(0, |frame| frame.frame_to_fp_offset as usize)
+}
+
 /// Adds a compiled function to the module.
 pub fn put(jit: &mut JITModule, id: FuncId, context: &Context) -> Result<(), String> {
     let code = context.compiled_code().or_bug("a function is compiled before it is defined");

@@ -105,6 +105,8 @@ pub struct KernelCode {
     pub calls_services: bool,
     /// The rows that work items emit and whose lengths are known before a launch.
     pub known_rows: Vec<KnownRows>,
+    /// The stack that a call takes, unless a function is entered again before it returns, in bytes, at most.
+    pub frame_bytes: usize,
     /// The number of elements that are best executed together; chunks are multiples of it.
     pub group_elements: usize,
     /// The times of its launches with the help of other threads and without.
@@ -183,8 +185,8 @@ fn compile_here(
     }
     let functions = assembler.finish();
     let defined = assemble::define(&mut jit, functions, (machine, workers, room), stop);
-    let wide_functions = match defined {
-        Ok(wide_functions) => wide_functions,
+    let assemble::Defined { wide_functions, frame_bytes } = match defined {
+        Ok(defined) => defined,
         Err(message) => {
             // SAFETY: no entry point was handed out.
             unsafe { jit.free_memory() };
@@ -202,6 +204,7 @@ fn compile_here(
         KernelCode {
             group_elements: passes.group_elements,
             packs_apart,
+            frame_bytes,
             known_rows: known_rows(&module, kernel),
             ..describe(kernel, own, phases, checks)
         }
@@ -231,6 +234,7 @@ fn describe(
         phases,
         checks,
         known_rows: Vec::new(),
+        frame_bytes: 0,
         group_elements: 1,
         packs_apart: false,
         pace: Pace::default(),

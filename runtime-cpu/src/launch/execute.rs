@@ -6,6 +6,7 @@ use super::Run;
 use super::tables::PrivateTables;
 use crate::abi::{Entry, Env, Status};
 use crate::buffer::internal_failure;
+use crate::codegen::KernelCode;
 use crate::memory::Memory;
 use crate::workers::Workers;
 use nesl_runtime::fault::{Fault, FaultCode};
@@ -14,8 +15,12 @@ use nesl_runtime::runtime::{Failure, Options};
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::sync::{Mutex, PoisonError};
 
-/// The part of the stack of code that recurses that is left for functions of the runtime, in bytes.
+/// The part of the stack that is left for functions of the runtime, in bytes.
 const RESERVED_STACK_BYTES: usize = 256 << 10;
+
+/// Code whose stack frames have at most so many bytes together runs on the stack of any thread. Larger
+/// frames could reach over the guard page behind it.
+const SMALL_FRAMES_BYTES: usize = 64 << 10;
 
 /// The stack that a thread gets of the one that all share, at least, in bytes.
 const MIN_SHARED_STACK_BYTES: usize = 16 << 20;
@@ -56,8 +61,7 @@ pub fn run_pass(
             // SAFETY: `emitted` has `outputs` parts for each chunk, and `at` is below their number.
             env.emitted = unsafe { emitted.get().add(at * outputs) };
             env.details = 0;
-            let recursive = run.code.facts.recursive.then_some(stack);
-            let status = call(entry, &mut env, &params, state, recursive);
+            let status = call(run.code, entry, &mut env, &params, state, stack);
             if status != Status::Done as i32 {
                 failed.fetch_min(at, Relaxed);
                 let found = failure_of(&env, status, run.tag, workers.memory(), stack);
@@ -105,23 +109,37 @@ impl<T> Shared<T> {
     }
 }
 
-/// Runs compiled code; if it recurses, on a stack with so many bytes for its calls, of which only the
-/// part that is used is backed by memory.
-fn call(entry: Entry, env: &mut Env, params: &[u64], state: *mut u64, stack: Option<usize>) -> i32 {
+/// Runs compiled code where its stack frames have room; if it recurses, on a stack with `stack` bytes for
+/// its calls, of which only the part that is used is backed by memory.
+fn call(
+    code: &KernelCode,
+    entry: Entry,
+    env: &mut Env,
+    params: &[u64],
+    state: *mut u64,
+    stack: usize,
+) -> i32 {
     let run = |env: &mut Env| {
         // SAFETY: `entry` was compiled for the kernel whose parameters these are; `Env` and the
         // chunk's words have the layout of `abi`.
         unsafe { entry(env, params.as_ptr(), state) }
     };
-    let Some(stack) = stack else {
-        return run(env);
-    };
-    stacker::grow(stack.saturating_add(RESERVED_STACK_BYTES), || {
+    // Code that recurses asks before a call whether a part of the stack is left, in which the frames of
+    // all functions and those of the runtime must have room.
+    let reserved = RESERVED_STACK_BYTES.saturating_add(code.frame_bytes);
+    if !code.facts.recursive {
+        return if code.frame_bytes <= SMALL_FRAMES_BYTES {
+            run(env)
+        } else {
+            stacker::maybe_grow(reserved, reserved, || run(env))
+        };
+    }
+    stacker::grow(stack.saturating_add(reserved), || {
         // A local of the new stack.
         let local = 0u8;
         let here = std::hint::black_box(std::ptr::from_ref(&local)) as usize;
         let left = stacker::remaining_stack().unwrap_or(stack / 2);
-        env.stack_limit = here - left + RESERVED_STACK_BYTES;
+        env.stack_limit = here - left + reserved;
         run(env)
     })
 }
