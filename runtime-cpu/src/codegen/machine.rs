@@ -61,6 +61,13 @@ impl Machine {
         Machine { vector_bytes: widest().min(bytes).max(VECTOR_BYTES), ..self }
     }
 
+    /// The machine that makes code for these instructions, whether or not the processor has them.
+    #[cfg(all(test, target_arch = "x86_64"))]
+    pub fn with_instructions(self, instructions: InstructionSet) -> Machine {
+        let vector_bytes = instructions.vector_bytes();
+        Machine { instructions: Some(instructions), vector_bytes, ..self }
+    }
+
     /// Returns true if lanes of wide vectors are packed by one instruction.
     pub fn packs_lanes(&self) -> bool {
         #[cfg(target_arch = "x86_64")]

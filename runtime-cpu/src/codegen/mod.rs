@@ -36,6 +36,8 @@ mod segment_invariants;
 mod sinks;
 mod stage_groups;
 mod tail_loops;
+#[cfg(all(test, target_arch = "x86_64"))]
+mod tests;
 mod unit;
 mod vector;
 #[cfg(target_arch = "x86_64")]

@@ -249,6 +249,7 @@ impl Maker {
 
     /// The register field holds `before`, and then the result.
     pub fn update(mut self, register: VReg, before: VReg) -> Maker {
+        debug_assert_eq!(register.class(), before.class(), "a register is of one class");
         let from = self.slot(Operand::reg_use(before));
         self.fields.reg =
             Field::Slot(self.slot(Operand::reg_reuse_def(register, usize::from(from))));
@@ -257,6 +258,7 @@ impl Maker {
 
     /// The operand of ModRM holds `before`, and then the result.
     pub fn update_place(mut self, register: VReg, before: VReg) -> Maker {
+        debug_assert_eq!(register.class(), before.class(), "a register is of one class");
         let from = self.slot(Operand::reg_use(before));
         let slot = self.slot(Operand::reg_reuse_def(register, usize::from(from)));
         self.fields.place = Some(Place::Slot(slot));

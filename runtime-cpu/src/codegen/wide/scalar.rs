@@ -452,11 +452,10 @@ impl Lower<'_> {
         self.push(legacy(plain(0x81, false)).update_place(to, from).digit(4).word(bits));
     }
 
-    /// Emits copies of a bit in all bits.
-    pub fn spread_bit(&mut self, to: VReg, from: VReg, bit: u8) -> Result<(), Declined> {
+    /// Emits copies of a bit in all bits of a general register.
+    pub fn spread_bit(&mut self, to: VReg, from: VReg, bit: u8) {
         let high = self.fresh(GENERAL);
         self.push(legacy(plain(0xc1, true)).update_place(high, from).digit(4).byte(63 - bit));
         self.push(legacy(plain(0xc1, true)).update_place(to, high).digit(7).byte(63));
-        Ok(())
     }
 }

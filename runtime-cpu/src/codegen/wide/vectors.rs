@@ -595,7 +595,15 @@ impl Lower<'_> {
             let bits = self.fresh(GENERAL);
             let encoding = Encoding::Vex(opcodes::MASK_TO_GENERAL, false);
             self.push(Maker::new(encoding).def(bits).from(mask));
-            return self.spread_bit(to, bits, lane);
+            if ty.lane_type().is_int() {
+                self.spread_bit(to, bits, lane);
+            } else {
+                let spread = self.fresh(GENERAL);
+                self.spread_bit(spread, bits, lane);
+                let op = by_lane(opcodes::FROM_GENERAL, ty.lane_bits() == 64);
+                self.push(Maker::vector(op, Length::L128).def(to).from(spread));
+            }
+            return Ok(());
         }
         let wide = wide(ty)?;
         let mut vector = self.get(from)?;

@@ -94,6 +94,52 @@ fn halves() {
     }
 }
 
+/// A float selected by a lane of a comparison, as scalar code selects.
+#[test]
+fn lanes_of_masks_as_floats() {
+    use types::{F32, F64};
+    for ((ty, count), set) in [(F64, 2), (F32, 4)]
+        .into_iter()
+        .flat_map(|shape| sets().into_iter().map(move |s| (shape, s)))
+    {
+        let many = ty.by(count).unwrap();
+        let mut context = context(&|b, params| {
+            // General registers are in use around the selections.
+            let before: Vec<Value> =
+                (0..6).map(|n| b.ins().load(types::I64, flags(), params[1], 8 * n)).collect();
+            for n in 0..4 {
+                let at = n * ty.bytes() as i32;
+                let x = b.ins().load(ty, flags(), params[0], at);
+                let y = b.ins().load(ty, flags(), params[1], at);
+                let [a, c] = [x, y].map(|scalar| b.ins().scalar_to_vector(many, scalar));
+                let mask = b.ins().fcmp(FloatCC::LessThan, a, c);
+                let mask = b.ins().bitcast(many, crate::codegen::scalar::little(), mask);
+                let mask = b.ins().extractlane(mask, 0);
+                let less = b.ins().bitselect(mask, x, y);
+                b.ins().store(flags(), less, params[2], at);
+            }
+            for (n, word) in before.into_iter().enumerate() {
+                b.ins().store(flags(), word, params[2], 32 + 8 * n as i32);
+            }
+        });
+        let function = compiled(&mut context, set).unwrap();
+        let (x, y, mut z) = if ty == F64 {
+            let words = |of: [f64; 4]| of.map(f64::to_ne_bytes).concat();
+            (words([1.0, -2.0, 5.0, f64::NAN]), words([2.0, -3.0, 5.5, 0.5]), vec![0u8; 80])
+        } else {
+            let words = |of: [f32; 4]| of.map(f32::to_ne_bytes).concat();
+            (words([1.0, -2.0, 5.0, f32::NAN]), words([2.0, -3.0, 5.5, 0.5]), vec![0u8; 80])
+        };
+        let y: Vec<u8> = y.into_iter().chain(1..).take(64).collect();
+        (function.entry)(x.as_ptr(), y.as_ptr(), z.as_mut_ptr());
+        let size = bytes(ty);
+        let chosen =
+            [&x[..size], &y[size..2 * size], &x[2 * size..3 * size], &y[3 * size..4 * size]];
+        assert_eq!(z[..4 * size], chosen.concat(), "{set:?} {many}");
+        assert_eq!(z[32..80], y[..48], "{set:?} {many}");
+    }
+}
+
 /// More values at a time than there are registers.
 #[test]
 fn spills() {
