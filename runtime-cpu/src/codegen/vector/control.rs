@@ -1,10 +1,10 @@
 //! Control, writes and checks for groups of elements, under masks.
 
-use super::super::emitter::flags;
 use super::super::machine::VECTOR_BYTES;
+use super::super::scalar::little;
 use super::lanes::{Choice, Lanes, VectorEmitter, Vectors};
 use cranelift_codegen::ir::condcodes::IntCC;
-use cranelift_codegen::ir::{self, InstBuilder, StackSlotData, StackSlotKind, Type, types};
+use cranelift_codegen::ir::{self, InstBuilder, Type, types};
 use nesl_runtime::bug;
 use nesl_runtime::bug::OrBug;
 use nesl_runtime::kir::facts::common_side;
@@ -653,11 +653,16 @@ impl<'a> VectorEmitter<'_, 'a, '_> {
                 (0..half).map(|n| self.c.combine(op, as_lane, vectors[n], vectors[n + half]));
             vectors = halves.collect();
         }
+        // The order is that of vectors of 128 bits, whatever the width.
+        let bytes = |this: &Self, vector| this.c.b.func.dfg.value_type(vector).bytes() as usize;
+        while ty != Ty::Bool && bytes(self, vectors[0]) > VECTOR_BYTES {
+            let [low, high] = self.split(vectors[0]);
+            vectors[0] = self.c.combine(op, as_lane, low, high);
+        }
         let vector = self.c.b.func.dfg.value_type(vectors[0]);
         let single = self.lanes_of(ty, vectors);
         let each = |element| self.extract(&single, ty, element);
         let mut lanes: Vec<ir::Value> = (0..vector.lane_count() as usize).map(each).collect();
-        // The order is that of vectors of 128 bits, whatever the width.
         while lanes.len() > (VECTOR_BYTES / vector.lane_type().bytes() as usize).max(1) {
             let half = lanes.len() / 2;
             let halves = (0..half).map(|n| self.c.combine(op, ty, lanes[n], lanes[n + half]));
@@ -670,15 +675,15 @@ impl<'a> VectorEmitter<'_, 'a, '_> {
         all
     }
 
-    /// The lower and the upper half of a vector, through memory.
+    /// The lower and the upper half of a wide vector.
     fn split(&mut self, vector: ir::Value) -> [ir::Value; 2] {
         let ty = self.c.b.func.dfg.value_type(vector);
         let half = ty.lane_type().by(ty.lane_count() / 2).or_bug("a vector has two halves");
-        let data = StackSlotData::new(StackSlotKind::ExplicitSlot, ty.bytes(), 6);
-        let slot = self.c.b.create_sized_stack_slot(data);
-        let address = self.c.b.ins().stack_addr(types::I64, slot, 0);
-        self.c.b.ins().store(flags(), vector, address, 0);
-        [0, half.bytes() as i32].map(|at| self.c.b.ins().load(half, flags(), address, at))
+        // Wide code splits vectors where Cranelift splits lanes.
+        let words = types::I64.by(ty.bits() / 64).or_bug("a wide vector has several words");
+        let words = self.c.b.ins().bitcast(words, little(), vector);
+        let (low, high) = self.c.b.ins().isplit(words);
+        [low, high].map(|words| self.c.b.ins().bitcast(half, little(), words))
     }
 }
 

@@ -194,7 +194,7 @@ impl Lower<'_> {
 
     /// Emits the upper half of a vector of 256 bits.
     fn upper_half(&mut self, to: VReg, from: VReg) {
-        let half = Maker::vector(opcodes::UPPER_HALF, Length::L256).read(from).def_place(to);
+        let half = Maker::vector(opcodes::upper_half(false), Length::L256).read(from).def_place(to);
         self.push(half.byte(1));
     }
 

@@ -654,7 +654,7 @@ impl<'f> Lower<'f> {
             return if self.is_pack(inst) { self.pack(inst) } else { self.call(inst) };
         }
         if data.opcode() == Opcode::Isplit {
-            return self.words_of_product(inst);
+            return if vector { self.halves(inst) } else { self.words_of_product(inst) };
         }
         if func.dfg.inst_results(inst).len() != 1 && data.opcode() != Opcode::Store {
             return Err(Declined(name(data.opcode())));

@@ -162,6 +162,11 @@ pub const ALIGN: Opcode = op(3, 1, 1, 0x03);
 pub fn insert_half(wide: bool) -> Opcode {
     op(3, 1, 1, if wide { 0x3a } else { 0x38 })
 }
+
+/// The upper half of a vector: of 512 bits, or of 256.
+pub fn upper_half(whole: bool) -> Opcode {
+    if whole { op(3, 1, 1, 0x3b) } else { op(3, 1, 0, 0x39) }
+}
 /// A general register to the lowest lane.
 pub const FROM_GENERAL: Opcode = op(1, 1, 1, 0x6e);
 /// The lowest lane to a general register.
@@ -274,8 +279,6 @@ pub fn signs(bits: u32) -> Option<Opcode> {
         _ => return None,
     })
 }
-/// The upper half of a vector of 256 bits (AVX2).
-pub const UPPER_HALF: Opcode = op(3, 1, 0, 0x39);
 /// Bytes of each 128 bits, chosen by those of another vector (AVX2).
 pub const SHUFFLE_BYTES: Opcode = op(2, 1, 0, 0x00);
 /// Lanes of 64 bits of a vector of 256 bits, chosen by a constant (AVX2).

@@ -576,6 +576,22 @@ impl Lower<'_> {
         zero
     }
 
+    /// Translates the split of a vector: the first result has the lower lanes.
+    pub fn halves(&mut self, inst: ir::Inst) -> Result<(), Declined> {
+        let dfg = &self.func.dfg;
+        let (whole, results) = (dfg.inst_args(inst)[0], dfg.inst_results(inst));
+        let (ty, half) = (self.ty(whole), self.ty(results[0]));
+        if ty.bits() < 256 {
+            return Err(Declined("half of few lanes"));
+        }
+        let (low, high) = (self.register(results[0])?, self.register(results[1])?);
+        let vector = self.get(whole)?;
+        self.push(Maker::vector(opcodes::LOAD, length(half)).def(low).from(vector));
+        let op = opcodes::upper_half(ty.bits() == 512);
+        self.push(Maker::vector(op, length(ty)).read(vector).def_place(high).byte(1));
+        Ok(())
+    }
+
     fn splat(&mut self, to: VReg, ty: Type, lane: Value) -> Result<(), Declined> {
         let from = self.get(lane)?;
         let of = self.ty(lane);

@@ -94,6 +94,29 @@ fn halves() {
     }
 }
 
+/// A vector as two halves, stored in the other order.
+#[test]
+fn halves_of_a_vector() {
+    let wholes = [types::I64X4, types::I64X8].into_iter();
+    for (whole, set) in wholes.flat_map(|whole| sets().into_iter().map(move |set| (whole, set))) {
+        if bytes(whole) > set.vector_bytes() {
+            continue;
+        }
+        let half = bytes(whole) / 2;
+        let mut context = context(&|b, params| {
+            let x = b.ins().load(whole, flags(), params[0], 0);
+            let (low, high) = b.ins().isplit(x);
+            b.ins().store(flags(), high, params[2], 0);
+            b.ins().store(flags(), low, params[2], half as i32);
+        });
+        let function = compiled(&mut context, set).unwrap();
+        let all: Vec<u8> = (0..64).collect();
+        let mut z = [0u8; 64];
+        (function.entry)(all.as_ptr(), all.as_ptr(), z.as_mut_ptr());
+        assert_eq!(z[..2 * half], [&all[half..2 * half], &all[..half]].concat());
+    }
+}
+
 /// A float selected by a lane of a comparison, as scalar code selects.
 #[test]
 fn lanes_of_masks_as_floats() {
