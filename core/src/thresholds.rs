@@ -307,6 +307,11 @@ pub struct Thresholds {
     /// fast as the memory can.
     pub max_elements_copied_by_thread: usize,
 
+    /// The number of appends after which an array that is copied gets room for half as many elements again.
+    ///
+    /// Appends that are not repeated waste no memory; in a loop most appends copy nothing that was there.
+    pub min_appends_for_room: u32,
+
     /// The factor by which a pool must exceed its used elements before these are copied out of it.
     ///
     /// Copying costs the elements used; keeping costs operations on the whole pool. At two, neither
@@ -499,6 +504,7 @@ impl Default for Thresholds {
             max_known_elements: 0,
             max_host_appended_segments: 256,
             max_elements_copied_by_thread: usize::MAX,
+            min_appends_for_room: 2,
             min_pool_waste_factor: 2,
             launches_per_poll: 64,
             max_unchecked_launches: 1024,

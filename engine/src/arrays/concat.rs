@@ -2,17 +2,22 @@
 //!
 //! Rows that are cut from the same arrays share a pool already; others are put behind each other,
 //! each with only what it uses.
+//!
+//! An array to which something is appended again and again, as in a loop that collects its steps, has room
+//! for more: most appends then write nothing but what they append. Whoever has an earlier array keeps it,
+//! as a shorter view of the same memory.
 
 use super::arguments::{array, number, slice};
 use super::builtin::Builtin;
 use super::copy::{ColumnCopy, SegmentMove, copy, move_segments, put};
+use super::facts::Appended;
 use super::gather::{CompactRows, compact};
 use super::segments::{PendingSegments, read_together};
 use super::sequence::{Field, Rows, Sequence, element_columns, fields, row_columns};
 use super::{Memory, Segments, Stepped};
 use nesl_core::ir::Ty;
 use nesl_runtime::kir;
-use nesl_runtime::runtime::Arg;
+use nesl_runtime::runtime::{Arg, Buffer};
 
 /// A column, and the number added to each of its elements.
 pub(super) type Shifted = (Arg, usize);
@@ -79,9 +84,12 @@ pub(super) fn one_pool(memory: &Memory<'_>, all: &[Rows<'_>], element: &Ty) -> S
         let starts = all.iter().map(|rows| rows.starts().clone()).zip(begins).collect();
         return Ok(OnePool { extent, columns, starts });
     }
+    // What is not copied is not made smaller first.
+    let extended = has_room(memory, &pools, element);
     let mut compacted = Vec::new();
-    for rows in all {
-        compacted.push(compact(memory, *rows, element)?);
+    for (at, rows) in all.iter().enumerate() {
+        let stays = at == 0 && extended;
+        compacted.push(if stays { None } else { compact(memory, *rows, element)? });
     }
     let mut starts = Vec::new();
     let mut extent = 0;
@@ -148,16 +156,49 @@ fn shared_pool(memory: &Memory<'_>, pools: &[Sequence<'_>], element: &Ty) -> Opt
     Some(SharedPool { extent, columns: least.columns.to_vec(), begins })
 }
 
-/// Returns columns behind each other, with a number added to the elements of each.
+/// Returns true if there is room behind the first of several sequences for all others.
+fn has_room(memory: &Memory<'_>, all: &[Sequence<'_>], element: &Ty) -> bool {
+    let [first, others @ ..] = all else { return false };
+    let wanted: usize = others.iter().map(|one| one.length).sum();
+    let own = element_columns(memory, element);
+    let mut columns = first.columns.iter().zip(own).filter(|(_, own)| *own);
+    columns.all(|(column, _)| memory.state.facts.room_behind(column, first.length) >= wanted)
+}
+
+/// Returns columns behind each other, with a number added to the elements of each: behind the first one
+/// itself, if there is room.
 fn end_to_end(memory: &Memory<'_>, columns: &[Shifted], lengths: &[usize]) -> Stepped<Arg> {
-    let ty = array(&columns[0].0).ty();
-    let out = memory.alloc(ty, lengths.iter().sum())?;
-    let mut at = 0;
-    for ((column, add), length) in columns.iter().zip(lengths) {
+    let ((first, first_adds), facts) = (&columns[0], &memory.state.facts);
+    let (array, begin) = slice(first);
+    let (length, total) = (lengths[0], lengths.iter().sum::<usize>());
+    let before = facts.appended(array);
+    let times = before.map_or(0, |appended| appended.times);
+    let in_place = *first_adds == 0 && total - length <= facts.room_behind(first, length);
+    let (out, begin, mut at) = if in_place {
+        (array.clone(), begin, begin + length)
+    } else {
+        let out = alloc_appended(memory, array.ty(), total, times)?;
+        copy(memory, first, &Arg::Array(out.clone(), 0), *first_adds, length)?;
+        (out, 0, length)
+    };
+    for ((column, add), length) in columns.iter().zip(lengths).skip(1) {
         copy(memory, column, &Arg::Array(out.clone(), at), *add, *length)?;
         at += length;
     }
-    Ok(Arg::Array(out, 0))
+    facts.set_appended(&out, Appended { used: at, times: times.saturating_add(1) });
+    Ok(Arg::Array(out, begin))
+}
+
+/// Allocates an array of `total` elements, the first of which were appended to `times` times: if these were
+/// several, with room for more, as long as there is memory.
+fn alloc_appended(memory: &Memory<'_>, ty: kir::Ty, total: usize, times: u32) -> Stepped<Buffer> {
+    if times >= memory.limits.min_appends_for_room {
+        let roomy = memory.alloc(ty, total.saturating_add(total / 2));
+        if roomy.is_ok() {
+            return roomy;
+        }
+    }
+    memory.alloc(ty, total)
 }
 
 /// Returns the number of elements of the arrays that sequences in values are cut from, the outermost ones:
@@ -253,9 +294,9 @@ pub(crate) fn append_rows(
         }
     }
     let total = a.total + b.total;
-    let Appended { begin, behind, lengths } = match memory.limits.max_host_appended_segments {
-        0 => Appended::on_device(memory, [a, b])?,
-        _ => Appended::on_host(memory, [first, second])?,
+    let AppendedRows { begin, behind, lengths } = match memory.limits.max_host_appended_segments {
+        0 => AppendedRows::on_device(memory, [a, b])?,
+        _ => AppendedRows::on_host(memory, [first, second])?,
     };
     let (columns, copies) = joined_columns(memory, first.pool(), second.pool(), total, element)?;
     let sides = [(first, a, &begin), (second, b, &behind)];
@@ -273,7 +314,7 @@ pub(crate) fn append_rows(
 }
 
 /// The descriptor of rows of which each has another one behind it.
-struct Appended {
+struct AppendedRows {
     /// The index at which each row begins.
     begin: Arg,
     /// The index at which its second part begins.
@@ -282,9 +323,9 @@ struct Appended {
     lengths: Arg,
 }
 
-impl Appended {
+impl AppendedRows {
     /// Computes the descriptor on the host, which reads the lengths.
-    fn on_host(memory: &Memory<'_>, [first, second]: [Rows<'_>; 2]) -> Stepped<Appended> {
+    fn on_host(memory: &Memory<'_>, [first, second]: [Rows<'_>; 2]) -> Stepped<AppendedRows> {
         let [x, y] = memory.read_ints([first.lengths(), second.lengths()], first.count)?;
         let (mut begin, mut behind, mut lengths) = (Vec::new(), Vec::new(), Vec::new());
         let mut at = 0;
@@ -294,7 +335,7 @@ impl Appended {
             lengths.push(x + y);
             at += x + y;
         }
-        Ok(Appended {
+        Ok(AppendedRows {
             begin: memory.write_indices(&begin)?,
             behind: memory.write_indices(&behind)?,
             lengths: memory.write_indices(&lengths)?,
@@ -302,7 +343,7 @@ impl Appended {
     }
 
     /// Computes the descriptor by a kernel: where a row begins is the sum of the offsets of its parts.
-    fn on_device(memory: &Memory<'_>, parts: [&Segments; 2]) -> Stepped<Appended> {
+    fn on_device(memory: &Memory<'_>, parts: [&Segments; 2]) -> Stepped<AppendedRows> {
         let (count, total) = (parts[0].count, parts[0].total + parts[1].total);
         let [begin, behind, lengths] =
             [(); 3].map(|()| memory.alloc_column(kir::Ty::I64, count + 1));
@@ -316,7 +357,7 @@ impl Appended {
         if memory.limits.max_known_elements > 0 {
             memory.state.facts.set_segments(&lengths, count, total, Some(array(&begin)));
         }
-        Ok(Appended { begin, behind, lengths })
+        Ok(AppendedRows { begin, behind, lengths })
     }
 }
 

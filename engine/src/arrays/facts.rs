@@ -45,12 +45,24 @@ enum Ranked {
     Within(WeakBuffer),
 }
 
+/// An array that was made by putting arrays behind each other. Its elements from `used` on are not written:
+/// whoever has the elements up to there may put more behind them without copying, and nobody who has fewer
+/// sees it.
+#[derive(Clone, Copy)]
+pub(super) struct Appended {
+    /// The number of elements from the beginning of the array that are written.
+    pub(super) used: usize,
+    /// The number of times that elements were put behind others.
+    pub(super) times: u32,
+}
+
 /// The facts about an array.
 struct Facts {
     array: WeakBuffer,
     contents: Option<Contents>,
     lengths: Option<Lengths>,
     ranked: Option<Ranked>,
+    appended: Option<Appended>,
 }
 
 /// The facts about the arrays of a runtime.
@@ -62,18 +74,26 @@ pub(super) struct ArrayFacts {
 }
 
 impl ArrayFacts {
-    /// Forgets an array that is about to be overwritten.
+    /// Forgets what an array contains, which is about to be overwritten.
     pub(super) fn forget(&self, array: &Buffer) {
-        if let Some(Facts { contents: Some(Contents::Linear(factor, first)), .. }) =
-            self.arrays.borrow_mut().remove(&array.id())
-        {
+        let mut arrays = self.arrays.borrow_mut();
+        let Some(facts) = arrays.get_mut(&array.id()) else { return };
+        if let Some(Contents::Linear(factor, first)) = facts.contents {
             self.linear.borrow_mut().remove(&(factor, first, array.len()));
+        }
+        (facts.contents, facts.lengths, facts.ranked) = (None, None, None);
+        if facts.appended.is_none() {
+            arrays.remove(&array.id());
         }
     }
 
     /// Records the contents of an array.
     pub(super) fn set_contents(&self, array: &Buffer, contents: Contents) {
         if let Contents::Linear(factor, first) = contents {
+            // What is put behind the elements later may be anything.
+            if self.appended(array).is_some() {
+                return;
+            }
             let mut linear = self.linear.borrow_mut();
             purge(&mut linear, WeakBuffer::is_held);
             linear.insert((factor, first, array.len()), array.downgrade());
@@ -127,11 +147,37 @@ impl ArrayFacts {
         }
     }
 
+    /// Records that elements were put behind others in an array.
+    pub(super) fn set_appended(&self, array: &Buffer, appended: Appended) {
+        self.update(array, |facts| facts.appended = Some(appended));
+    }
+
+    /// Returns what was recorded of elements put behind others in an array.
+    pub(super) fn appended(&self, array: &Buffer) -> Option<Appended> {
+        self.arrays.borrow().get(&array.id())?.appended
+    }
+
+    /// Returns the number of elements that may be put behind those of a column that ends at its first
+    /// `count` elements, in place.
+    pub(super) fn room_behind(&self, column: &Arg, count: usize) -> usize {
+        let (array, at) = slice(column);
+        match self.appended(array) {
+            Some(Appended { used, .. }) if used == at + count => array.len() - used,
+            _ => 0,
+        }
+    }
+
     fn update(&self, array: &Buffer, change: impl FnOnce(&mut Facts)) {
         let mut arrays = self.arrays.borrow_mut();
         purge(&mut arrays, |facts| facts.array.is_held());
         let array_of = || array.downgrade();
-        let new = || Facts { array: array_of(), contents: None, lengths: None, ranked: None };
+        let new = || Facts {
+            array: array_of(),
+            contents: None,
+            lengths: None,
+            ranked: None,
+            appended: None,
+        };
         change(arrays.entry(array.id()).or_insert_with(new));
     }
 
