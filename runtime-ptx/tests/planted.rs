@@ -64,6 +64,48 @@ const PLANTS: [(&str, &str); 43] = [
     ("atom.release.gpu.global.exch.b32 => ld.relaxed.gpu.global.b32", "the record stays locked"),
 ];
 
+/// The cases that find a bug, where that takes long if all cases are tried in their order: they are tried first.
+const FINDERS: [(&str, &str); 20] = [
+    (
+        "atom.acq_rel.gpu.global.inc.u32 => atom.relaxed.gpu.global.inc.u32",
+        "reduce add i64 over Flat [5000]",
+    ),
+    (
+        "atom.relaxed.gpu.global.inc.u32 => ld.relaxed.gpu.global.u32",
+        "lengths by work item = alloc",
+    ),
+    ("shfl.sync.up.b32 => shfl.sync.down.b32", "lengths by work item = alloc"),
+    ("shfl.sync.down.b32 => shfl.sync.up.b32", "reduce mul i64 over Flat [1]"),
+    ("redux.sync.add.u32 => redux.sync.max.u32", "three stages over Flat [2]"),
+    ("redux.sync.min.s32 => redux.sync.max.s32", "reduce min i64 over Flat [1]"),
+    ("shf.r.wrap.b32 => shf.l.wrap.b32", "reduce add i64 over Flat [1]"),
+    ("vote.sync.ballot.b32 => vote.sync.any.pred", "lengths by work item = alloc"),
+    ("ld.relaxed.gpu.global.v2.b64 => ld.global.v2.b64", "scan add i64 over Flat [5000]"),
+    ("bfind.u32 => clz.b32", "segments add i64 over Regular [1]"),
+    (
+        "setp.lt.and.s64 => setp.ge.and.s64",
+        "segments add i64 over Regular [32, 32, 32, 32, 32, 32, 32, 32]",
+    ),
+    (
+        "red.relaxed.cta.shared.or.b32 => red.relaxed.cta.shared.max.s32",
+        "segments add i64 over Segmented 90 segments",
+    ),
+    ("setp.lo.u64 => setp.ls.u64", "an index behind the end"),
+    ("st.relaxed.gpu.global.u8 => st.global.u8", "stores of one value"),
+    ("red.relaxed.gpu.global.add.u64 => st.global.u64", "rank_up of 3000 i64"),
+    (
+        "atom.relaxed.cta.shared.add.u32 => atom.relaxed.cta.shared.max.u32",
+        "histogram over Flat [100]",
+    ),
+    ("setp.eq.and.s32 => setp.ge.and.s32", "histogram over Flat [31]"),
+    (
+        "red.relaxed.gpu.global.max.u64 => red.relaxed.gpu.global.min.u64",
+        "compact frees 70000 = alloc",
+    ),
+    ("no fills", "lengths by work item = alloc"),
+    ("without st.relaxed.sys.global", "emit after a failure over Flat [31]"),
+];
+
 /// Returns true if code of the cases has what a plant changes: else it would plant nothing.
 fn occurs(plant: &str, texts: &[String]) -> bool {
     let old = match (plant.strip_prefix("without "), plant.split_once(" => ")) {
@@ -75,7 +117,7 @@ fn occurs(plant: &str, texts: &[String]) -> bool {
 }
 
 /// Returns true if the cases notice that something is wrong.
-fn is_found(session: &Session, cases: &[Case]) -> bool {
+fn is_found<'c>(session: &Session, cases: impl Iterator<Item = &'c Case>) -> bool {
     // What is planted may end the context, and with it the runtime.
     let mut ptx = None;
     for case in cases {
@@ -113,7 +155,9 @@ fn the_cases_find_planted_bugs() {
             session.set(option, value).unwrap();
         }
         session.set("plant", plant).unwrap();
-        if !is_found(&session, &cases) {
+        let finder = FINDERS.iter().find(|(of, _)| *of == plant).map(|(_, case)| *case);
+        let first = cases.iter().filter(|case| Some(&*case.name) == finder);
+        if !is_found(&session, first.chain(&cases)) {
             missed.push(format!("{plant}: {slip}"));
         }
         session.set("plant", "").unwrap();
