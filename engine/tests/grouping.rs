@@ -103,7 +103,7 @@ fn launches_do_not_grow_and_work_does_not_outgrow_the_elements() {
         #remove_duplicates(k)                                                    4     16.0           4     16.0
         #remove_duplicates({@x : x in k})                                        6     34.9           6     34.9
         #collect(kv)                                                             6     32.0           6     32.0
-        #int_collect({(x, @i) : (x, i) in kv})                                  10     69.2          10     69.2
+        #int_collect({(x, @i) : (x, i) in kv})                                  10     53.2          10     53.2
         #{sort(r) : r in rows}                                                   3     10.0           3     10.0
         sum({sum(rank(r)) : r in rows})                                          5     12.0           2      2.0
         sum({#histogram(r) : r in rows})                                         5     18.0           2      2.0

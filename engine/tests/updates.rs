@@ -673,7 +673,7 @@ fn loops_over_tables_cost_what_they_write() {
         two cells of a row                   232         285         286
         writes to a row                      121        5163         147
         a row of others                      275         333         329
-        elimination                          474         597         553
+        elimination                          474         597         548
         swaps of rows                        218         133         234
         a row moved                          224         132         235
         writes of rows                       326         283         380
@@ -683,12 +683,12 @@ fn loops_over_tables_cost_what_they_write() {
         rows appended                        205         184         215
         maps of rows appended                296         373         315
         a stack of rows                       67          15          70
-        lists of neighbours                  333          23         344
+        lists of neighbours                  333          23         339
         a table in a record                  258         249         326
         two tables                           346         356         405
         texts and counts                      88          26          93
-        rows in pairs                        265         386         369
-        a table of tables                    444         508         552
+        rows in pairs                        265         386         353
+        a table of tables                    444         508         547
         tables, each on its own              388       51567         388
         buckets                              130         391         130
         buckets of what was there            162         916         162

@@ -183,7 +183,10 @@ impl<'p> Schedule<'p> {
                 }
                 frame.end_step();
             }
-            Ok(Outcome::Value(value_in(&self.launcher, frame, block.result, space)?))
+            let value = value_in(&self.launcher, frame, block.result, space)?;
+            // Whoever gets the value may overwrite it, unless others hold it, too.
+            frame.end_block(&last_uses);
+            Ok(Outcome::Value(value))
         })
     }
 

@@ -12,6 +12,9 @@ pub(crate) struct LastUses {
     pub(super) own: Vec<Vec<(Var, SpaceId)>>,
     /// For each variable bound in a block around, the last step that uses it.
     pub(super) around: FxHashMap<Var, usize>,
+    /// The result of the block if it is bound there, with the index spaces in which it is: the block is the
+    /// last to use it.
+    pub(super) result: Vec<(Var, SpaceId)>,
 }
 
 /// Returns the last uses in a block; the function's parameters count as bound in its body.
@@ -51,10 +54,12 @@ pub(super) fn last_uses(function: &Function, block: &Block) -> LastUses {
             }
         }
     }
-    let mut uses =
-        LastUses { own: vec![Vec::new(); block.steps.len()], around: FxHashMap::default() };
+    let own = vec![Vec::new(); block.steps.len()];
+    let mut uses = LastUses { own, around: FxHashMap::default(), result: Vec::new() };
     for (var, at) in last {
         if block.result == Atom::Var(var) {
+            let places = places.remove(&var).into_iter().flatten();
+            uses.result.extend(places.map(|space| (var, space)));
             continue;
         }
         match (places.remove(&var), uses.own.get_mut(at)) {

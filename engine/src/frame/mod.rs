@@ -196,6 +196,13 @@ impl<'p> CallFrame<'p> {
         }
     }
 
+    /// Drops the result of a block whose steps have ended: its value was handed over.
+    pub(crate) fn end_block(&mut self, uses: &LastUses) {
+        for place in &uses.result {
+            self.values.remove(place);
+        }
+    }
+
     /// Returns the size of the state in bytes, about; without the elements of arrays.
     pub(crate) fn bytes(&self) -> usize {
         let extents = self.extents.capacity() * size_of::<(SpaceId, Rc<Extent>)>()
