@@ -34,6 +34,10 @@ const DIVISION_OPERATIONS: u64 = 4;
 /// A division of ints, which is done lane by lane, takes as long as so many others.
 const INT_DIVISION_OPERATIONS: u64 = 6;
 
+/// What is done lane by lane in a loop that elements leave one by one takes as long as so many other operations: it
+/// is done for the elements that have left, too, and scalar code would go on with the next element.
+const LEFT_LANE_OPERATIONS: u64 = 9;
+
 /// The high word of a product costs as much as this many other operations, where vectors have it.
 const HIGH_PRODUCT_OPERATIONS: u64 = 12;
 
@@ -690,8 +694,7 @@ impl<'a> Analysis<'a> {
             self.set(*result, uniformity);
         }
         if divergent && cond.is_some() {
-            // What is done lane by lane is also done for the elements that have left the loop: about half of them.
-            self.lane_operations += self.lane_operations - lane;
+            self.lane_operations = lane + LEFT_LANE_OPERATIONS * (self.lane_operations - lane);
         }
         if divergent && cond.is_none() {
             // Each iteration computes which lanes go on.
