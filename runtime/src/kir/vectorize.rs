@@ -34,8 +34,8 @@ const DIVISION_OPERATIONS: u64 = 4;
 /// A division of ints, which is done lane by lane, takes as long as so many others.
 const INT_DIVISION_OPERATIONS: u64 = 6;
 
-/// What is done lane by lane in a loop that elements leave one by one takes as long as so many other operations: it
-/// is done for the elements that have left, too, and scalar code would go on with the next element.
+/// An operation lane by lane in a loop that elements leave one by one takes as long as this many others: it is done
+/// for the elements that have left, too, while scalar code goes on with the next element.
 const LEFT_LANE_OPERATIONS: u64 = 9;
 
 /// The high word of a product costs as much as this many other operations, where vectors have it.

@@ -8,7 +8,7 @@
 //! schedule     equal values once, invariant ones before loops
 //! masks        which vectors of ones and zeros live in mask registers
 //! lower        each instruction → machine instructions on virtual registers (`code`)
-//!   scalar, vectors, avx2, pack
+//!   scalar, vectors, parts, avx2, pack
 //! allocate     registers, by regalloc2, then frame, moves and jumps
 //! encode       bytes; `opcodes` is the table
 //! ```
@@ -27,6 +27,7 @@ mod lower;
 mod masks;
 mod opcodes;
 mod pack;
+mod parts;
 mod scalar;
 mod schedule;
 #[cfg(test)]
