@@ -162,7 +162,8 @@ fn has_room(memory: &Memory<'_>, all: &[Sequence<'_>], element: &Ty) -> bool {
     let wanted: usize = others.iter().map(|one| one.length).sum();
     let own = element_columns(memory, element);
     let mut columns = first.columns.iter().zip(own).filter(|(_, own)| *own);
-    columns.all(|(column, _)| memory.state.facts.room_behind(column, first.length) >= wanted)
+    let facts = &memory.state.facts;
+    columns.all(|(column, _)| facts.has_room_behind(column, first.length, wanted))
 }
 
 /// Returns columns behind each other, with a number added to the elements of each: behind the first one
@@ -171,9 +172,11 @@ fn end_to_end(memory: &Memory<'_>, columns: &[Shifted], lengths: &[usize]) -> St
     let ((first, first_adds), facts) = (&columns[0], &memory.state.facts);
     let (array, begin) = slice(first);
     let (length, total) = (lengths[0], lengths.iter().sum::<usize>());
-    let before = facts.appended(array);
-    let times = before.map_or(0, |appended| appended.times);
-    let in_place = *first_adds == 0 && total - length <= facts.room_behind(first, length);
+    if *first_adds == 0 && total == length {
+        return Ok(first.clone());
+    }
+    let in_place = *first_adds == 0 && facts.has_room_behind(first, length, total - length);
+    let times = facts.appended(array).map_or(0, |appended| appended.times);
     let (out, begin, mut at) = if in_place {
         (array.clone(), begin, begin + length)
     } else {

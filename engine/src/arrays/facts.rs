@@ -12,7 +12,7 @@
 use super::arguments::slice;
 use nesl_runtime::runtime::{Arg, Buffer, WeakBuffer};
 use rustc_hash::FxHashMap;
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::hash::Hash;
 use std::rc::Rc;
 
@@ -63,6 +63,8 @@ struct Facts {
     lengths: Option<Lengths>,
     ranked: Option<Ranked>,
     appended: Option<Appended>,
+    /// True if the array was overwritten: what refers to it as offsets means what it was.
+    overwritten: bool,
 }
 
 /// The facts about the arrays of a runtime.
@@ -71,20 +73,36 @@ pub(super) struct ArrayFacts {
     arrays: RefCell<FxHashMap<usize, Facts>>,
     /// Arrays of given contents: the two numbers of [`Contents::Linear`], and the number of elements.
     linear: RefCell<FxHashMap<(usize, usize, usize), WeakBuffer>>,
+    /// True if a fact refers to another array.
+    has_references: Cell<bool>,
 }
 
 impl ArrayFacts {
     /// Forgets what an array contains, which is about to be overwritten.
     pub(super) fn forget(&self, array: &Buffer) {
-        let mut arrays = self.arrays.borrow_mut();
-        let Some(facts) = arrays.get_mut(&array.id()) else { return };
-        if let Some(Contents::Linear(factor, first)) = facts.contents {
-            self.linear.borrow_mut().remove(&(factor, first, array.len()));
+        if !self.has_references.get() && !self.arrays.borrow().contains_key(&array.id()) {
+            return;
         }
-        (facts.contents, facts.lengths, facts.ranked) = (None, None, None);
-        if facts.appended.is_none() {
-            arrays.remove(&array.id());
-        }
+        self.update(array, |facts| {
+            if let Some(Contents::Linear(factor, first)) = facts.contents {
+                self.linear.borrow_mut().remove(&(factor, first, array.len()));
+            }
+            (facts.contents, facts.lengths, facts.ranked) = (None, None, None);
+            facts.overwritten = true;
+        });
+    }
+
+    /// Notes a reference to an array that others may hold.
+    fn refer(&self, array: &Buffer) -> WeakBuffer {
+        self.has_references.set(true);
+        array.downgrade()
+    }
+
+    /// Returns the array that a fact refers to, if somebody holds it and nobody overwrote it.
+    fn referred(&self, array: &WeakBuffer, arrays: &FxHashMap<usize, Facts>) -> Option<Buffer> {
+        let array = array.upgrade()?;
+        let changed = arrays.get(&array.id()).is_some_and(|facts| facts.overwritten);
+        (!changed).then_some(array)
     }
 
     /// Records the contents of an array.
@@ -110,7 +128,7 @@ impl ArrayFacts {
         offsets: Option<&Buffer>,
     ) {
         let (array, at) = slice(lengths);
-        let offsets = offsets.map(Buffer::downgrade);
+        let offsets = offsets.map(|offsets| self.refer(offsets));
         self.update(array, |facts| {
             facts.lengths = Some(Lengths { at, count, total, offsets });
         });
@@ -120,7 +138,7 @@ impl ArrayFacts {
     /// sequence.
     pub(super) fn set_ranks(&self, ranks: &Buffer, offsets: Option<&Buffer>) {
         let ranked = match offsets {
-            Some(offsets) => Ranked::Within(offsets.downgrade()),
+            Some(offsets) => Ranked::Within(self.refer(offsets)),
             None => Ranked::Whole,
         };
         self.update(ranks, |facts| facts.ranked = Some(ranked));
@@ -141,7 +159,8 @@ impl ArrayFacts {
         let arrays = self.arrays.borrow();
         match arrays.get(&array.id()).and_then(|facts| facts.ranked.as_ref()) {
             Some(Ranked::Within(known)) => {
-                at == 0 && known.upgrade().is_some_and(|known| known.is_same(offsets))
+                let known = self.referred(known, &arrays);
+                at == 0 && known.is_some_and(|known| known.is_same(offsets))
             }
             Some(Ranked::Whole) | None => false,
         }
@@ -157,14 +176,12 @@ impl ArrayFacts {
         self.arrays.borrow().get(&array.id())?.appended
     }
 
-    /// Returns the number of elements that may be put behind those of a column that ends at its first
-    /// `count` elements, in place.
-    pub(super) fn room_behind(&self, column: &Arg, count: usize) -> usize {
+    /// Returns true if `wanted` elements may be put behind the first `count` of a column, in place: elements were put
+    /// behind others there before, and those that are written end with the column.
+    pub(super) fn has_room_behind(&self, column: &Arg, count: usize, wanted: usize) -> bool {
         let (array, at) = slice(column);
-        match self.appended(array) {
-            Some(Appended { used, .. }) if used == at + count => array.len() - used,
-            _ => 0,
-        }
+        self.appended(array)
+            .is_some_and(|Appended { used, .. }| used == at + count && wanted <= array.len() - used)
     }
 
     fn update(&self, array: &Buffer, change: impl FnOnce(&mut Facts)) {
@@ -177,6 +194,7 @@ impl ArrayFacts {
             lengths: None,
             ranked: None,
             appended: None,
+            overwritten: false,
         };
         change(arrays.entry(array.id()).or_insert_with(new));
     }
@@ -221,7 +239,8 @@ impl ArrayFacts {
         let arrays = self.arrays.borrow();
         let known = arrays.get(&array.id())?.lengths.as_ref()?;
         let same = known.at == at && known.count == count;
-        same.then(|| (known.total, known.offsets.as_ref().and_then(WeakBuffer::upgrade)))
+        let offsets = || known.offsets.as_ref().and_then(|offsets| self.referred(offsets, &arrays));
+        same.then(|| (known.total, offsets()))
     }
 }
 
