@@ -5,7 +5,7 @@
 //! editor is not there is skipped, and says so.
 
 use crate::python;
-use crate::shell::{root, run};
+use crate::shell::{build, root, run};
 use anyhow::{Result, bail};
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
@@ -18,7 +18,7 @@ pub fn test(parts: &[&str]) -> Result<()> {
     if let Some(part) = parts.iter().find(|part| !PARTS.contains(part)) {
         bail!("no part `{part}`; there are {}", PARTS.join(", "));
     }
-    run("cargo build --package nesl", &[])?;
+    build(&["nesl"])?;
     let binary = root().join("target/debug/nesl");
     let binary = binary.to_string_lossy();
     let wanted = |part: &str| parts.is_empty() || parts.contains(&part);
@@ -57,7 +57,7 @@ pub fn test(parts: &[&str]) -> Result<()> {
 
 /// Runs the extension in a real VS Code, and leaves pictures under `target/e2e`.
 pub fn end_to_end(options: &[&str]) -> Result<()> {
-    run("cargo build --package nesl", &[])?;
+    build(&["nesl"])?;
     let binary = root().join("target/debug/nesl");
     run("npm --prefix editors/vscode ci --no-audit --no-fund", &[])?;
     let command = format!("npm --prefix editors/vscode run e2e -- {}", options.join(" "));

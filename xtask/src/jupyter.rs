@@ -1,7 +1,7 @@
 //! Testing the Jupyter kernel by Jupyter's own tests, the notebooks, and the Python module.
 
 use crate::python;
-use crate::shell::{root, run};
+use crate::shell::{build, root, run};
 use anyhow::Result;
 
 /// Installs the kernel into a folder of its own, and runs the tests in `kernel/tests/jupyter` and
@@ -36,7 +36,7 @@ pub fn end_to_end(options: &[&str]) -> Result<()> {
 
 /// Installs the kernel of a debug build into a folder of its own; returns the folder of Jupyter's data.
 fn install() -> Result<String> {
-    run("cargo build --package nesl", &[])?;
+    build(&["nesl"])?;
     let prefix = root().join("target/jupyter/prefix");
     run(&format!("target/debug/nesl kernel install --prefix {}", prefix.display()), &[])?;
     Ok(prefix.join("share/jupyter").to_string_lossy().into_owned())

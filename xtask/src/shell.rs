@@ -21,6 +21,19 @@ pub fn run(command: &str, environment: &[(&str, &str)]) -> Result<()> {
     Ok(())
 }
 
+/// The environment variable that says that the tests of the whole workspace are built.
+const TESTS_ARE_BUILT: &str = "NESL_TESTS_ARE_BUILT";
+
+/// Builds packages for tests of their programs. Where the tests of the workspace are built, as in CI, nothing is: alone, the
+/// packages and all that they depend on would be compiled again, since tests ask for more features.
+pub fn build(packages: &[&str]) -> Result<()> {
+    let selection = match std::env::var_os(TESTS_ARE_BUILT) {
+        Some(_) => "--workspace --lib --bins --tests".to_owned(),
+        None => packages.iter().map(|name| format!("--package {name} ")).collect(),
+    };
+    run(&format!("cargo build {}", selection.trim_end()), &[])
+}
+
 /// Runs a command as [`run`] does; returns whether it succeeded, and its standard output, which is
 /// printed as it comes.
 pub fn run_and_capture(command: &str, environment: &[(&str, &str)]) -> Result<(bool, String)> {
