@@ -19,6 +19,8 @@ static SEEN: AtomicUsize = AtomicUsize::new(0);
 static BEGINNING: Mutex<()> = Mutex::new(());
 /// The flag that the session polls.
 static WISHED: OnceLock<Arc<AtomicBool>> = OnceLock::new();
+/// True if what the session begins with is to be stopped, and has not begun.
+static EARLY: AtomicBool = AtomicBool::new(false);
 /// The number of other programs that have the terminal: a pager, or an editor.
 static ELSEWHERE: AtomicUsize = AtomicUsize::new(0);
 /// True in an interactive session, which Ctrl-C never ends.
@@ -86,13 +88,28 @@ pub fn is_pressed() -> bool {
     PRESSED.load(Ordering::Relaxed)
 }
 
-/// Stops what the session runs, if it runs anything: for a Ctrl-C that came as a key.
+/// Stops what a session begins with, or will: for a Ctrl-C that came as a key.
 pub fn stop() {
-    if RUNNING.load(Ordering::SeqCst) > 0
-        && let Some(wished) = WISHED.get()
-    {
-        wished.store(true, Ordering::SeqCst);
+    let _beginning = BEGINNING.lock().unwrap_or_else(PoisonError::into_inner);
+    match WISHED.get() {
+        Some(wished) if RUNNING.load(Ordering::SeqCst) > 0 => wished.store(true, Ordering::SeqCst),
+        _ => EARLY.store(true, Ordering::SeqCst),
     }
+}
+
+/// Runs all that a session begins with, several computations: Ctrl-C stops the one under way and those behind it, also if
+/// it came as a key before any of them began.
+pub fn while_beginning<T>(compute: impl FnOnce() -> T) -> T {
+    during(|| {
+        let beginning = BEGINNING.lock().unwrap_or_else(PoisonError::into_inner);
+        if EARLY.swap(false, Ordering::SeqCst)
+            && let Some(wished) = WISHED.get()
+        {
+            wished.store(true, Ordering::SeqCst);
+        }
+        drop(beginning);
+        compute()
+    })
 }
 
 /// Runs something for which another program has the terminal: each Ctrl-C is for that.
@@ -165,5 +182,13 @@ mod tests {
             assert_eq!(press(), (true, true));
         });
         during_since(seen(), || assert!(!is_wished() && !is_pressed()));
+        // A key that comes before the session begins anything.
+        stop();
+        while_beginning(|| {
+            assert!(is_wished());
+            during(|| assert!(is_wished()));
+            during(|| assert!(is_wished(), "what is behind it is not wanted either"));
+        });
+        while_beginning(|| assert!(!is_wished()));
     }
 }

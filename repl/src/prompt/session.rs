@@ -123,7 +123,7 @@ pub fn serve<P: ExternalPrinter>(
     let shown = if global.quiet { Shown::Nothing } else { Shown::Names };
     shared.files.enter(&mut shared.reporter.borrow_mut(), &mut state.session, shown);
     if let Some(path) = rc_file() {
-        own_definitions(&shared, &mut state, &path);
+        interrupt::while_beginning(|| own_definitions(&shared, &mut state, &path));
     }
     // Only now is it certain who shows what was printed.
     {
