@@ -45,9 +45,9 @@ enum Ranked {
     Within(WeakBuffer),
 }
 
-/// An array that was made by putting arrays behind each other. Its elements from `used` on are not written:
-/// whoever has the elements up to there may put more behind them without copying, and nobody who has fewer
-/// sees it.
+/// An array that was made by putting arrays behind each other. Its elements from `used` on are not written.
+///
+/// Whoever has the elements up to there may put more behind them without copying: nobody else sees these.
 #[derive(Clone, Copy)]
 pub(super) struct Appended {
     /// The number of elements from the beginning of the array that are written.
