@@ -24,8 +24,8 @@ pub fn run(command: &str, environment: &[(&str, &str)]) -> Result<()> {
 /// The environment variable that says that the tests of the whole workspace are built.
 const TESTS_ARE_BUILT: &str = "NESL_TESTS_ARE_BUILT";
 
-/// Builds packages for tests of their programs. Where the tests of the workspace are built, as in CI, nothing is: alone, the
-/// packages and all that they depend on would be compiled again, since tests ask for more features.
+/// Builds packages for tests of their programs. If the tests of the workspace are built already, as in CI, their
+/// programs are taken: the packages alone ask for fewer features of their dependencies, and all would be compiled again.
 pub fn build(packages: &[&str]) -> Result<()> {
     let selection = match std::env::var_os(TESTS_ARE_BUILT) {
         Some(_) => "--workspace --lib --bins --tests".to_owned(),

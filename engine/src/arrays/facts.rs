@@ -7,7 +7,8 @@
 //! see; one that its only owner is about to overwrite is forgotten first ([`ArrayFacts::forget`]).
 //!
 //! On a runtime whose arrays lie in the host's memory, reading costs nothing, and no contents are kept. That
-//! an array has ranks is kept on any: what is permuted by them need not be checked.
+//! an array has ranks is kept on any: what is permuted by them need not be checked. The number of written
+//! elements of an array that grows by appends is kept on any, too ([`Appended`]).
 
 use super::arguments::slice;
 use nesl_runtime::runtime::{Arg, Buffer, WeakBuffer};
@@ -63,7 +64,7 @@ struct Facts {
     lengths: Option<Lengths>,
     ranked: Option<Ranked>,
     appended: Option<Appended>,
-    /// True if the array was overwritten: what refers to it as offsets means what it was.
+    /// True if the array was overwritten: facts that refer to it as offsets describe what it contained before.
     overwritten: bool,
 }
 
