@@ -2,9 +2,11 @@
 //!
 //! ```text
 //! kir::inline       small functions become part of their callers, dead marks go
+//! kir::common_subexpressions     values that are known are not computed again: an element is often loaded before a
+//!                   condition and under it
 //! kir::loops        loops over arrays carry less, and copy what is not theirs before they begin
 //! kir::unroll       short loops of a known number of iterations become these
-//! kir::common_subexpressions     values that are known are not computed again
+//! kir::common_subexpressions     what the loops above have in common, once they lie beside each other
 //! kir::ranges       checks that cannot fail go, and divisions of small numbers by constants
 //! kir::early_exit   tests of all elements end with the first that decides
 //! unit              the module, its facts and constants, as all code sees them
@@ -154,6 +156,7 @@ fn compile_here(
     stop: &AtomicBool,
 ) -> Result<Compiled, String> {
     let (mut module, facts) = inline(module, Limits::SMALL_CALLEES);
+    eliminate_common_subexpressions(&mut module);
     simplify_loops(&mut module, &facts);
     unroll_loops(&mut module);
     forward_stores(&mut module);
@@ -162,6 +165,7 @@ fn compile_here(
     use_ranges(&mut module);
     narrow_ints(&mut module);
     add_early_exits(&mut module);
+
     let isa = machine.isa.clone();
     let convention = isa.default_call_conv();
     let blends = isa.isa_flags().iter().any(|f| f.name == "has_sse41" && f.as_bool() == Some(true));

@@ -16,8 +16,18 @@ use crate::bug::OrBug;
 pub struct Body {
     types: Vec<ValueTy>,
     open: Vec<Block>,
-    /// Per value, what it is if it is a constant.
-    constants: Vec<Option<Literal>>,
+    /// Per value, what is known of it.
+    known: Vec<Option<Known>>,
+}
+
+/// What is known of a value.
+#[derive(Clone, Copy, Debug)]
+enum Known {
+    Constant(Literal),
+    /// The sum of two ints.
+    Sum(Value, Value),
+    /// An int and a constant.
+    Offset(Value, i64),
 }
 
 impl Body {
@@ -29,7 +39,7 @@ impl Body {
     pub fn value(&mut self, ty: ValueTy) -> Value {
         let value = Value(self.types.len() as u32);
         self.types.push(ty);
-        self.constants.push(None);
+        self.known.push(None);
         value
     }
 
@@ -51,7 +61,10 @@ impl Body {
 
     /// The constant that a value is known to be, if any.
     pub fn constant(&self, value: Value) -> Option<Literal> {
-        self.constants[value.0 as usize]
+        match self.known[value.0 as usize] {
+            Some(Known::Constant(literal)) => Some(literal),
+            Some(Known::Sum(..) | Known::Offset(..)) | None => None,
+        }
     }
 
     /// The array and the index that a value was loaded from, in a block that is still open.
@@ -94,7 +107,7 @@ impl Body {
     /// Appends a constant, unless the block has it already.
     pub fn literal(&mut self, literal: Literal) -> Value {
         let value = self.scalar(Op::Const(literal), literal.ty());
-        self.constants[value.0 as usize] = Some(literal);
+        self.known[value.0 as usize] = Some(Known::Constant(literal));
         value
     }
 
@@ -128,12 +141,62 @@ impl Body {
             return known;
         }
         let ty = if op.compares() { Ty::Bool } else { self.element(a) };
-        self.scalar(Op::Binary(op, a, b), ty)
+        let value = self.scalar(Op::Binary(op, a, b), ty);
+        self.known[value.0 as usize] = match (op, self.constant(a), self.constant(b)) {
+            (Binary::Add, _, Some(Literal::I64(by))) => Some(self.offset(a, by)),
+            (Binary::Add, Some(Literal::I64(by)), _) => Some(self.offset(b, by)),
+            (Binary::Sub, _, Some(Literal::I64(by))) => Some(self.offset(a, by.wrapping_neg())),
+            (Binary::Add, ..) if ty.is_int() => Some(Known::Sum(a, b)),
+            _ => None,
+        };
+        value
+    }
+
+    /// What is known of the sum of an int and a constant.
+    fn offset(&self, of: Value, by: i64) -> Known {
+        match self.known[of.0 as usize] {
+            Some(Known::Offset(first, before)) => Known::Offset(first, before.wrapping_add(by)),
+            _ => Known::Offset(of, by),
+        }
+    }
+
+    /// Returns the difference of two ints, if it is known to be a constant.
+    fn distance(&self, a: Value, b: Value) -> Option<i64> {
+        let parts = |v: Value| match self.known[v.0 as usize] {
+            Some(Known::Constant(Literal::I64(x))) => Some((None, x)),
+            Some(Known::Offset(of, by)) => Some((Some(of), by)),
+            _ if self.ty(v) == ValueTy::Scalar(Ty::I64) => Some((Some(v), 0)),
+            _ => None,
+        };
+        let (a, b) = (parts(a)?, parts(b)?);
+        (a.0 == b.0).then(|| a.1.wrapping_sub(b.1))
+    }
+
+    /// Returns true if two values are known to be equal ints.
+    fn same(&self, a: Value, b: Value) -> bool {
+        self.distance(a, b) == Some(0)
     }
 
     /// The simple cases of lengths, positions and truth values.
     fn fold(&mut self, op: Binary, a: Value, b: Value) -> Option<Value> {
         use Binary::*;
+        // The length of a part that is given by its first position and its length. (Ints wrap around: this holds for
+        // all, while an order between sums does not follow.)
+        if let (Sub, Some(Known::Sum(x, y))) = (op, self.known[a.0 as usize]) {
+            if self.same(x, b) {
+                return Some(y);
+            } else if self.same(y, b) {
+                return Some(x);
+            }
+        }
+        match (op, self.distance(a, b)) {
+            (Sub, Some(distance)) => return Some(self.i64(distance)),
+            (Eq | Le | Ge, Some(0)) => return Some(self.bool(true)),
+            (Ne | Lt | Gt, Some(0)) => return Some(self.bool(false)),
+            (Eq, Some(_)) => return Some(self.bool(false)),
+            (Ne, Some(_)) => return Some(self.bool(true)),
+            _ => {}
+        }
         match (op, self.constant(a), self.constant(b)) {
             (Add, Some(Literal::I64(0)), _) | (Mul, Some(Literal::I64(1)), _) => Some(b),
             (Add | Sub, _, Some(Literal::I64(0))) | (Mul, _, Some(Literal::I64(1))) => Some(a),

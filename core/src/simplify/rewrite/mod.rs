@@ -112,6 +112,8 @@ pub(super) enum Known {
     Code(Atom),
     /// A remainder of an int by a power of two: the int, and the bits below the power.
     Remainder(Atom, i64),
+    /// The sum of two ints.
+    Sum(Atom, Atom),
 }
 
 /// A scalar expression, to be found again.
@@ -345,22 +347,35 @@ impl Rewriter<'_> {
             let low = self.scalar(ScalarOp::And, low, &Ty::Int, site);
             return self.scalar(op, vec![low, Atom::Int(0)], ty, site);
         }
-        let code = if op == ScalarOp::CharToInt { Some(args[0]) } else { None };
-        let remainder = match (op, &args[..]) {
+        if let (ScalarOp::Sub, [sum, part]) = (op, &args[..])
+            && let Some(rest) = self.rest(*sum, *part)
+        {
+            return rest;
+        }
+        let known = match (op, &args[..]) {
+            (ScalarOp::CharToInt, [char]) => Some(Known::Code(*char)),
             (ScalarOp::Rem, [of, Atom::Int(by)]) if is_small_power_of_two(*by) => {
-                Some((*of, by - 1))
+                Some(Known::Remainder(*of, by - 1))
             }
+            (ScalarOp::Add, [a, b]) if *ty == Ty::Int => Some(Known::Sum(*a, *b)),
             _ => None,
         };
         let key = args.iter().map(key).collect();
         let atom = self.once(Key::Scalar(op, key), Op::Scalar(op, args), ty, site);
-        if let Some(char) = code {
-            self.remember(atom, Known::Code(char));
-        }
-        if let Some((of, mask)) = remainder {
-            self.remember(atom, Known::Remainder(of, mask));
+        if let Some(known) = known {
+            self.remember(atom, known);
         }
         atom
+    }
+
+    /// Returns what is left of an int less another, if the first is known as a sum with the second. (Ints wrap around:
+    /// this holds for all.)
+    fn rest(&self, sum: Atom, part: Atom) -> Option<Atom> {
+        match self.known.get(&sum.variable()?)? {
+            Known::Sum(a, rest) if *a == part => Some(*rest),
+            Known::Sum(rest, b) if *b == part => Some(*rest),
+            _ => None,
+        }
     }
 
     /// Returns the dividend and the bits below the divisor, if an operation asks whether a remainder by a power of two
@@ -465,6 +480,7 @@ impl Rewriter<'_> {
             (SeqOp::Dist, [_, length]) => Some(Known::Length(*length)),
             (SeqOp::Range, [Atom::Int(0), Atom::Int(1), end]) => Some(Known::Length(*end)),
             (SeqOp::Subseq, [_, Atom::Int(0), end]) => Some(Known::Length(*end)),
+            (SeqOp::Subseq, [_, start, end]) => self.rest(*end, *start).map(Known::Length),
             _ => op.row().same_length_as.map(|operand| Known::LengthOf(args[operand])),
         };
         let atom = self.builder.bind(ty.clone(), Op::Seq(op, args), site);
@@ -482,7 +498,8 @@ impl Rewriter<'_> {
                 Some(Known::List(elements)) => return Atom::Int(elements.len() as i64),
                 Some(Known::LengthOf(other)) => of = *other,
                 Some(Known::Guarded(slots)) => return self.counted_slots(slots.clone(), site),
-                Some(Known::Pair(..) | Known::Code(_) | Known::Remainder(..)) | None => {
+                Some(Known::Pair(..) | Known::Code(_) | Known::Remainder(..) | Known::Sum(..))
+                | None => {
                     let op = Op::Seq(SeqOp::Length, vec![of]);
                     return self.once(Key::Length(var), op, &Ty::Int, site);
                 }

@@ -45,7 +45,8 @@ impl<'a> VectorEmitter<'_, 'a, '_> {
                 *offset = self.c.b.ins().bitselect(mask, *offset, discard);
             }
         }
-        let less = [0, ODD_DISPLACEMENT_BYTES.wrapping_neg() as u64].repeat(lane.lane_count() as usize / 2);
+        let less = [0, ODD_DISPLACEMENT_BYTES.wrapping_neg() as u64]
+            .repeat(lane.lane_count() as usize / 2);
         let less = self.constant(&less, lane);
         for offset in &mut offsets {
             *offset = self.c.b.ins().iadd(*offset, less);
