@@ -618,23 +618,23 @@ fn loops_cost_what_they_write() {
         rep                                   30          11          30
         rep of what was read                  43          11          43
         write                                 37          17          37
-        a range of writes                     82          39          82
-        writes of what was read              149         134         149
-        writes counted from the end           94          51          94
+        a range of writes                     81          39          81
+        writes of what was read              148         134         148
+        writes counted from the end           93          51          93
         several writes                        57          22          57
         snoc                                  27           4          27
         append a list                         40          33          40
-        append a map                         120         142         120
-        append what was read                  95          95          95
-        append a filter twice                217         207         217
-        a breadth-first search               105          33         105
+        append a map                         121         142         121
+        append what was read                  96          95          96
+        append a filter twice                219         207         219
+        a breadth-first search               102          33         102
         a map of what was written            102          37         102
-        a sum behind an update                59          33          59
+        a sum behind an update                58          33          58
         a condition behind an update          40           8          40
         a map behind an update                77          11          77
-        a depth-first search                 125          36         125
+        a depth-first search                 123          36         123
         a Fenwick tree                       260         107         262
-        Josephus                              80           6          80
+        Josephus                              79           6          79
         a stack                               34           0          34
         swaps                                 23           6          23
         a pair                                29          11          29
@@ -646,7 +646,7 @@ fn loops_cost_what_they_write() {
         a branch that updates                 32           7          32
         a dynamic program                     49          11          49
         a sieve                              157          56         165
-        a loop in a loop                     147          19         149
+        a loop in a loop                     145          19         147
         a heap                               594          74         596
         a queue                               65          11          65
         union and find                        76          62          76
@@ -669,27 +669,27 @@ fn loops_over_tables_cost_what_they_write() {
         work per turn                 sequential   flattened      chosen
         a cell                               153         133         158
         a cell of a long row                  99        5147         125
-        cells of a dynamic program           915        1316         969
-        two cells of a row                   232         285         286
+        cells of a dynamic program           914        1315         968
+        two cells of a row                   231         284         285
         writes to a row                      121        5163         147
-        a row of others                      275         333         329
-        elimination                          474         597         548
-        swaps of rows                        218         133         234
-        a row moved                          224         132         235
-        writes of rows                       326         283         380
-        rows of other lengths                205         156         243
-        snoc of a row                        145          64         151
-        snoc of the last row                 219         162         207
+        a row of others                      274         332         328
+        elimination                          475         597         549
+        swaps of rows                        217         132         233
+        a row moved                          223         131         234
+        writes of rows                       325         282         379
+        rows of other lengths                204         155         242
+        snoc of a row                        144          64         150
+        snoc of the last row                 220         162         208
         rows appended                        205         184         215
-        maps of rows appended                296         373         315
+        maps of rows appended                292         370         311
         a stack of rows                       67          15          70
         lists of neighbours                  333          23         339
-        a table in a record                  258         249         326
-        two tables                           346         356         405
+        a table in a record                  257         248         325
+        two tables                           345         355         404
         texts and counts                      88          26          93
-        rows in pairs                        265         386         353
-        a table of tables                    444         508         547
-        tables, each on its own              388       51567         388
+        rows in pairs                        257         385         345
+        a table of tables                    443         507         546
+        tables, each on its own              384       51563         384
         buckets                              130         391         130
         buckets of what was there            162         916         162
         edges at both ends                   245        2506         245
