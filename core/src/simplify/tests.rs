@@ -79,6 +79,36 @@ fn "main"(v0: int) -> (bool, bool) {
 }
 
 #[test]
+fn a_part_that_begins_at_an_int_and_ends_at_a_sum_with_it_has_the_length_of_the_rest() {
+    check(
+        r#"main "main"
+
+fn "main"(v1: int) -> (int, int) {
+  v0: [int] = range(0, 1, v1)
+  v2: int = length(v0)
+  v3: int = add(v1, 3)
+  v4: [int] = subseq(v0, v1, v3)
+  v5: int = length(v4)
+  v6: int = sub(v3, 3)
+  v7: (int, int) = pair(v5, v6)
+  v7
+}
+"#,
+        &expect![[r#"
+            main "main"
+
+            fn "main"(v0: int) -> (int, int) {
+              v1: [int] = range(0, 1, v0)
+              v2: int = add(v0, 3)
+              v3: [int] = subseq(v1, v0, v2)
+              v4: (int, int) = pair(3, v0)
+              v4
+            }
+        "#]],
+    );
+}
+
+#[test]
 fn what_may_fault_stays() {
     check(
         r#"main "main"

@@ -503,3 +503,48 @@ impl KernelBuilder {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const INT: ValueTy = ValueTy::Scalar(Ty::I64);
+
+    #[test]
+    fn a_sum_less_its_part_is_the_rest() {
+        let mut body = Body::new();
+        let [start, length] = [(); 2].map(|()| body.value(INT));
+        let end = body.binary(Binary::Add, start, length);
+        assert_eq!(body.binary(Binary::Sub, end, start), length);
+        assert_eq!(body.binary(Binary::Sub, end, length), start);
+        let float = ValueTy::Scalar(Ty::F64);
+        let [a, b] = [(); 2].map(|()| body.value(float));
+        let sum = body.binary(Binary::Add, a, b);
+        let rest = body.binary(Binary::Sub, sum, a);
+        assert_ne!(rest, b, "a sum of floats is rounded");
+        let equal = body.binary(Binary::Eq, a, a);
+        assert_eq!(body.constant(equal), None, "no number is equal to itself");
+    }
+
+    #[test]
+    fn ints_at_constant_distances_are_compared() {
+        let mut body = Body::new();
+        let size = body.value(INT);
+        let [one, minus_one, two] = [1, -1, 2].map(|x| body.i64(x));
+        let drop_first = body.binary(Binary::Sub, size, one);
+        let drop_last = body.binary(Binary::Add, size, minus_one);
+        let mut known = |op, a, b| {
+            let value = body.binary(op, a, b);
+            body.constant(value)
+        };
+        assert_eq!(known(Binary::Eq, drop_first, drop_last), Some(Literal::Bool(true)));
+        assert_eq!(known(Binary::Sub, size, drop_last), Some(Literal::I64(1)));
+        assert_eq!(known(Binary::Ne, size, drop_last), Some(Literal::Bool(true)));
+        // The least int less one is greater than it.
+        assert_eq!(known(Binary::Lt, drop_last, size), None);
+        let drop_two = body.binary(Binary::Sub, drop_first, one);
+        let left = body.binary(Binary::Add, drop_two, two);
+        let equal = body.binary(Binary::Eq, left, size);
+        assert_eq!(body.constant(equal), Some(Literal::Bool(true)));
+    }
+}
