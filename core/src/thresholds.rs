@@ -73,6 +73,18 @@ pub struct Thresholds {
     /// of the same size takes a CPU a tenth of the time of sorting them.
     pub max_large_histogram_elements: i64,
 
+    /// Elements of the table up to which reduce-by-key is a histogram in a second pass if there are
+    /// fewer values than places, but not fewer than one for [`Thresholds::max_places_per_value`].
+    ///
+    /// The table stays in the second cache of a core: 1 MiB with elements of 8 bytes.
+    pub max_sparse_histogram_elements: i64,
+
+    /// Places of such a table for each value, at most.
+    ///
+    /// A place is cleared and looked at in 1 to 2 ns; to sort a value and to reduce its group takes 50 ns and more
+    /// where groups are small.
+    pub max_places_per_value: i64,
+
     /// Values from which on reduce-by-key looks at some of the keys before the first pass.
     ///
     /// A launch and a wait take a CPU about 10 µs, a pass over 65,536 values about ten times as long.
@@ -428,6 +440,8 @@ impl Thresholds {
         Thresholds {
             // The keys and values of a second pass would have to be stored on the device.
             max_large_histogram_elements: cpu.max_histogram_elements,
+            max_sparse_histogram_elements: 0,
+            max_places_per_value: 1,
             // About as many as it sorts in the time of the launches and waits of a selection; not measured.
             min_selected_elements: 1 << 20,
             max_known_elements: 256,
@@ -466,6 +480,8 @@ impl Default for Thresholds {
             max_reductions_of_group: 8,
             max_histogram_elements: 1 << 14,
             max_large_histogram_elements: 1 << 24,
+            max_sparse_histogram_elements: 1 << 17,
+            max_places_per_value: 16,
             min_sampled_values: 1 << 16,
             sampled_keys: 512,
             min_selected_elements: 1 << 14,

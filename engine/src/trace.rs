@@ -6,6 +6,9 @@ use std::rc::Rc;
 /// The number of calls that a failure reports at most.
 const MAX_REPORTED_CALLS: usize = 64;
 
+/// The number of calls of a trace, at most: those that no failure reports are forgotten together.
+const MAX_KEPT_CALLS: usize = 8 * MAX_REPORTED_CALLS;
+
 /// The calls under way, innermost first. Clones share the calls around.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct CallTrace(Option<Rc<Call>>);
@@ -26,7 +29,7 @@ impl CallTrace {
     /// Calls that no failure will report are forgotten, so that a loop of tail calls can go on forever.
     pub(crate) fn under(&self, site: Site, library: bool) -> CallTrace {
         let depth = self.0.as_ref().map_or(0, |call| call.depth);
-        let around = if depth < 2 * MAX_REPORTED_CALLS { self.clone() } else { self.innermost() };
+        let around = if depth < MAX_KEPT_CALLS { self.clone() } else { self.innermost() };
         let depth = around.0.as_ref().map_or(0, |call| call.depth) + 1;
         CallTrace(Some(Rc::new(Call { site, library, around, depth })))
     }
@@ -66,18 +69,18 @@ impl Drop for CallTrace {
 
 #[cfg(test)]
 mod tests {
-    use super::{CallTrace, MAX_REPORTED_CALLS};
+    use super::{CallTrace, MAX_KEPT_CALLS, MAX_REPORTED_CALLS};
     use nesl_core::base::{ItemId, Span};
     use nesl_core::ir::Site;
 
     #[test]
     fn a_trace_keeps_the_innermost_calls_only() {
         let mut trace = CallTrace::default();
-        for turn in 0..10 * MAX_REPORTED_CALLS {
+        for turn in 0..3 * MAX_KEPT_CALLS {
             let site = Site { item: ItemId(0), span: Span::default() };
             trace = trace.under(site, turn % 2 == 0);
             let depth = trace.0.as_ref().map_or(0, |call| call.depth);
-            assert!(depth <= 2 * MAX_REPORTED_CALLS);
+            assert!(depth <= MAX_KEPT_CALLS);
             let sites = trace.sites();
             assert_eq!(sites.len(), MAX_REPORTED_CALLS.min(turn + 1));
             let of_library = sites.iter().map(|(_, library)| *library);

@@ -9,6 +9,7 @@ use crate::ir::product::MatrixRows;
 use crate::ir::{self, Atom, Class, FunId, Site, Ty, Var};
 use crate::prim::{Cost, ReduceOp, SeqOp};
 use nesl_runtime::fault::FaultCode;
+use smallvec::SmallVec;
 
 /// A list of steps, and the operand that is their result.
 #[derive(Clone, Debug, PartialEq)]
@@ -319,8 +320,8 @@ impl Op {
 
     /// Returns the operands, without those of the blocks inside and the check of an
     /// [`Op::Element`].
-    pub fn operands(&self) -> Vec<Atom> {
-        let mut all = Vec::new();
+    pub fn operands(&self) -> SmallVec<[Atom; 4]> {
+        let mut all = SmallVec::new();
         self.each_operand(|atom| all.push(atom));
         all
     }

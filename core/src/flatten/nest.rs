@@ -144,16 +144,14 @@ impl<'a, 'f> Origins<'a, 'f> {
         if !binding.ty.has_sequence() {
             return false;
         }
-        let any = |atoms: Vec<Atom>| atoms.into_iter().any(|atom| self.shares(atom));
+        let any = |op: &Op| op.operands().into_iter().any(|atom| self.shares(atom));
         with_stack(|| match &binding.op {
             Op::Copy(_) | Op::Pair(..) | Op::First(_) | Op::Second(_) | Op::List(_) => {
-                any(binding.op.operands())
+                any(&binding.op)
             }
             Op::Seq(SeqOp::Index, args) => self.shares(args[0]),
             // The operation copies the elements, but not the sequences inside of them.
-            Op::Seq(..) => {
-                binding.ty.element().is_some_and(Ty::has_sequence) && any(binding.op.operands())
-            }
+            Op::Seq(..) => binding.ty.element().is_some_and(Ty::has_sequence) && any(&binding.op),
             Op::If { .. } | Op::Nest(_) => {
                 binding.op.blocks().any(|inside| self.shares(inside.result))
             }

@@ -19,6 +19,7 @@ use crate::base::{Constants, with_stack};
 use crate::prim::{Cost, HostOp, ScalarProperties, SeqOp, Trap};
 use nesl_runtime::fault::FaultCode;
 use nesl_runtime::scalar::ScalarOp;
+use smallvec::SmallVec;
 use smol_str::SmolStr;
 use std::sync::Arc;
 
@@ -239,8 +240,8 @@ impl Op {
     }
 
     /// Returns the operands, in order of evaluation; not those of the blocks inside.
-    pub fn operands(&self) -> Vec<Atom> {
-        let mut all = Vec::new();
+    pub fn operands(&self) -> SmallVec<[Atom; 4]> {
+        let mut all = SmallVec::new();
         self.each_operand(|atom| all.push(atom));
         all
     }

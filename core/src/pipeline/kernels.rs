@@ -259,7 +259,7 @@ fn facts(function: &Function, kernel: &Kernel, variant: &Variant) -> String {
             false => format!("segments for {outer} of any length: offsets"),
         });
     }
-    for sequence in &variant.tiled {
+    for sequence in variant.tiled.iter() {
         facts.push(format!("v{} lies in order: no starts", sequence.0));
     }
     if let SpaceKind::Filter { .. } = function.index_space(kernel.space).kind {

@@ -14,6 +14,10 @@ use nesl_runtime::fault::{Fault, FaultCode};
 use nesl_runtime::kir::{Literal, Ty, ValueTy};
 use nesl_runtime::runtime::{Arg, Buffer, Failure, Launch, Read, Runtime};
 use nesl_runtime::scalar::{Precision, Scalar};
+use smallvec::{SmallVec, smallvec};
+
+/// The size of the largest scalar, in bytes.
+const MAX_SCALAR_BYTES: usize = 8;
 
 /// The launch tag of kernels that have no checks, so that no failure names it.
 const NO_CHECKS_TAG: u64 = 0;
@@ -67,19 +71,32 @@ impl Memory<'_> {
             let (buffer, at) = slice(column);
             reads.push(Read { buffer, at, out });
         }
-        match &mut reads[..] {
+        self.read_together(&mut reads)?;
+        Ok(bytes)
+    }
+
+    /// Reads with one wait for all of them.
+    fn read_together(&self, reads: &mut [Read<'_>]) -> Stepped<()> {
+        match reads {
             [] => {}
             [read] => self.runtime.read(read.buffer, read.at, read.out)?,
             reads => self.runtime.read_many(reads)?,
         }
-        Ok(bytes)
+        Ok(())
     }
 
     /// Reads the first element of each of some columns, with one wait for all of them.
     pub(super) fn read_firsts(&self, columns: &[Arg]) -> Stepped<Vec<Literal>> {
-        let wanted: Vec<(Arg, usize)> = columns.iter().map(|column| (column.clone(), 1)).collect();
-        let read = self.read_all(&wanted)?;
-        Ok(columns.iter().zip(&read).map(|(column, bytes)| first_of(column, bytes)).collect())
+        let mut bytes: SmallVec<[[u8; MAX_SCALAR_BYTES]; 4]> =
+            smallvec![[0; MAX_SCALAR_BYTES]; columns.len()];
+        let mut reads: SmallVec<[Read<'_>; 4]> = SmallVec::new();
+        for (column, out) in columns.iter().zip(&mut bytes) {
+            let (buffer, at) = slice(column);
+            reads.push(Read { buffer, at, out: &mut out[..buffer.ty().size()] });
+        }
+        self.read_together(&mut reads)?;
+        drop(reads);
+        Ok(columns.iter().zip(&bytes).map(|(column, bytes)| first_of(column, bytes)).collect())
     }
 
     /// Returns the first `count` elements of columns of ints, read with one wait unless they are

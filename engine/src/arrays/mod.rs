@@ -61,7 +61,7 @@ pub(crate) use rows::{group_rows, partition_rows, permute_rows, rank_rows, sort_
 pub(crate) use segments::{PendingSegments, Segments, read_together, spans};
 pub(crate) use sequence::Rows;
 pub(crate) use state::ArrayState;
-pub(crate) use value::FlatValue;
+pub(crate) use value::{FlatValue, Parts};
 
 /// The result of a step on a runtime.
 pub(crate) type Stepped<T> = Result<T, Failure>;

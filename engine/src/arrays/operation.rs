@@ -14,7 +14,7 @@ use super::sequence::{
     DESCRIPTOR_COLUMNS, Field, Rows, Sequence, cut, element_at, element_columns, fields,
     row_columns, singleton,
 };
-use super::{FlatValue, Memory, Performed, Segments, Stepped};
+use super::{FlatValue, Memory, Parts, Performed, Segments, Stepped};
 use nesl_core::ir::Ty;
 use nesl_core::prim::SeqOp;
 use nesl_runtime::bug;
@@ -174,7 +174,7 @@ fn partition(
     }
     let starts = Arg::Array(segments.offsets(memory)?, 0);
     let descriptor = [number(rows), starts, lengths, number(length)];
-    let parts = descriptor.into_iter().chain(sequence.columns.iter().cloned()).collect();
+    let parts: Parts = descriptor.into_iter().chain(sequence.columns.iter().cloned()).collect();
     Ok(Ok(FlatValue::new(parts)))
 }
 

@@ -89,5 +89,5 @@ pub(crate) fn transpose(
 fn rows_of(memory: &Memory<'_>, segments: Rc<Segments>, elements: Arg) -> Stepped<FlatValue> {
     let starts = Arg::Array(segments.offsets(memory)?, 0);
     let parts = vec![starts, segments.lengths(memory)?, number(segments.total), elements];
-    Ok(FlatValue { parts, tiles: Some(segments) })
+    Ok(FlatValue { parts: parts.into(), tiles: Some(segments) })
 }

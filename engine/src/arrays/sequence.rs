@@ -1,12 +1,13 @@
 //! The columns of sequences: views into them, and elements taken out.
 
 use super::arguments::{length, number, slice};
-use super::{FlatValue, Memory, Stepped};
+use super::{FlatValue, Memory, Parts, Stepped};
 use nesl_core::ir::Ty;
 use nesl_core::lower;
 use nesl_runtime::bug;
 use nesl_runtime::bug::OrBug;
 use nesl_runtime::runtime::Arg;
+use smallvec::SmallVec;
 
 /// The number of columns of a descriptor: starts, lengths, and the extent of the pool.
 pub(super) const DESCRIPTOR_COLUMNS: usize = 3;
@@ -34,9 +35,9 @@ pub(super) enum Field<'t> {
 }
 
 /// Returns the components of an element in the order of their columns; a unit has none.
-pub(super) fn fields(element: &Ty) -> Vec<Field<'_>> {
-    let mut fields = Vec::new();
-    let mut open = vec![element];
+pub(super) fn fields(element: &Ty) -> SmallVec<[Field<'_>; 4]> {
+    let mut fields = SmallVec::new();
+    let mut open: SmallVec<[&Ty; 4]> = SmallVec::from_iter([element]);
     while let Some(ty) = open.pop() {
         match ty {
             Ty::Unit => {}
@@ -78,14 +79,14 @@ impl<'a> Sequence<'a> {
 
     /// Makes the value of a sequence.
     pub(super) fn value(length: usize, columns: Vec<Arg>) -> FlatValue {
-        FlatValue::new(std::iter::once(number(length)).chain(columns).collect())
+        FlatValue::new(std::iter::once(number(length)).chain(columns).collect::<Parts>())
     }
 }
 
 /// Returns for each column of a sequence whether it has an entry for each element; the others
 /// belong to pools.
-pub(super) fn element_columns(memory: &Memory<'_>, element: &Ty) -> Vec<bool> {
-    let mut own = Vec::new();
+pub(super) fn element_columns(memory: &Memory<'_>, element: &Ty) -> SmallVec<[bool; 8]> {
+    let mut own = SmallVec::new();
     for field in fields(element) {
         match field {
             Field::Scalar => own.push(true),
@@ -117,10 +118,10 @@ pub(super) fn element_at(
     sequence: Sequence<'_>,
     element: &Ty,
     at: usize,
-) -> Stepped<Vec<Arg>> {
+) -> Stepped<Parts> {
     let mut rest = sequence.columns;
-    let mut scalars = Vec::new();
-    let mut known = Vec::new();
+    let mut scalars: SmallVec<[Arg; 2]> = SmallVec::new();
+    let mut known: SmallVec<[_; 4]> = SmallVec::new();
     for field in fields(element) {
         match field {
             Field::Scalar => {
@@ -149,7 +150,7 @@ pub(super) fn element_at(
     let mut read = memory.read_firsts(&scalars)?.into_iter().map(Arg::Scalar);
     let mut next = || read.next().or_bug("every scalar is read");
     let (mut rest, mut known) = (sequence.columns, known.into_iter());
-    let mut out = Vec::new();
+    let mut out = Parts::new();
     for field in fields(element) {
         match field {
             Field::Scalar => {

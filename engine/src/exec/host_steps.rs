@@ -1,8 +1,8 @@
 //! Kernels of a single element, done by the host: scalar code between launches, and operations on
 //! whole sequences, which the array library does.
 
-use crate::arrays::{FlatValue, Memory, int, length, list, perform, scalar, sort};
-use crate::frame::{CallFrame, RunResult};
+use crate::arrays::{FlatValue, Memory, Parts, int, length, list, perform, scalar, sort};
+use crate::frame::{CallFrame, RunResult, constant};
 use crate::kernels::{KernelKey, Launcher, value_in};
 use nesl_core::base::with_stack;
 use nesl_core::flat::{Kernel, Let, Op, SpaceId};
@@ -16,8 +16,9 @@ use nesl_runtime::bug::OrBug;
 use nesl_runtime::fault::{Fault, FaultCode};
 use nesl_runtime::kir::Literal;
 use nesl_runtime::runtime::Arg;
-use nesl_runtime::scalar::{Scalar, eval};
+use nesl_runtime::scalar::{Scalar, ScalarOp, eval};
 use rustc_hash::FxHashMap;
+use smallvec::{SmallVec, smallvec};
 use std::rc::Rc;
 
 /// Runs a kernel of a single element, step by step; what the host does not do itself is launched.
@@ -28,7 +29,8 @@ pub(super) fn run_host_steps<'p>(
 ) -> RunResult<()> {
     // A step of another kernel that is computed again here may be held for others.
     let is_held = |step: &&Let| frame.holds(step.var, step.space);
-    let held: Vec<Var> = kernel.lets.iter().filter(is_held).map(|step| step.var).collect();
+    let held: SmallVec<[Var; 4]> =
+        kernel.lets.iter().filter(is_held).map(|step| step.var).collect();
     let mut at = 0;
     while let Some((part, next)) = next_part(kernel, at) {
         match part {
@@ -108,7 +110,15 @@ impl<'p> StepRunner<'_, 'p> {
         owned: Option<FlatValue>,
     ) -> RunResult<Rc<FlatValue>> {
         let (space, site) = (self.step.space, self.step.site);
-        let mut values: Vec<Rc<FlatValue>> = Vec::new();
+        // Most steps compute a scalar of scalars.
+        if let HostStep::Operation(HostOperation::Scalar(ScalarStep::Operation(op))) = on_host {
+            let mut args: SmallVec<[Scalar; 4]> = SmallVec::new();
+            for atom in self.step.op.operands() {
+                args.push(self.scalar_operand(frame, atom)?);
+            }
+            return Ok(Rc::new(self.computed(frame, op, &args, site)?));
+        }
+        let mut values: SmallVec<[Rc<FlatValue>; 4]> = SmallVec::new();
         let is_owned = owned.is_some();
         values.extend(owned.map(Rc::new));
         for atom in self.step.op.operands().into_iter().skip(usize::from(is_owned)) {
@@ -122,16 +132,16 @@ impl<'p> StepRunner<'_, 'p> {
             HostStep::Extent(op, operands) => {
                 let (values, needed_for) = values.split_at(operands);
                 if needed_for.iter().any(|of| length(&of.parts[0]) == 0) {
-                    return Ok(Rc::new(FlatValue::new(vec![self.int(0)])));
+                    return Ok(Rc::new(FlatValue::single(self.int(0))));
                 }
-                let args: Vec<i64> = match op {
+                let args: SmallVec<[i64; 3]> = match op {
                     SeqOp::Range => values.iter().map(|value| int(&value.parts[0])).collect(),
-                    SeqOp::Dist => vec![int(&values[1].parts[0])],
+                    SeqOp::Dist => smallvec![int(&values[1].parts[0])],
                     other => bug!("{other:?} has no extent that the host computes"),
                 };
                 let extent = extent(&args);
                 let extent = extent.map_err(|fault| self.launcher.fault(frame, site, fault))?;
-                FlatValue::new(vec![self.int(extent)])
+                FlatValue::single(self.int(extent))
             }
             HostStep::SameLength(code) => {
                 let (a, b) = (length(&values[0].parts[0]), length(&values[1].parts[0]));
@@ -139,7 +149,7 @@ impl<'p> StepRunner<'_, 'p> {
                     let fault = Fault::with(code, format!("lengths {a} and {b}"));
                     return Err(self.launcher.fault(frame, site, fault));
                 }
-                FlatValue::new(vec![Arg::Scalar(Literal::Bool(true))])
+                FlatValue::single(Arg::Scalar(Literal::Bool(true)))
             }
             HostStep::Sort(rank, keys) => {
                 let keys = value_in(self.launcher, frame, Atom::Var(keys), space)?;
@@ -160,7 +170,8 @@ impl<'p> StepRunner<'_, 'p> {
         owned: bool,
         (ty, site): (&Ty, Site),
     ) -> RunResult<Rc<FlatValue>> {
-        let operands = || values.iter().map(|value| &**value).collect::<Vec<&FlatValue>>();
+        let operands =
+            || values.iter().map(|value| &**value).collect::<SmallVec<[&FlatValue; 4]>>();
         let value = match operation {
             HostOperation::Scalar(step) => self.scalar_step(frame, step, values, ty, site)?,
             HostOperation::Conditional(cond, sides) => {
@@ -191,23 +202,20 @@ impl<'p> StepRunner<'_, 'p> {
         site: Site,
     ) -> RunResult<Rc<FlatValue>> {
         let width = || lower::parts(ty, self.memory().precision).len();
-        let parts = match step {
+        let parts: Parts = match step {
             ScalarStep::Copy => return Ok(values[0].clone()),
             ScalarStep::Pair => {
                 values.iter().flat_map(|value| value.parts.iter().cloned()).collect()
             }
-            ScalarStep::First => values[0].parts[..width()].to_vec(),
+            ScalarStep::First => values[0].parts[..width()].iter().cloned().collect(),
             ScalarStep::Second => {
                 let parts = &values[0].parts;
-                parts[parts.len() - width()..].to_vec()
+                parts[parts.len() - width()..].iter().cloned().collect()
             }
             ScalarStep::Operation(op) => {
-                let args: Vec<Scalar> =
+                let args: SmallVec<[Scalar; 4]> =
                     values.iter().map(|value| scalar(&value.parts[0])).collect();
-                let result = eval(op, &args, self.memory().precision);
-                let result =
-                    result.map_err(|code| self.launcher.fault(frame, site, Fault::new(code)))?;
-                vec![Arg::Scalar(self.memory().literal(result))]
+                return Ok(Rc::new(self.computed(frame, op, &args, site)?));
             }
             ScalarStep::Check(code, message) => {
                 if !matches!(values[0].parts[..], [Arg::Scalar(Literal::Bool(true))]) {
@@ -219,9 +227,30 @@ impl<'p> StepRunner<'_, 'p> {
                 }
                 return Ok(values[0].clone());
             }
-            ScalarStep::Length => vec![self.int(int(&values[0].parts[0]))],
+            ScalarStep::Length => smallvec![self.int(int(&values[0].parts[0]))],
         };
         Ok(Rc::new(FlatValue::new(parts)))
+    }
+
+    /// Returns the value of an operation on scalars.
+    fn computed(
+        &self,
+        frame: &CallFrame<'p>,
+        op: ScalarOp,
+        args: &[Scalar],
+        site: Site,
+    ) -> RunResult<FlatValue> {
+        let result = eval(op, args, self.memory().precision);
+        let result = result.map_err(|code| self.launcher.fault(frame, site, Fault::new(code)))?;
+        Ok(FlatValue::single(Arg::Scalar(self.memory().literal(result))))
+    }
+
+    /// Returns a scalar as the step sees it.
+    fn scalar_operand(&self, frame: &mut CallFrame<'p>, atom: Atom) -> RunResult<Scalar> {
+        match constant(atom) {
+            Some(constant) => Ok(scalar(&Arg::Scalar(self.memory().literal(constant)))),
+            None => Ok(scalar(&value_in(self.launcher, frame, atom, self.space())?.parts[0])),
+        }
     }
 
     /// Returns the value of a conditional on scalars: the host runs the side that is taken.
@@ -256,7 +285,7 @@ impl<'p> StepRunner<'_, 'p> {
         }
         let operation = host_operation(&binding.op, &binding.ty)
             .or_bug("the host evaluates each operation of a side that it evaluates");
-        let mut values = Vec::new();
+        let mut values: SmallVec<[Rc<FlatValue>; 4]> = SmallVec::new();
         for atom in binding.op.operands() {
             values.push(self.operand(frame, locals, atom)?);
         }

@@ -5,10 +5,10 @@ use super::host_steps::run_host_steps;
 use super::products::matrix_rows;
 use super::spaces::{collect, enter};
 use crate::arrays::{
-    FlatValue, Memory, Rows, Side, append_rows, elements_of, flatten_rows, group_rows, list_rows,
-    merge_sides, partition_rows, permute_rows, rank_rows, sort_rows, tiled,
+    FlatValue, Memory, Parts, Rows, Side, append_rows, elements_of, flatten_rows, group_rows,
+    list_rows, merge_sides, partition_rows, permute_rows, rank_rows, sort_rows, tiled,
 };
-use crate::frame::{CallFrame, Extent, FlatProgram, RunError, RunResult};
+use crate::frame::{CallArgs, CallFrame, Extent, FlatProgram, RunError, RunResult};
 use crate::kernels::{KernelCache, KernelKey, Launcher, filter_sides, prefetch, value_in};
 use crate::trace::CallTrace;
 use nesl_core::base::with_stack;
@@ -99,7 +99,7 @@ struct Call {
     callee: FunId,
     /// The elements that the function is called at.
     elements: Rc<Extent>,
-    args: Vec<Rc<FlatValue>>,
+    args: CallArgs,
     trace: CallTrace,
 }
 
@@ -117,7 +117,7 @@ impl<'p> Schedule<'p> {
         let call = Call { callee, elements: Rc::new(Extent::single()), args, trace };
         let value = self.call(call, 0)?;
         self.launcher.sync(&CallTrace::default())?;
-        Ok(value.parts.clone())
+        Ok(value.parts.to_vec())
     }
 
     /// Makes a call; the frame that waits for its value has so many bytes.
@@ -140,9 +140,10 @@ impl<'p> Schedule<'p> {
     fn call_and_tail_calls(&self, call: Call) -> RunResult<Rc<FlatValue>> {
         let mut call = call;
         let mut previous = None;
+        let mut ended = None;
         loop {
             let Call { callee, elements, args, trace } = call;
-            let mut frame = CallFrame::new(self.program, callee, elements, args, trace);
+            let mut frame = CallFrame::new(self.program, callee, elements, args, trace, ended);
             let repeats = previous.replace(callee) == Some(callee);
             self.recursions.begin(callee, repeats, self.launcher.work());
             let body = &self.program.function(callee).body;
@@ -154,6 +155,7 @@ impl<'p> Schedule<'p> {
             };
             // A loop of tail calls may go on forever: this notices an interruption.
             self.launcher.poll(&call.trace)?;
+            ended = Some(frame);
         }
     }
 
@@ -441,13 +443,13 @@ impl<'p> Schedule<'p> {
         kernel: &'p Kernel,
         halves: [FlatValue; 2],
     ) -> RunResult<()> {
-        let parts = halves.iter().flat_map(|half| half.parts.iter().cloned()).collect();
+        let parts: Parts = halves.iter().flat_map(|half| half.parts.iter().cloned()).collect();
         let halves = halves.map(Rc::new);
         for step in &kernel.lets {
             let value = match step.op {
                 Op::Map(ir::Op::First(_)) => halves[0].clone(),
                 Op::Map(ir::Op::Second(_)) => halves[1].clone(),
-                _ => Rc::new(FlatValue::new(Vec::clone(&parts))),
+                _ => Rc::new(FlatValue::new(parts.clone())),
             };
             if kernel.stores.contains(&(step.var, step.space)) {
                 frame.bind(step.var, step.space, value);
@@ -519,7 +521,7 @@ impl<'p> Schedule<'p> {
         tail: bool,
     ) -> RunResult<Outcome> {
         let space = binding.space;
-        let values: RunResult<Vec<Rc<FlatValue>>> =
+        let values: RunResult<CallArgs> =
             args.iter().map(|arg| value_in(&self.launcher, frame, *arg, space)).collect();
         let elements = Rc::new(frame.extent(space).of_call());
         // What is used here for the last time becomes the callee's, which may overwrite it. At many elements the other

@@ -1,6 +1,6 @@
 //! Index spaces entered, and the values of their elements collected into sequences.
 
-use crate::arrays::{FlatValue, Memory, Segments, as_lengths, length, number, spans};
+use crate::arrays::{FlatValue, Memory, Parts, Segments, as_lengths, length, number, spans};
 use crate::frame::{CallFrame, Extent, RunResult};
 use crate::kernels::{Launcher, filter, lengths_in, value_in};
 use crate::unsupported::Unsupported;
@@ -124,13 +124,13 @@ pub(super) fn collect<'p>(
     let columns = match (at_elements, value) {
         (Some(value), _) => value.parts.clone(),
         (None, Atom::Unit) => {
-            memory.no_elements(ty.element().or_bug("what is collected is a sequence"))?
+            memory.no_elements(ty.element().or_bug("what is collected is a sequence"))?.into()
         }
         (None, _) => value_in(launcher, frame, value, from)?.parts.clone(),
     };
     let count = number(extent.count);
     let Some(segments) = &extent.segments else {
-        return Ok(FlatValue::new(std::iter::once(count).chain(columns).collect()));
+        return Ok(FlatValue::new(std::iter::once(count).chain(columns).collect::<Parts>()));
     };
     let starts = Arg::Array(segments.offsets(memory)?, 0);
     let descriptor = [starts, segments.lengths(memory)?, count];

@@ -24,7 +24,7 @@ pub(crate) use error::{RunError, RunResult};
 pub(crate) use extent::Extent;
 pub(crate) use program::FlatProgram;
 
-use crate::arrays::{FlatValue, Memory};
+use crate::arrays::{FlatValue, Memory, Parts};
 use crate::trace::CallTrace;
 use crate::unsupported::Unsupported;
 use last_use::LastUses;
@@ -37,7 +37,11 @@ use nesl_runtime::bug::OrBug;
 use nesl_runtime::runtime::{Arg, Buffer};
 use nesl_runtime::scalar::Scalar;
 use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
 use std::rc::Rc;
+
+/// The arguments of a call.
+pub(crate) type CallArgs = SmallVec<[Rc<FlatValue>; 4]>;
 
 /// A call of a flattened function that is under way.
 pub(crate) struct CallFrame<'p> {
@@ -68,25 +72,29 @@ impl Descriptors for CallFrame<'_> {
 }
 
 impl<'p> CallFrame<'p> {
-    /// Begins a call at the elements of the caller's index space.
+    /// Begins a call at the elements of the caller's index space, in the memory of a frame whose call has ended, if
+    /// there is one.
     pub(crate) fn new(
         program: &'p FlatProgram,
         id: FunId,
         elements: Rc<Extent>,
-        args: Vec<Rc<FlatValue>>,
+        args: CallArgs,
         trace: CallTrace,
+        ended: Option<CallFrame<'p>>,
     ) -> CallFrame<'p> {
         let function = program.function(id);
+        let (mut extents, mut values, mut steps) = match ended {
+            Some(CallFrame { extents, values, steps, .. }) => (extents, values, steps),
+            None => Default::default(),
+        };
+        extents.clear();
+        values.clear();
+        steps.clear();
+        extents.insert(SpaceId::CALLER, elements);
         let params = function.params.iter().map(|(var, _)| (*var, SpaceId::CALLER));
-        CallFrame {
-            id,
-            function,
-            homes: program.homes(id),
-            trace,
-            extents: FxHashMap::from_iter([(SpaceId::CALLER, elements)]),
-            values: params.zip(args).collect(),
-            steps: Vec::new(),
-        }
+        values.extend(params.zip(args));
+        let homes = program.homes(id);
+        CallFrame { id, function, homes, trace, extents, values, steps }
     }
 
     /// Returns the extent of an index space that was entered.
@@ -156,7 +164,7 @@ impl<'p> CallFrame<'p> {
         }
         let literal = constant(atom).map(|scalar| Arg::Scalar(memory.literal(scalar)));
         let single = self.extent(space).single;
-        single.then(|| Rc::new(FlatValue::new(literal.into_iter().collect())))
+        single.then(|| Rc::new(FlatValue::new(literal.into_iter().collect::<Parts>())))
     }
 
     /// Returns a value with an entry for each element of an index space, if there is one: a

@@ -1,6 +1,6 @@
 //! The arguments of a launch, in the order of the kernel's parameters.
 
-use crate::arrays::{self, Memory, Segments, gather_segments, length, number, writable};
+use crate::arrays::{self, Memory, Parts, Segments, gather_segments, length, number, writable};
 use crate::frame::{CallFrame, RunResult};
 use crate::unsupported::Unsupported;
 use nesl_core::flat::{Kernel, SpaceId};
@@ -10,6 +10,9 @@ use nesl_runtime::bug;
 use nesl_runtime::bug::OrBug;
 use nesl_runtime::runtime::Arg;
 use std::rc::Rc;
+
+/// Room for so many arguments is made for each parameter: a value has two parts as a rule.
+const ARGS_PER_PARAM: usize = 2;
 
 /// Returns the arguments of a launch, with new arrays for its results.
 ///
@@ -21,7 +24,7 @@ pub(super) fn arguments(
     code: &LoweredKernel,
 ) -> RunResult<Vec<Arg>> {
     let over = frame.extent(kernel.space).clone();
-    let mut args = Vec::new();
+    let mut args = Vec::with_capacity(ARGS_PER_PARAM * code.params.len());
     let mut overwritten = Vec::new();
     for param in &code.params {
         match param {
@@ -109,7 +112,7 @@ fn writable_sequence(
     frame: &mut CallFrame<'_>,
     (var, space): (Var, SpaceId),
     last: bool,
-) -> RunResult<Vec<Arg>> {
+) -> RunResult<Parts> {
     let (home, element) = (frame.home(var), frame.element_ty(var));
     if frame.extent(space).single {
         let last = last && frame.is_last_use(var, home);

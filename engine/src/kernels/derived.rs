@@ -3,7 +3,7 @@
 
 use super::cache::KernelKey;
 use super::launch::Launcher;
-use crate::arrays::{FlatValue, as_lengths};
+use crate::arrays::{FlatValue, Parts, as_lengths};
 use crate::frame::{CallFrame, RunResult, constant};
 use nesl_core::flat::{Kernel, Let, Op, SpaceId};
 use nesl_core::ir::{self, Atom, Ty, Var};
@@ -33,7 +33,7 @@ pub(crate) fn value_in<'p>(
             let key = KernelKey::Constant(space, launcher.memory.literal(scalar));
             (key, type_of_constant(atom))
         }
-        (_, None) => return Ok(Rc::new(FlatValue::new(Vec::new()))),
+        (_, None) => return Ok(Rc::new(FlatValue::new(Parts::new()))),
     };
     derive(launcher, frame, key, ir::Op::Copy(atom), ty, space)
 }

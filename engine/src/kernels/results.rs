@@ -2,7 +2,7 @@
 
 use super::args::packed;
 use crate::arrays::{
-    FlatValue, Memory, PendingSegments, Segments, array, length, number, read_together,
+    FlatValue, Memory, Parts, PendingSegments, Segments, array, length, number, read_together,
 };
 use crate::frame::{CallFrame, Extent, RunResult};
 use nesl_core::flat::Kernel;
@@ -157,7 +157,7 @@ impl LaunchResults<'_, '_> {
         read: &mut ReadResults,
     ) -> RunResult<FlatValue> {
         let (memory, args, outputs) = (self.memory, self.args, self.outputs);
-        let mut parts = Vec::new();
+        let mut parts = Parts::new();
         let mut tiles = None;
         let mut inner_total = 0;
         for (i, part) in result.parts.iter().enumerate() {

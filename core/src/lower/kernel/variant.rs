@@ -8,20 +8,49 @@ use super::super::FaultSite;
 use crate::flat::SpaceId;
 use crate::ir::{Atom, Var};
 use nesl_runtime::kir;
-use std::collections::BTreeSet;
+use smallvec::SmallVec;
 
 /// The run-time facts that a kernel is specialised for: multi-versioned code, one version for each
 /// combination of facts that occurs.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Variant {
     /// The index spaces with one element, whose values are passed as scalars and not as arrays.
-    pub single: BTreeSet<SpaceId>,
+    pub single: SmallSet<SpaceId>,
     /// True if the segments of the kernel's index space have equal lengths, so that it needs no
     /// offsets.
     pub regular: bool,
     /// The sequences, in index spaces with many elements, whose segments are contiguous from the
     /// beginning of the pool on, so that the kernel needs no starts and lengths.
-    pub tiled: BTreeSet<Var>,
+    pub tiled: SmallSet<Var>,
+}
+
+/// A set of a few things, in ascending order.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct SmallSet<T>(SmallVec<[T; 4]>);
+
+impl<T> Default for SmallSet<T> {
+    fn default() -> SmallSet<T> {
+        SmallSet(SmallVec::new())
+    }
+}
+
+impl<T: Ord> SmallSet<T> {
+    /// Adds a thing, unless the set has it.
+    pub fn insert(&mut self, thing: T) {
+        if let Err(at) = self.0.binary_search(&thing) {
+            self.0.insert(at, thing);
+        }
+    }
+
+    /// Returns true if the set has a thing.
+    pub fn contains(&self, thing: &T) -> bool {
+        self.0.binary_search(thing).is_ok()
+    }
+
+    /// Returns the things in ascending order.
+    pub fn iter(&self) -> std::slice::Iter<'_, T> {
+        self.0.iter()
+    }
 }
 
 /// A kernel of a flat program as kir.

@@ -27,6 +27,7 @@ pub use walk::{Launch, StoredDescriptors, Unlaunched, VersionChoice, Visitor, wa
 use crate::flat::{Function, Kernel, Let, Op, SpaceId, SpaceKind};
 use crate::ir::{self, Var};
 use crate::lower::kernel::{LoweredKernel, ResultPart, Values, Variant};
+use smallvec::SmallVec;
 
 /// The number of a kernel that is not one of the program's.
 pub const DERIVED_KERNEL: u32 = u32::MAX;
@@ -68,7 +69,7 @@ pub fn variant(
     facts: &dyn Descriptors,
 ) -> Variant {
     let mut variant = Variant::default();
-    let mut open = vec![kernel.space];
+    let mut open: SmallVec<[SpaceId; 8]> = SmallVec::from_iter([kernel.space]);
     while let Some(space) = open.pop() {
         if facts.is_single(space) {
             variant.single.insert(space);

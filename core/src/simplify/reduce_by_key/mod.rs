@@ -8,7 +8,7 @@
 //!      : (k, m) in g}                 →  r = if top < slots
 //!                                            then {(k, {t[k · width + j] : j in [0:width]})
 //!                                                  : k in the keys there are}
-//!                                        else if top < min(#kv, most)
+//!                                        else if top < min(#kv, most), or a few times #kv
 //!                                            then the same, with a table for top + 1 keys
 //!                                            else {… : (k, m) in int_collect(kv)}
 //! ```
@@ -17,8 +17,8 @@
 //! each member by itself may be reduced, too. Of a row as such no more than the length may be asked for ([`group`]).
 //! One pass over the values is left, in their order, which fuses with what makes them, and nothing is moved. How
 //! large a table must be is known when the keys are. The first pass fills one that a core can cache. Where keys
-//! exceed that, a second pass fills a larger one, which never has more elements than there are values:
-//! adding to it takes about a tenth of the time of sorting. With keys that are negative or greater,
+//! exceed that, a second pass fills a larger one, which has no more places than there are values, or a few times as
+//! many if it is small: adding to it takes about a tenth of the time of sorting. With keys that are negative or greater,
 //! or with rows of different lengths, the groups are made after all, from the same keys.
 //!
 //! For many values a few keys are looked at first ([`sampled`]): where these are many already, the first pass only finds
@@ -387,15 +387,32 @@ impl Reducer<'_> {
     /// The greatest number of keys that a table may have places for, if it has at most this many
     /// elements, and no more places than there are values.
     fn most_slots(&mut self, source: &Source, most: i64, site: Site) -> Atom {
+        let most = self.slots_of(source, most, site);
+        self.builder.scalar(ScalarOp::Min, vec![source.count, most], site)
+    }
+
+    /// The number of keys that a table of so many elements has places for.
+    fn slots_of(&mut self, source: &Source, elements: i64, site: Site) -> Atom {
+        let Some(width) = source.width else { return Atom::Int(elements) };
         let b = &mut self.builder;
-        let most = match source.width {
-            Some(width) => {
-                let least = b.scalar(ScalarOp::Max, vec![width, Atom::Int(1)], site);
-                b.scalar(ScalarOp::Div, vec![Atom::Int(most), least], site)
-            }
-            None => Atom::Int(most),
-        };
-        b.scalar(ScalarOp::Min, vec![source.count, most], site)
+        let least = b.scalar(ScalarOp::Max, vec![width, Atom::Int(1)], site);
+        b.scalar(ScalarOp::Div, vec![Atom::Int(elements), least], site)
+    }
+
+    /// The greatest number of keys that the table of a second pass may have places for. A small table may have more
+    /// places than there are values.
+    fn most_slots_again(&mut self, source: &Source, site: Site) -> Atom {
+        let limits = self.limits;
+        let most = self.most_slots(source, limits.max_large_histogram_elements, site);
+        if limits.max_sparse_histogram_elements == 0 {
+            return most;
+        }
+        let sparse = self.slots_of(source, limits.max_sparse_histogram_elements, site);
+        let b = &mut self.builder;
+        let each = Atom::Int(limits.max_places_per_value);
+        let places = b.scalar(ScalarOp::Mul, vec![source.count, each], site);
+        let sparse = b.scalar(ScalarOp::Min, vec![places, sparse], site);
+        b.scalar(ScalarOp::Max, vec![most, sparse], site)
     }
 
     /// The extent of a table with places for so many keys.
@@ -434,7 +451,7 @@ impl Reducer<'_> {
     /// if they would have too many elements, over the groups.
     fn second_pass(&mut self, binding: Let, found: Found, source: &Source, top: Atom) -> Atom {
         let (site, ty) = (binding.site, binding.ty.clone());
-        let most = self.most_slots(source, self.limits.max_large_histogram_elements, site);
+        let most = self.most_slots_again(source, site);
         let cond = self.builder.scalar(ScalarOp::Lt, vec![top, most], site);
         self.builder.begin();
         let slots = self.slots_to(top, site);
