@@ -56,6 +56,12 @@ pub struct Thresholds {
     /// square. Zero on a device, which reduces all elements at once as well, however unequal the rows are.
     pub max_reductions_of_rows: usize,
 
+    /// Calls of a function that adds to what each gives, within each other: with more the recursion is too deep.
+    ///
+    /// The code is a loop, which takes no stack. Of the calls themselves, of 50 bytes and more, no stack has room for as
+    /// many; the loop is over in 0.1 s.
+    pub max_accumulated_calls: i64,
+
     /// Reductions of one group that are added to tables, at most.
     ///
     /// Each takes a table, which is read and written for each value.
@@ -477,6 +483,7 @@ impl Default for Thresholds {
             max_short_list_operations: 256,
             max_versions: 4,
             max_reductions_of_rows: 8,
+            max_accumulated_calls: 1 << 24,
             max_reductions_of_group: 8,
             max_histogram_elements: 1 << 14,
             max_large_histogram_elements: 1 << 24,

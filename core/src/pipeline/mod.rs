@@ -195,7 +195,8 @@ pub static PASSES: LazyLock<Vec<Pass>> = LazyLock::new(|| {
             name: "unroll",
             stage: "unrolled",
             title: "Unrolled",
-            about: "unrolls apply-to-each over short lists, for sequential code",
+            about: "makes loops of recursion whose results are added up, and unrolls apply-to-each over short \
+                    lists, for sequential code",
             run: Run::Unroll(lower::prepare_sequential),
             verify: Verify::Sequential(verify_core),
             always_verified: false,

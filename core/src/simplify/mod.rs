@@ -28,6 +28,7 @@
 //! | `sides_again` | cheap maps that the sides of conditionals compute again |
 //! | `short_lists` | lists of a known length, whose elements become values |
 //! | `once` | what code that is executed once has intrinsics of its own for |
+//! | `accumulate` | for sequential code: recursion whose results are added up, as loops |
 //! | `calls` | the call graph |
 //!
 //! A fault stays a fault of the same kind, and where the user's program is to blame for it: code
@@ -36,6 +37,7 @@
 //! it fails stays the same. The interpreter runs programs as they were, so that work and
 //! depth are those of the program as written.
 
+mod accumulate;
 mod calls;
 mod dead;
 mod nests;
@@ -289,18 +291,20 @@ fn remove_unreached(program: Program, _: &Context<'_>) -> Program {
     Program { functions, globals: program.globals, main: place(program.main) }
 }
 
-/// Unrolls an apply-to-each over a short list that is written out, such as `{f(half) : half in [low,
-/// high]}`: for sequential code, which executes the iterations one after the other anyway and need
-/// not make the list.
-pub(crate) fn unroll(program: &Program, limits: &Thresholds) -> Program {
-    let calls = calls::Calls::of(program);
+/// Prepares a program for sequential code. Recursion whose results are added up becomes loops; the functions of these
+/// follow the others. An apply-to-each over a short list that is written out, such as `{f(half) : half in [low, high]}`,
+/// is unrolled: the iterations are executed one after the other anyway, and nobody need make the list.
+pub(crate) fn for_one_thread(program: &Program, limits: &Thresholds) -> Program {
+    let mut program = program.clone();
+    accumulate::accumulate(&mut program, limits);
+    let calls = calls::Calls::of(&program);
     let unrolled = |function: &Function| {
         let mut function = rewrite::unroll(function, &calls, limits);
         dead::remove(&mut function);
         function
     };
-    let functions = program.functions.iter().map(unrolled).collect();
-    Program { functions, globals: program.globals.clone(), main: program.main }
+    program.functions = program.functions.iter().map(unrolled).collect();
+    program
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@ use super::super::sequential::{block_reads_first, reads_first};
 use crate::base::with_stack;
 use crate::flat::{Let, Op};
 use crate::ir::{self, Block, FunId, Program};
-use crate::simplify::{renumber_calls, unroll};
+use crate::simplify::{for_one_thread, renumber_calls};
 use crate::thresholds::Thresholds;
 use nesl_runtime::bug::OrBug;
 
@@ -47,7 +47,8 @@ pub(super) fn callees(program: &Program, lets: &[Let], limits: &Thresholds) -> (
         }
     }
     let needed = Program { functions, globals: Vec::new(), main: FunId(0) };
-    let mut needed = if needed.functions.is_empty() { needed } else { unroll(&needed, limits) };
+    let mut needed =
+        if needed.functions.is_empty() { needed } else { for_one_thread(&needed, limits) };
     reads_first(&mut needed);
     (needed, lets)
 }

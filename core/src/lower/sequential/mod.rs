@@ -63,7 +63,7 @@ pub(in crate::lower) use reads_first::{in_block as block_reads_first, reads_firs
 
 use super::{Lowered, Settings, Unsupported, globals};
 use crate::ir::{FunId, GlobalId, Op, Program};
-use crate::simplify::unroll;
+use crate::simplify::for_one_thread;
 use crate::thresholds::Thresholds;
 use nesl_runtime::kir::{self, Function};
 use std::cell::RefCell;
@@ -93,10 +93,11 @@ pub fn sequential(program: &Program, settings: &Settings<'_>) -> Result<Lowered,
 }
 
 /// Returns the program that sequential code is generated for, and the globals it takes: globals
-/// are parameters, maps over short lists are unrolled, and elements are read before their array is updated.
+/// are parameters, recursion whose results are added up is a loop, maps over short lists are unrolled, and elements are
+/// read before their array is updated.
 pub fn prepare(program: &Program, limits: &Thresholds) -> (Program, Vec<GlobalId>) {
     let (program, globals) = globals::as_parameters(program);
-    let mut program = unroll(&program, limits);
+    let mut program = for_one_thread(&program, limits);
     reads_first::reads_first(&mut program);
     (program, globals)
 }
