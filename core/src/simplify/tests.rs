@@ -912,5 +912,6 @@ fn "greatest"(v0: int) -> int {
           }
           v11
         }
-    "#]].assert_eq(&print(&one));
+    "#]]
+    .assert_eq(&print(&one));
 }

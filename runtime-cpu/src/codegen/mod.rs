@@ -4,7 +4,9 @@
 //! kir::inline       small functions become part of their callers, dead marks go
 //! kir::common_subexpressions     values that are known are not computed again: an element is often loaded before a
 //!                   condition and under it
-//! kir::loops        loops over arrays carry less, and copy what is not theirs before they begin
+//! kir::ranges       checks that cannot fail go, and branches that are never taken
+//! kir::loops        loops over arrays carry less, and copy what is not theirs before they begin; rows of one length
+//!                   have their memory before
 //! kir::unroll       short loops of a known number of iterations become these
 //! kir::common_subexpressions     what the loops above have in common, once they lie beside each other
 //! kir::ranges       checks that cannot fail go, and divisions of small numbers by constants
@@ -57,7 +59,7 @@ use nesl_runtime::kir::common_subexpressions::eliminate_common_subexpressions;
 use nesl_runtime::kir::early_exit::add_early_exits;
 use nesl_runtime::kir::facts::{KernelFacts, function_facts, kernel_facts};
 use nesl_runtime::kir::inline::{Limits, inline};
-use nesl_runtime::kir::loops::{forward_stores, simplify_loops};
+use nesl_runtime::kir::loops::{forward_stores, make_room_for_equal_rows, simplify_loops};
 use nesl_runtime::kir::narrow_ints::narrow_ints;
 use nesl_runtime::kir::ranges::use_ranges;
 use nesl_runtime::kir::unroll::unroll_loops;
@@ -157,6 +159,8 @@ fn compile_here(
 ) -> Result<Compiled, String> {
     let (mut module, facts) = inline(module, Limits::SMALL_CALLEES);
     eliminate_common_subexpressions(&mut module);
+    use_ranges(&mut module);
+    make_room_for_equal_rows(&mut module, &facts);
     simplify_loops(&mut module, &facts);
     unroll_loops(&mut module);
     forward_stores(&mut module);
@@ -165,7 +169,6 @@ fn compile_here(
     use_ranges(&mut module);
     narrow_ints(&mut module);
     add_early_exits(&mut module);
-
     let isa = machine.isa.clone();
     let convention = isa.default_call_conv();
     let blends = isa.isa_flags().iter().any(|f| f.name == "has_sse41" && f.as_bool() == Some(true));

@@ -12,11 +12,14 @@
 //! v6: i64 = mul v5, v4           v6: i64 = mul v2, v2
 //! ```
 //!
+//! An operation on int constants, or on bools, is the constant that it gives: loops that were unrolled are full of them.
+//!
 //! A value is known in the rest of the block that computes it, and in the blocks nested there. A loaded or stored
 //! element is known until something may write, unless nothing in the kernel writes the array.
 
+use super::reference::scalar;
 use super::written::written_params;
-use super::{Binary, Block, Class, Function, Inst, Module, Op, Value};
+use super::{Binary, Block, Class, Function, Inst, Literal, Module, Op, Value};
 use crate::stack::with_stack;
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -47,6 +50,8 @@ pub fn eliminate_common_subexpressions(module: &mut Module) {
 struct Known {
     /// The first of the values that are equal, for each of the others.
     names: FxHashMap<Value, Value>,
+    /// The values that are int constants, or bools.
+    constants: FxHashMap<Value, Literal>,
     /// The results of operations that depend on their operands alone.
     results: FxHashMap<Op, Value>,
     /// The elements of arrays at indices, each with the state of memory that has it.
@@ -63,6 +68,12 @@ struct Known {
 /// A state of memory: two are equal if nothing is written in between.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Memory(u32);
+
+/// What an operation on constants gives.
+enum Folded {
+    Constant(Literal),
+    Value(Value),
+}
 
 enum Added {
     Result(Op),
@@ -170,8 +181,42 @@ impl Known {
         }
     }
 
+    /// Returns what an operation on constants gives, and whether it is a constant itself.
+    fn folded(&self, op: &Op) -> Option<Folded> {
+        let constant = |v: &Value| self.constants.get(v).copied();
+        let is = |v: &Value, x: i64| constant(v) == Some(Literal::I64(x));
+        match op {
+            Op::Binary(op, a, b) => match (op, constant(a), constant(b)) {
+                (Binary::MulHigh, ..) => None,
+                (op, Some(x), Some(y)) => Some(Folded::Constant(scalar::binary(*op, x, y))),
+                (Binary::Add, ..) if is(a, 0) => Some(Folded::Value(*b)),
+                (Binary::Mul, ..) if is(a, 1) => Some(Folded::Value(*b)),
+                (Binary::Add | Binary::Sub, ..) if is(b, 0) => Some(Folded::Value(*a)),
+                (Binary::Mul, ..) if is(b, 1) => Some(Folded::Value(*a)),
+                _ => None,
+            },
+            Op::Unary(op, a) => Some(Folded::Constant(scalar::unary(*op, constant(a)?))),
+            Op::Select(cond, a, b) => match constant(cond)? {
+                Literal::Bool(true) => Some(Folded::Value(*a)),
+                _ => Some(Folded::Value(*b)),
+            },
+            _ => None,
+        }
+    }
+
     /// Takes an operation without nested blocks that is no load or store; returns true if its result is known.
-    fn plain(&mut self, op: &Op, results: &[Value]) -> bool {
+    fn plain(&mut self, op: &mut Op, results: &[Value]) -> bool {
+        match self.folded(op) {
+            Some(Folded::Constant(literal)) => *op = Op::Const(literal),
+            Some(Folded::Value(value)) => {
+                self.names.insert(results[0], value);
+                return true;
+            }
+            None => {}
+        }
+        if let Op::Const(literal @ (Literal::I32(_) | Literal::I64(_) | Literal::Bool(_))) = op {
+            self.constants.insert(results[0], *literal);
+        }
         if op.may_write() {
             self.written();
         }
@@ -252,6 +297,24 @@ mod tests {
             "if v4 { v5: i64 = add v2, v3 store v0[v2] = v5 } v6: i64 = add v2, v3 store v1[v2] = v6",
         );
         assert_eq!(kept.matches("add").count(), 2, "the first may not be executed: {kept}");
+    }
+
+    #[test]
+    fn operations_on_constants_are_constants() {
+        let kept = left(
+            "v5: i64 = const 2 v6: i64 = const 3 v7: i64 = mul v5, v6 v8: i64 = const 6 v9: bool = eq v7, v8 \
+             v10: i64 = select v9, v2, v3 v11: i64 = const 0 v12: i64 = add v10, v11 store v0[v12] = v7",
+        );
+        assert!(kept.ends_with("store v0[v2] = v7"), "{kept}");
+        for gone in ["mul", "eq", "select", "add"] {
+            assert!(!kept.contains(gone), "{gone} in {kept}");
+        }
+        // Floats are rounded by the machine that they are for, and stay.
+        let text = "function \"f\"(v0: [f64], v1: i64) {
+          v2: f64 = const 0.1 v3: f64 = add v2, v2 store v0[v1] = v3 }";
+        let mut module = parse(text).unwrap();
+        eliminate_common_subexpressions(&mut module);
+        assert!(print(&module).contains("add"));
     }
 
     #[test]

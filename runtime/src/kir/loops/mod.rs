@@ -11,6 +11,8 @@
 //! forward    what one iteration stores and a later one loads is carried
 //! ```
 //!
+//! Beside them, `equal_rows` has loops that make rows of one length take the memory of all before they begin.
+//!
 //! The first three make plain loops of those over arrays:
 //!
 //! ```text
@@ -25,6 +27,7 @@
 //! }
 //! ```
 
+mod equal_rows;
 mod forward;
 mod joins;
 mod rotate;
@@ -52,6 +55,19 @@ pub fn simplify_loops(module: &mut Module, facts: &[FunctionFacts]) {
         simplify(Code { bodies, sinks, types, facts, functions: &mut functions });
     }
     module.functions.append(&mut functions.added);
+}
+
+/// Gives rows of one length their memory before the loops that make them; `facts` are those about the functions.
+pub fn make_room_for_equal_rows(module: &mut Module, facts: &[FunctionFacts]) {
+    let mut functions = NewFunctions { before: module.functions.len(), added: Vec::new() };
+    for Function { body, types, .. } in &mut module.functions {
+        let (bodies, sinks) = (vec![body], Vec::new());
+        equal_rows::make_room(&mut Code { bodies, sinks, types, facts, functions: &mut functions });
+    }
+    for Kernel { stages, types, .. } in &mut module.kernels {
+        let (bodies, sinks) = stages.iter_mut().map(|s| (&mut s.body, &mut s.sinks)).unzip();
+        equal_rows::make_room(&mut Code { bodies, sinks, types, facts, functions: &mut functions });
+    }
 }
 
 /// Functions that are added to a module.
@@ -337,6 +353,7 @@ mod tests {
             let bytes: Vec<u8> = (0..400).map(|i| crate::random::bits(seed, i) as u8).collect();
             let mut module = crate::testkit::generate::generate(&bytes, true).module;
             let facts = function_facts(&module);
+            make_room_for_equal_rows(&mut module, &facts);
             simplify_loops(&mut module, &facts);
             forward_stores(&mut module);
             assert_eq!(verify(&module), Ok(()), "seed {seed}: {}", print(&module));
