@@ -278,17 +278,21 @@ mod tests {
             &expect![[r#"
                 kernel "k"(v0: i64, v1: [u8], v2: [u8]) over flat v0 at v3 {
                   v4: u8 = load v1[v3]
-                  v5: i64 = convert v4
+                  v5: i32 = convert v4
                   v6: i64 = const 97
-                  v7: bool = lt v5, v6
-                  v8: i64 = if v7 {
+                  v14: i32 = const 97
+                  v7: bool = lt v5, v14
+                  v8: i32 = if v7 {
                     yield v5
                   } else {
                     v9: i64 = const 3
-                    v10: i64 = add v5, v9
-                    v11: bool = gt v10, v6
-                    v12: i64 = if v11 {
-                      yield v6
+                    v15: i32 = const 3
+                    v10: i32 = add v5, v15
+                    v16: i32 = const 97
+                    v11: bool = gt v10, v16
+                    v12: i32 = if v11 {
+                      v17: i32 = const 97
+                      yield v17
                     } else {
                       yield v10
                     }

@@ -209,7 +209,10 @@ impl<'m> Ranges<'m> {
                 let side = if self.single(cond) == Some(1) { then } else { otherwise };
                 side.insts.into_iter().for_each(|inner| with_stack(|| self.add(inner, out)));
                 let yields: Vec<Value> = side.yields.iter().map(|v| self.name(*v)).collect();
-                self.names.extend(inst.results.into_iter().zip(yields));
+                for (result, value) in inst.results.into_iter().zip(yields) {
+                    self.define(result, self.of(value));
+                    self.names.insert(result, value);
+                }
                 self.replaced = true;
                 return;
             }
