@@ -111,15 +111,15 @@ fn programs_of_the_benchmarks() {
         spmv                       1         1         0         1         0      2411        43      3349         0
         mandelbrot                 1         2         0         2         0       128       384      2238         0
         pagerank                  40        40         0         1         0    103195      3125     42221         0
-        kmeans-3                  16        20         0         7         5     28792     12455    128108         0
-        kmeans-30                 16        20         0         7         5    168067     16703    202336         0
+        kmeans-3                  16        20         0         7         5     28792     12455    128103         0
+        kmeans-30                 16        20         0         7         5    168067     16703    202331         0
         primes                    24        24         0        10         9       453      2540     17293         0
         hotspot                   40        40         0         1         0     44378      6437     77999         0
         bfs                       90       110         0        34        33     15235      4425     28454         0
         word-count                 5         6         0         3         2      6231      4798     37261         0
         quicksort                307       307         1        61        64     24743     19938    161677         1
         quickhull                 82        87         1        34        39     18180      3698    105660         1
-        barnes-hut                25        33         1         8        12    201972       813     84554         1
+        barnes-hut                25        33         1         8        12    201954       808     84330         1
         barnes-hut-squares       209       223         5        66        71    215112    146748   1633557         1
         batcher                  853       853        11       192       234     39584     34852    147063         2
 
@@ -172,21 +172,21 @@ fn programs_of_the_examples() {
         collatz                    5         5         1         4         2        30        25      5475         1
         components               330       382         3        92        99      6513      1394     25268         3
         dot_product                3         3         0         3         2        66         8      8346         0
-        edit_distance             31        45         0        19         1       864       604      2207         0
+        edit_distance             31        45         0        19         1       864       604      2202         0
         fft                       43        43         3         9        14        65        43       680         1
-        heat                       4         6         0         4         0      2259       874      1213         0
+        heat                       4         6         0         4         0      2259       874      1211         0
         histogram                 26        29         0        10        10        40        11      2104         0
         independent_set           27        27         0         9         8        57        15      1944         0
         integration                3         3         3         3         9         1         0       219         1
-        kmeans                   182       233         1        78        58       961       472      9937         1
+        kmeans                   182       233         1        78        58       961       472      9941         1
         knn                       30        33         2        17        18      2183       747      5557         2
         life                      35        43         0        17         8       202        73      1551         0
         line_fit                  10        11         0         7         4        39        14      1848         0
         list_ranking              38        40         0        21        18     10359      5100     20763         0
         mandelbrot                 3         4         0         3         4         5        56      2848         0
-        matrix                    87        99         3        69        68       319       252      3943         3
+        matrix                    87        99         3        69        68       319       252      3941         3
         monte_carlo                9        12         0         6         6       168       120     40134         0
-        nqueens                   11        18         0        15         3     21106     14383     11214         0
+        nqueens                   11        18         0        15         3     21106     14383     11160         0
         pagerank                 376       376         0       125       123      1141        92     11898         0
         parentheses               24        32         0        17         5         8         5      4137         0
         picture                  125       147         1        76        53       232       202      5121         1
@@ -196,8 +196,8 @@ fn programs_of_the_examples() {
         run_length                28        34         0        20         9       275       112      1899         0
         spanning_tree             23        26         1        11        11       146       105      4071         1
         sparse_matrix             25        28         0        13         9       519       120      2217         0
-        string_search             30        44         0        24         9      3715      3428      3563         0
-        word_count                25        29         0        16        15       368       162      3974         0
+        string_search             30        44         0        24         9      3715      3428      3562         0
+        word_count                25        29         0        16        15       368       162      3973         0
 
         barnes_hut: pulls kernel 50: recursive functions
         batcher: bitonic_merge@int kernel 16: recursive functions

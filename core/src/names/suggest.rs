@@ -157,7 +157,7 @@ pub(super) fn instead(name: &Name) -> Option<&'static str> {
             "`printl(x)` prints a value of any type and ends the line, `print_line(s)` does so with a string"
         }
         "pow" | "power" => "write `x ^ n` for an int `n`, `expt(x, y)` for floats",
-        "cumsum" | "prefix_sum" | "running_sum" | "accumulate" => {
+        "cumsum" | "prefix_sum" | "running_sum" | "accumulate" | "inclusive_scan" => {
             "`plus_scan(xs)` has for each element the sum of those before it; with it: `{s + x : s in plus_scan(xs); x in xs}`"
         }
         "cummax" | "running_max" => {
@@ -253,6 +253,13 @@ pub(super) fn instead(name: &Name) -> Option<&'static str> {
             "write `flatten({f(x) : x in xs})`, where `f` gives a sequence"
         }
         "partition" => "write `{x in xs | p(x)}` and `{x in xs | not(p(x))}`",
+        "groupby" | "group" => {
+            "`int_collect({(key(x), x) : x in xs})` has the elements of each int key, `collect` those of any other"
+        }
+        "dot" | "dotproduct" | "dot_product" | "inner" => "write `sum({x * y : x in a; y in b})`",
+        "matmul" | "mm" | "dgemm" => {
+            "write `{{sum({x * y : x in row; y in col}) : col in transpose(b)} : row in a}`, which is recognised"
+        }
         "average" | "mean" | "avg" => "write `sum(xs) / float(#xs)`",
         "then" | "begin" | "end" | "endif" | "fi" | "do" | "done" | "pass" => {
             "an expression needs no such word"

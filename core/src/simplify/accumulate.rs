@@ -153,7 +153,7 @@ impl<'f> Search<'f> {
 struct Rewriter<'f> {
     search: Search<'f>,
     builder: FunctionBuilder,
-    /// The loop.
+    /// The function that is the loop.
     looped: FunId,
     /// The number of calls that may follow, at most.
     most: i64,
@@ -275,5 +275,169 @@ impl<'f> Rewriter<'f> {
         let var = self.builder.fresh(ty.clone());
         lets.push(Let { var, ty, op, site });
         Atom::Var(var)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::for_one_thread;
+    use crate::ir::{parse, print, verify};
+    use crate::thresholds::Thresholds;
+    use expect_test::expect;
+
+    #[test]
+    fn recursion_whose_results_are_added_up_is_a_loop_for_one_thread() {
+        let text = r#"main "main"
+
+fn "main"() -> int {
+  v0: int = call "steps"(7, 2)
+  v1: int = call "twice"(7)
+  v2: int = call "greatest"(v0)
+  v3: int = add(v1, v2)
+  v3
+}
+
+fn "steps"(v0: int, v1: int) -> int {
+  v2: bool = le(v0, 1)
+  v12: int = if v2 {
+    5
+  } else {
+    v3: bool = gt(v0, v1)
+    v11: int = if v3 {
+      v4: int = sub(v0, 1)
+      v5: int = call "steps"(v4, v1)
+      v6: int = mul(v0, 3)
+      v7: int = add(v5, v6)
+      v8: int = add(v1, v7)
+      v8
+    } else {
+      v9: int = sub(v0, 2)
+      v10: int = call "steps"(v9, v1)
+      v10
+    }
+    v11
+  }
+  v12
+}
+
+fn "twice"(v0: int) -> int {
+  v1: bool = le(v0, 1)
+  v7: int = if v1 {
+    1
+  } else {
+    v2: int = sub(v0, 1)
+    v3: int = call "twice"(v2)
+    v4: int = sub(v0, 2)
+    v5: int = call "twice"(v4)
+    v6: int = add(v3, v5)
+    v6
+  }
+  v7
+}
+
+fn "greatest"(v0: int) -> int {
+  v1: bool = le(v0, 1)
+  v5: int = if v1 {
+    1
+  } else {
+    v2: int = div(v0, 2)
+    v3: int = call "greatest"(v2)
+    v4: int = max(v0, v3)
+    v4
+  }
+  v5
+}
+"#;
+        let one = for_one_thread(&parse(text).unwrap(), &Thresholds::default());
+        assert_eq!(verify(&one), Ok(()));
+        expect![[r#"
+        main "main"
+
+        fn "main"() -> int {
+          v0: int = call "steps"(7, 2)
+          v1: int = call "twice"(7)
+          v2: int = call "greatest"(v0)
+          v3: int = add(v1, v2)
+          v3
+        }
+
+        fn "steps"(v0: int, v1: int) -> int {
+          v2: int = call "steps.loop"(v0, v1, 0, 16777216)
+          v2
+        }
+
+        fn "twice"(v0: int) -> int {
+          v1: bool = le(v0, 1)
+          v7: int = if v1 {
+            1
+          } else {
+            v2: int = sub(v0, 1)
+            v3: int = call "twice"(v2)
+            v4: int = sub(v0, 2)
+            v5: int = call "twice"(v4)
+            v6: int = add(v3, v5)
+            v6
+          }
+          v7
+        }
+
+        fn "greatest"(v0: int) -> int {
+          v1: bool = le(v0, 1)
+          v4: int = if v1 {
+            1
+          } else {
+            v2: int = div(v0, 2)
+            v3: int = call "greatest.loop"(v2, v0, 16777216)
+            v3
+          }
+          v4
+        }
+
+        fn "steps.loop"(v0: int, v1: int, v2: int, v3: int) -> int {
+          v4: bool = gt(v3, 0)
+          v5: bool = check(v4, too_deep, "")
+          v6: bool = le(v0, 1)
+          v19: int = if v6 {
+            v7: int = add(v2, 5)
+            v7
+          } else {
+            v8: bool = gt(v0, v1)
+            v18: int = if v8 {
+              v9: int = sub(v0, 1)
+              v10: int = mul(v0, 3)
+              v11: int = add(v2, v1)
+              v12: int = add(v11, v10)
+              v13: int = sub(v3, 1)
+              v14: int = call "steps.loop"(v9, v1, v12, v13)
+              v14
+            } else {
+              v15: int = sub(v0, 2)
+              v16: int = sub(v3, 1)
+              v17: int = call "steps.loop"(v15, v1, v2, v16)
+              v17
+            }
+            v18
+          }
+          v19
+        }
+
+        fn "greatest.loop"(v0: int, v1: int, v2: int) -> int {
+          v3: bool = gt(v2, 0)
+          v4: bool = check(v3, too_deep, "")
+          v5: bool = le(v0, 1)
+          v11: int = if v5 {
+            v6: int = max(v1, 1)
+            v6
+          } else {
+            v7: int = div(v0, 2)
+            v8: int = max(v1, v0)
+            v9: int = sub(v2, 1)
+            v10: int = call "greatest.loop"(v7, v8, v9)
+            v10
+          }
+          v11
+        }
+    "#]]
+        .assert_eq(&print(&one));
     }
 }

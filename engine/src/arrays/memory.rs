@@ -17,7 +17,7 @@ use nesl_runtime::scalar::{Precision, Scalar};
 use smallvec::{SmallVec, smallvec};
 
 /// The size of the largest scalar, in bytes.
-const MAX_SCALAR_BYTES: usize = 8;
+const MAX_SCALAR_BYTES: usize = size_of::<u64>();
 
 /// The launch tag of kernels that have no checks, so that no failure names it.
 const NO_CHECKS_TAG: u64 = 0;

@@ -85,7 +85,7 @@ impl<'a> Sequence<'a> {
 
 /// Returns for each column of a sequence whether it has an entry for each element; the others
 /// belong to pools.
-pub(super) fn element_columns(memory: &Memory<'_>, element: &Ty) -> SmallVec<[bool; 8]> {
+pub(super) fn element_columns(memory: &Memory<'_>, element: &Ty) -> SmallVec<[bool; 4]> {
     let mut own = SmallVec::new();
     for field in fields(element) {
         match field {

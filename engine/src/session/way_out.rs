@@ -22,6 +22,19 @@ pub(super) fn way_out(fault: &Fault) -> Option<String> {
                 }
             })
         }
+        FaultCode::NestLength => Some(
+            "sequences behind `;` are gone over together; all pairs are `{{… : y in ys} : x in xs}`"
+                .to_owned(),
+        ),
+        FaultCode::Message => match fault.detail.as_deref()? {
+            "Bounds error for function TAKE." => {
+                Some("`take(a, min(n, #a))` takes no more than there are".to_owned())
+            }
+            "Bounds error for function DROP." => {
+                Some("`drop(a, min(n, #a))` drops no more than there are".to_owned())
+            }
+            _ => None,
+        },
         _ => None,
     }
 }

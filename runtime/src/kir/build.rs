@@ -20,7 +20,7 @@ pub struct Body {
     known: Vec<Option<Known>>,
 }
 
-/// What is known of a value.
+/// A fact about a value.
 #[derive(Clone, Copy, Debug)]
 enum Known {
     Constant(Literal),
@@ -152,7 +152,7 @@ impl Body {
         value
     }
 
-    /// What is known of the sum of an int and a constant.
+    /// Returns the fact about the sum of an int and a constant.
     fn offset(&self, of: Value, by: i64) -> Known {
         match self.known[of.0 as usize] {
             Some(Known::Offset(first, before)) => Known::Offset(first, before.wrapping_add(by)),

@@ -69,7 +69,7 @@ struct Known {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Memory(u32);
 
-/// What an operation on constants gives.
+/// The result of an operation on constants.
 enum Folded {
     Constant(Literal),
     Value(Value),

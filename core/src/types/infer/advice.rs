@@ -703,9 +703,16 @@ impl Misfit<'_, '_> {
                     );
                 }
                 Ty::Pair(..) => {
-                    return Advice::hint(
-                        "sort by a key: `permute(a, rank({key : (key, x) in a}))`",
-                    );
+                    return Advice::hint(match name {
+                        "max_index" | "min_index" => {
+                            format!("by a key: `{name}({{key : (key, x) in a}})`")
+                        }
+                        "max_val" | "min_val" => {
+                            let index = name.replace("val", "index");
+                            format!("by a key: `a[{index}({{key : (key, x) in a}})]`")
+                        }
+                        _ => "sort by a key: `permute(a, rank({key : (key, x) in a}))`".to_owned(),
+                    });
                 }
                 Ty::Record(record, _) => {
                     return Advice::hint(format!(

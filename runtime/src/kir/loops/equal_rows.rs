@@ -309,7 +309,7 @@ fn kept_as(body: &Block, array: Value) -> Option<Value> {
     })
 }
 
-/// What the elements of an array are.
+/// The elements of an array.
 #[derive(Clone, Copy)]
 enum Elements {
     /// All are this value.
@@ -346,7 +346,7 @@ struct Uses {
     others: usize,
 }
 
-/// What is known of arrays.
+/// The uses of values, and the arrays whose elements are known.
 struct Places {
     uses: FxHashMap<Value, Uses>,
     found: FxHashMap<Value, Elements>,
