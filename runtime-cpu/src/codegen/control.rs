@@ -100,7 +100,9 @@ impl<'a> FunctionEmitter<'a, '_> {
                 return self.branch_op(inst, *cond, then, otherwise);
             }
             Op::While { init, carried, cond, body } => {
-                return self.while_op(inst, init, carried, cond, body);
+                let outside = self.copy_for_loop(inst);
+                self.while_op(inst, init, carried, cond, body);
+                return self.read_outside_again(outside);
             }
             Op::For { .. } => return self.for_op(inst),
             Op::Call(callee, args) | Op::Compute(callee, args) => {
@@ -446,7 +448,8 @@ impl<'a> FunctionEmitter<'a, '_> {
         self.leave_unless_done(results[0]);
     }
 
-    fn slot(&mut self, bytes: usize) -> ir::StackSlot {
+    /// Creates a slot of so many bytes in the stack frame.
+    pub fn slot(&mut self, bytes: usize) -> ir::StackSlot {
         let data = StackSlotData::new(StackSlotKind::ExplicitSlot, bytes as u32, 3);
         self.b.create_sized_stack_slot(data)
     }

@@ -19,6 +19,7 @@
 //!   segment_invariants     code that is the same for all elements of a segment
 //!   emitted         the lengths of rows that are emitted, and arrays made where they end up
 //!   tail_loops      loops that a flag ends: they are left where it is cleared
+//!   loop_copies     copies of what a loop reads from outside, which stay in registers
 //!   cold            rare calls of the runtime, which change no register
 //!   emitter, control, scalar, sinks, rows     code for one element at a time
 //!   vector          code for several elements, or iterations of a loop, at a time
@@ -32,6 +33,7 @@ mod control;
 pub mod emitted;
 mod emitter;
 mod kernel;
+mod loop_copies;
 pub mod machine;
 pub mod phases;
 mod rows;
