@@ -19,8 +19,9 @@
 //! iterations as no stack has room for calls. A function that calls itself twice for one result stays as it is: a loop
 //! for one of the calls makes the other one slower.
 //!
-//! For sequential code only: flattened code goes from level to level in any case. A function with effects stays as it
-//! is, since what comes behind the call would be executed before it.
+//! For sequential code only: flattened code goes from level to level in any case. What comes behind the call is executed
+//! before it: a function with effects stays as it is, and so does one where something there may fault, as in
+//! `f(n - 1) + a[n]`, while `a[n] + f(n - 1)` becomes a loop.
 //!
 //! Source: Burstall and Darlington, *A transformation system for developing recursive programs*, Journal of the ACM 24
 //! (1977), on changing associative operations.
@@ -125,16 +126,18 @@ impl<'f> Search<'f> {
     /// Returns the number of calls of the function that a value is the result of, in the sides of conditionals or with
     /// something added.
     fn last_calls(&self, block: &Block, value: Atom) -> usize {
-        with_stack(|| match self.definition(block, value).map(|(_, binding)| &binding.op) {
-            Some(Op::If { then, otherwise, .. }) => {
-                [then, otherwise].iter().map(|side| self.last_calls(side, side.result)).sum()
-            }
+        let Some((at, binding)) = self.definition(block, value) else { return 0 };
+        with_stack(|| match &binding.op {
             // One of two calls would end an iteration.
-            Some(Op::Scalar(op, args)) if *op == self.op => {
+            Op::Scalar(op, args) if *op == self.op => {
                 args.iter().map(|arg| self.last_calls(block, *arg)).max().unwrap_or(0)
             }
-            Some(op) => usize::from(self.is_call(op)),
-            None => 0,
+            // What comes behind the call would come before it, and its faults before those of the call.
+            _ if block.lets[at + 1..].iter().any(Let::may_fault) => 0,
+            Op::If { then, otherwise, .. } => {
+                [then, otherwise].iter().map(|side| self.last_calls(side, side.result)).sum()
+            }
+            op => usize::from(self.is_call(op)),
         })
     }
 

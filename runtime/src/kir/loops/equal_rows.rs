@@ -32,10 +32,7 @@ use crate::kir::{Binary, Block, Class, Inst, Literal, Op, Ty, Value, ValueTy, wa
 use crate::stack::with_stack;
 use rustc_hash::{FxHashMap, FxHashSet};
 
-/// A number of rows or a length of at most so much can be multiplied by another.
-const MAX_FACTOR: i64 = 1 << 31;
-
-/// The room for more elements than that; no memory has it.
+/// The room that is asked for where the number of elements is no `i64`; no memory has it.
 const TOO_MANY: i64 = 1 << 62;
 
 /// Gives rows of one length their memory before the loops that make them.
@@ -112,8 +109,10 @@ impl Rooms<'_> {
                 inst.op.map_operands(|v| self.name(v));
                 self.inst(&mut inst, &mut equal);
                 if matches!(inst.op, Op::For { .. }) {
-                    while let Some(growing) = self.growing(&inst) {
-                        self.give_room(&mut inst, &growing, &mut out);
+                    while let Some(growing) = self.growing(&inst)
+                        && let Some(marks) = marks_before(&inst, &out)
+                    {
+                        self.give_room(&mut inst, &growing, (&mut out, marks));
                     }
                     self.remove_compactions(&mut inst);
                 }
@@ -175,7 +174,10 @@ impl Rooms<'_> {
         let position = |value: Value| body.insts.iter().position(|i| i.results.contains(&value));
         body.insts.iter().enumerate().find_map(|(grow, inst)| {
             let Op::If { cond, then, otherwise } = &inst.op else { return None };
-            let enough = position(*cond).filter(|_| reads(body, *cond) == 1)?;
+            if !then.insts.is_empty() || then.yields.is_empty() {
+                return None;
+            }
+            let enough = position(*cond)?;
             let Op::Binary(Binary::Le, need, room) = body.insts[enough].op else { return None };
             let room = at(room).filter(begins_at_0)?;
             let Op::Binary(Binary::Add, a, b) = body.insts[position(need)?].op else { return None };
@@ -184,13 +186,13 @@ impl Rooms<'_> {
                 (None, Some(used)) => (used, a),
                 _ => return None,
             };
-            let grows = then.insts.is_empty()
-                && then.yields.first() == Some(&carried[room])
+            let grows = then.yields.first() == Some(&carried[room])
                 && body.yields[room] == inst.results[0]
                 && begins_at_0(&used)
                 && body.yields[used] == need
                 && self.depth(length) <= self.loops
-                && otherwise.insts.iter().all(|inst| only_copies(&inst.op));
+                && otherwise.insts.iter().all(|inst| only_copies(&inst.op))
+                && reads(body, *cond) == 1;
             let arrays: Option<Vec<usize>> = then.yields[1..].iter().map(|v| at(*v)).collect();
             let arrays = arrays.filter(|arrays| grows && !arrays.is_empty())?;
             let kept = arrays.iter().zip(&inst.results[1..]).all(|(at, grown)| {
@@ -202,21 +204,25 @@ impl Rooms<'_> {
     }
 
     /// Makes the arrays of a loop before it, with room for all.
-    fn give_room(&mut self, inst: &mut Inst, growing: &Growing, before: &mut Vec<Inst>) {
+    fn give_room(
+        &mut self,
+        inst: &mut Inst,
+        growing: &Growing,
+        (before, marks): (&mut Vec<Inst>, usize),
+    ) {
         let Op::For { count, index, init, carried, body, .. } = &mut inst.op else { return };
         // What the loop makes beside its rows is freed to a mark behind them.
-        let marks = before.iter().rev().take_while(|inst| matches!(inst.op, Op::Mark)).count();
         let marks = before.split_off(before.len() - marks);
         let int = ValueTy::Scalar(Ty::I64);
         let bool = ValueTy::Scalar(Ty::Bool);
         let zero = self.push(before, Op::Const(Literal::I64(0)), int);
-        let most = self.push(before, Op::Const(Literal::I64(MAX_FACTOR)), int);
         let rows = self.push(before, Op::Binary(Binary::Max, *count, zero), int);
         let length = self.push(before, Op::Binary(Binary::Max, growing.length, zero), int);
-        let few = self.push(before, Op::Binary(Binary::Le, rows, most), bool);
-        let short = self.push(before, Op::Binary(Binary::Le, length, most), bool);
-        let fits = self.push(before, Op::Binary(Binary::And, few, short), bool);
+        let high = self.push(before, Op::Binary(Binary::MulHigh, rows, length), int);
         let all = self.push(before, Op::Binary(Binary::Mul, rows, length), int);
+        let no_high = self.push(before, Op::Binary(Binary::Eq, high, zero), bool);
+        let no_sign = self.push(before, Op::Binary(Binary::Ge, all, zero), bool);
+        let fits = self.push(before, Op::Binary(Binary::And, no_high, no_sign), bool);
         let too_many = self.push(before, Op::Const(Literal::I64(TOO_MANY)), int);
         let room = self.push(before, Op::Select(fits, all, too_many), int);
         let grown = body.insts[growing.grow].results.clone();
@@ -284,6 +290,23 @@ impl Rooms<'_> {
         to.push(Inst { results: vec![value], op });
         value
     }
+}
+
+/// Returns the number of marks that stand directly before a loop, if what its iterations free is freed to these or to
+/// marks inside: arrays that are made before them stay.
+fn marks_before(inst: &Inst, before: &[Inst]) -> Option<usize> {
+    let marks = before.iter().rev().take_while(|inst| matches!(inst.op, Op::Mark)).count();
+    let marks_of_loop = &before[before.len() - marks..];
+    let mut own: FxHashSet<Value> = marks_of_loop.iter().map(|mark| mark.results[0]).collect();
+    let mut freed_to = Vec::new();
+    for block in inst.op.blocks() {
+        walk::each_inst(block, &mut |inst| match &inst.op {
+            Op::Mark => own.extend(&inst.results),
+            Op::Compact { since, .. } => freed_to.push(*since),
+            _ => {}
+        });
+    }
+    freed_to.iter().all(|mark| own.contains(mark)).then_some(marks)
 }
 
 /// Returns the number of times that a block and those in it read a value.
