@@ -38,8 +38,8 @@ use nesl_runtime::scalar::ScalarOp;
 use rustc_hash::FxHashMap;
 use smol_str::format_smolstr;
 
-/// The operations that are done in another order: they are associative and commutative for ints, which wrap around, and
-/// for bools.
+/// The operations that may be done in another order: they are associative and commutative for bools and for ints, which
+/// wrap around at both precisions.
 const OPERATIONS: [ScalarOp; 7] = [
     ScalarOp::Add,
     ScalarOp::Mul,

@@ -187,7 +187,6 @@ impl Known {
         let is = |v: &Value, x: i64| constant(v) == Some(Literal::I64(x));
         match op {
             Op::Binary(op, a, b) => match (op, constant(a), constant(b)) {
-                (Binary::MulHigh, ..) => None,
                 (op, Some(x), Some(y)) => Some(Folded::Constant(scalar::binary(*op, x, y))),
                 (Binary::Add, ..) if is(a, 0) => Some(Folded::Value(*b)),
                 (Binary::Mul, ..) if is(a, 1) => Some(Folded::Value(*b)),

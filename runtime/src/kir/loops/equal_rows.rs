@@ -1,5 +1,4 @@
-//! Rows of one length: a loop that makes them takes the memory of all before it begins, and where each lies is
-//! computed.
+//! Rows of one length: a loop that makes them takes the memory of all before it begins, and their places are computed.
 //!
 //! The front end stores the rows of a nested sequence one behind the other, in arrays that grow, with the start and the
 //! length of each. Where all have one length, which is known before the loop, the arrays need not grow, and nobody
@@ -27,7 +26,7 @@
 //! the rows of a product of matrices are as long as one of its factors says.
 
 use super::joins::retain;
-use super::{Code, FunctionFacts, resolve, takes_memory};
+use super::{Code, remove_compactions, resolve};
 use crate::kir::{Binary, Block, Class, Inst, Literal, Op, Ty, Value, ValueTy, walk};
 use crate::stack::with_stack;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -46,10 +45,9 @@ pub(super) fn make_room(code: &mut Code<'_>) {
 }
 
 fn make_rooms(code: &mut Code<'_>) {
-    let Code { bodies, types, facts, .. } = code;
+    let Code { bodies, types, .. } = code;
     let mut rooms = Rooms {
         types,
-        facts,
         loops: 0,
         depths: FxHashMap::default(),
         constants: FxHashSet::default(),
@@ -60,11 +58,12 @@ fn make_rooms(code: &mut Code<'_>) {
     bodies.iter_mut().for_each(|body| rooms.block(body));
     let names = std::mem::take(&mut rooms.names);
     code.rename_all(&names);
+    // What is not made in an iteration any more need not be freed there.
+    remove_compactions(code);
 }
 
 struct Rooms<'c> {
     types: &'c mut Vec<ValueTy>,
-    facts: &'c [FunctionFacts],
     /// The number of loops around the code.
     loops: usize,
     /// The number of loops around the definition of each value; none is around parameters.
@@ -114,7 +113,6 @@ impl Rooms<'_> {
                     {
                         self.give_room(&mut inst, &growing, (&mut out, marks));
                     }
-                    self.remove_compactions(&mut inst);
                 }
                 out.push(inst);
             }
@@ -264,23 +262,6 @@ impl Rooms<'_> {
         retain(&mut inst.results, &stays);
         let names = &self.names;
         walk::rename_in_place(body, &mut |v| resolve(names, v));
-    }
-
-    /// Removes the compactions of a loop that takes no memory.
-    fn remove_compactions(&mut self, inst: &mut Inst) {
-        let Op::For { body, .. } = &mut inst.op else { return };
-        if takes_memory(body, self.facts) {
-            return;
-        }
-        let mut same: FxHashMap<Value, Value> = FxHashMap::default();
-        body.insts.retain(|inst| {
-            let Op::Compact { keep, .. } = &inst.op else { return true };
-            same.extend(inst.results.iter().copied().zip(keep.iter().map(|(array, _)| *array)));
-            false
-        });
-        if !same.is_empty() {
-            walk::rename_in_place(body, &mut |v| resolve(&same, v));
-        }
     }
 
     fn push(&mut self, to: &mut Vec<Inst>, op: Op, ty: ValueTy) -> Value {

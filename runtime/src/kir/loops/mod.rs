@@ -45,29 +45,32 @@ const MAX_INSTRUCTIONS: usize = 6000;
 
 /// Simplifies the loops of a module; `facts` are those about its functions. May add functions.
 pub fn simplify_loops(module: &mut Module, facts: &[FunctionFacts]) {
-    let mut functions = NewFunctions { before: module.functions.len(), added: Vec::new() };
-    for Function { body, types, .. } in &mut module.functions {
-        let (bodies, sinks) = (vec![body], Vec::new());
-        simplify(Code { bodies, sinks, types, facts, functions: &mut functions });
-    }
-    for Kernel { stages, types, .. } in &mut module.kernels {
-        let (bodies, sinks) = stages.iter_mut().map(|s| (&mut s.body, &mut s.sinks)).unzip();
-        simplify(Code { bodies, sinks, types, facts, functions: &mut functions });
-    }
-    module.functions.append(&mut functions.added);
+    each_code(module, facts, &simplify);
 }
 
 /// Gives rows of one length their memory before the loops that make them; `facts` are those about the functions.
 pub fn make_room_for_equal_rows(module: &mut Module, facts: &[FunctionFacts]) {
+    each_code(module, facts, &|mut code| {
+        let mut instructions = 0;
+        code.each_inst(&mut |_| instructions += 1);
+        if instructions <= MAX_INSTRUCTIONS {
+            equal_rows::make_room(&mut code);
+        }
+    });
+}
+
+/// Rewrites the code of each function and kernel of a module, and adds the functions that this adds.
+fn each_code(module: &mut Module, facts: &[FunctionFacts], rewrite: &dyn Fn(Code<'_>)) {
     let mut functions = NewFunctions { before: module.functions.len(), added: Vec::new() };
     for Function { body, types, .. } in &mut module.functions {
         let (bodies, sinks) = (vec![body], Vec::new());
-        equal_rows::make_room(&mut Code { bodies, sinks, types, facts, functions: &mut functions });
+        rewrite(Code { bodies, sinks, types, facts, functions: &mut functions });
     }
     for Kernel { stages, types, .. } in &mut module.kernels {
         let (bodies, sinks) = stages.iter_mut().map(|s| (&mut s.body, &mut s.sinks)).unzip();
-        equal_rows::make_room(&mut Code { bodies, sinks, types, facts, functions: &mut functions });
+        rewrite(Code { bodies, sinks, types, facts, functions: &mut functions });
     }
+    module.functions.append(&mut functions.added);
 }
 
 /// Functions that are added to a module.
