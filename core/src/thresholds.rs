@@ -224,6 +224,23 @@ pub struct Thresholds {
     /// takes 3 to 8 µs. More than for a call of a single launch, since each launch of a call waits for the one before.
     pub light_items_per_launch: u64,
 
+    /// Light elements that a turn of a loop makes from which one thread hands the loop back to the host.
+    ///
+    /// All threads take less for as many, and for the launches, than one thread alone. The host does not leave a
+    /// call with as many back to one thread at once: they count as two times `max_sequential_call_work_items`.
+    pub min_handed_back_elements: i64,
+
+    /// The factor by which a turn has to make more for each time that a loop was handed back before.
+    ///
+    /// The host may leave the loop to one thread again, if it does little although it makes much. Each time, what the loop
+    /// carries is copied.
+    pub handed_back_growth: i64,
+
+    /// Light elements that take as long as another one that a turn of a loop makes.
+    ///
+    /// As few, so that the host does not take what was handed back for too little to flatten: `min_flattened_elements`.
+    pub light_elements_per_made_element: i64,
+
     /// Operations up to which the elements of a kernel are light, if none of them takes more than a load.
     ///
     /// A conditional minimum, or a sum of products, takes two to four.
@@ -511,6 +528,9 @@ impl Default for Thresholds {
             sequential_work_items_per_launch: 1 << 9,
             light_items_per_work_item: 8,
             light_items_per_launch: 1 << 13,
+            min_handed_back_elements: 1 << 15,
+            handed_back_growth: 4,
+            light_elements_per_made_element: 2,
             max_light_operations: 32,
             max_copied_elements_per_work_item: 16,
             max_moved_elements_per_work_item: 16,

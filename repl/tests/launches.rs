@@ -21,6 +21,11 @@ const DATA: &str = "
 
 /// Makes a session with these definitions.
 fn session(n: usize, definitions: &str, strategy: Strategy) -> Session {
+    session_of(Options::default().threads, n, definitions, strategy)
+}
+
+/// Makes a session with these definitions that uses so many threads.
+fn session_of(threads: usize, n: usize, definitions: &str, strategy: Strategy) -> Session {
     let settings = Settings {
         shown: ShownValues::Scalars,
         lazy: false,
@@ -30,7 +35,8 @@ fn session(n: usize, definitions: &str, strategy: Strategy) -> Session {
     };
     let mut session = Session::new(settings);
     session.set_output(Box::new(std::io::sink()));
-    let options = Options { interrupt: session.interrupt_handle(), ..Options::default() };
+    let interrupt = session.interrupt_handle();
+    let options = Options { interrupt, threads, ..Options::default() };
     let cpu = Cpu::new(options).expect("code can be made for this machine");
     session.set_runtime(Some(Box::new(cpu)));
     last(&mut session, &format!("n = {n}; {DATA} {definitions}"));
@@ -324,4 +330,27 @@ fn what_could_be_noticed_is_not_put_off() {
         let x = variables.iter().find(|variable| variable.name == "x");
         assert!(x.is_none_or(|x| x.runtime_bytes.is_some()), "{text}");
     }
+}
+
+/// A loop that begins with one element is left to one thread, and goes on as launches when its turns make much.
+#[test]
+fn a_loop_that_has_grown_is_launched_again() {
+    let double =
+        "function double(a, n) = if n == 0 then a else double(a ++ {x * 3 + 1 : x in a}, n - 1);
+         function fill(a, n) = if n == 0 then a else fill(rep(a, n, n), n - 1);";
+    let count = |threads, turns: u32, text: &str| {
+        let mut session = session_of(threads, 1000, double, Strategy::Auto);
+        usage(&mut session, &text.replace("TURNS", &turns.to_string())).0.launches
+    };
+    let doubled = "r = sum(double([1], TURNS));";
+    let small = count(2, 12, doubled);
+    assert!(small <= 4, "{small} launches while there is little to do");
+    assert_eq!(count(1, 20, doubled), small, "one thread alone goes on");
+    let grown = count(2, 20, doubled);
+    assert_eq!(
+        grown - small,
+        4 * 3,
+        "an apply-to-each, and two parts of an append, in each of four turns"
+    );
+    assert!(count(2, 100_000, "r = sum(fill(dist(0, TURNS + 1), TURNS));") < 50, "nothing is made");
 }

@@ -2,7 +2,7 @@
 
 use super::op::Block;
 use super::space::IndexSpace;
-use crate::ir::{self, Ty, Var};
+use crate::ir::{self, FunId, Ty, Var};
 use smol_str::SmolStr;
 
 /// A flat program: the flattened functions, and the program that they were made from.
@@ -29,4 +29,7 @@ pub struct Function {
     pub body: Block,
     /// True for a function of the library: a fault inside is reported at the call.
     pub library: bool,
+    /// For a loop, the function that has one thread begin it, and goes on when that hands the loop back; its last parameter
+    /// says how much a turn may make until then ([`mod@crate::fuse`]).
+    pub in_one_thread: Option<FunId>,
 }

@@ -46,6 +46,10 @@ impl<'t> Parser<'_, 't> {
         let site = self.inner.site()?;
         self.declare(SpaceId::CALLER, SpaceKind::Caller, site)?;
         let library = self.inner.eat(&Token::Word("library"));
+        let in_one_thread = match self.inner.eat(&Token::Word("in_one_thread")) {
+            true => Some(self.inner.function_name()?),
+            false => None,
+        };
         while self.inner.eat(&Token::Word("unused")) {
             self.new_space()?;
         }
@@ -54,7 +58,7 @@ impl<'t> Parser<'_, 't> {
         let spaces: Parsed<Vec<IndexSpace>> = spaces
             .map(|(at, c)| c.ok_or_else(|| format!("there is no index space s{at}")))
             .collect();
-        Ok(Function { name, params, result, spaces: spaces?, body, library })
+        Ok(Function { name, params, result, spaces: spaces?, body, library, in_one_thread })
     }
 
     fn declare(&mut self, space: SpaceId, kind: SpaceKind, site: Site) -> Parsed<()> {

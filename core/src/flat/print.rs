@@ -35,7 +35,7 @@ use super::{
 use crate::base::with_stack;
 use crate::ir::mnemonic::Mnemonic;
 use crate::ir::print::{Operand, Printer as Inner, Quoted, write_program};
-use crate::ir::{Site, Var};
+use crate::ir::{FunId, Site, Var};
 use crate::prim::SeqOp;
 use nesl_runtime::bug::OrBug;
 use rustc_hash::FxHashSet;
@@ -108,7 +108,12 @@ impl Printer<'_> {
         }
         write!(self.inner.out, ") -> {}", function.result)?;
         self.inner.site(self.site(SpaceId::CALLER))?;
-        write!(self.inner.out, "{} ", if function.library { " library" } else { "" })?;
+        write!(self.inner.out, "{}", if function.library { " library" } else { "" })?;
+        if let Some(FunId(at)) = function.in_one_thread {
+            let name = &self.program.source.functions[at as usize].name;
+            write!(self.inner.out, " in_one_thread {}", Quoted(name.as_bytes()))?;
+        }
+        write!(self.inner.out, " ")?;
         if sites {
             self.unused()?;
         }

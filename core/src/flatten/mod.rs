@@ -154,6 +154,7 @@ impl<'p> Flattener<'p> {
             spaces: std::mem::take(&mut self.spaces),
             body,
             library: function.library,
+            in_one_thread: None,
         }
     }
 

@@ -25,15 +25,16 @@
 //! Bergstrom and Reppy, *Nested data-parallelism on the GPU* (ICFP 2012), section 5. Since index spaces
 //! say what may be fused with what, a greedy walk takes the place of their solver.
 //!
-//! The passes, in order ([`PASSES`]): `products` finds products and transposes of matrices, `sink` sinks the
-//! consumers of a multi-versioned value into both versions, `cluster` decides which step joins which kernel,
-//! `rematerialise` computes cheap values again where they are used, instead of storing them, `liveness` decides
-//! which values are stored and removes dead code, and `defer`, in the same pass, moves kernels to the version
-//! that alone reads what they store. Each is a file of its name. [`sequential`] is fusion for the code that one
-//! thread runs by itself.
+//! The passes, in order ([`PASSES`]): `products` finds products and transposes of matrices, `hand_back` adds to
+//! each loop what one thread executes until it has grown, `sink` sinks the consumers of a multi-versioned value into
+//! both versions, `cluster` decides which step joins which kernel, `rematerialise` computes cheap values again where
+//! they are used, instead of storing them, `liveness` decides which values are stored and removes dead code, and
+//! `defer`, in the same pass, moves kernels to the version that alone reads what they store. Each is a file of its
+//! name. [`sequential`] is fusion for the code that one thread runs by itself.
 
 mod cluster;
 mod defer;
+mod hand_back;
 mod liveness;
 mod products;
 mod rematerialise;
@@ -60,13 +61,21 @@ pub struct FusionState {
 
 /// The passes that fuse a flat program without kernels, in order. After the last one there are no
 /// values outside of kernels but those computed without touching elements, and control flow.
-pub const PASSES: [Pass; 5] = [
+pub const PASSES: [Pass; 6] = [
     Pass {
         name: "find-products",
         stage: "products",
         title: "Products",
         about: "finds products and transposes of matrices",
         run: products::run,
+        verify: flat::verify,
+    },
+    Pass {
+        name: "hand-back",
+        stage: "handed",
+        title: "Handed back",
+        about: "has one thread hand a loop back when its turns make much",
+        run: hand_back::run,
         verify: flat::verify,
     },
     Pass {

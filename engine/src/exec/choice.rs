@@ -21,6 +21,8 @@ struct OpenCalls {
     before: Work,
     /// The observation with which one thread took over the last time.
     taken_over: Option<TakenOver>,
+    /// The number of times that one thread has handed them back since the outermost of them began.
+    handed_back: u32,
 }
 
 /// An observation of a recursion that was finished by one thread.
@@ -46,6 +48,22 @@ impl RecursionLog {
         }
         calls.depth += 1;
         calls.begun += 1;
+    }
+
+    /// Records that a call of a loop begins that one thread has handed back: what was observed of it before is no guide to
+    /// what follows.
+    pub(super) fn handed_back(&self, id: FunId, work: Work) {
+        let calls = &mut self.0.borrow_mut()[id.0 as usize];
+        let (depth, handed_back) = (calls.depth + 1, calls.handed_back + 1);
+        *calls = OpenCalls { depth, begun: 1, before: work, taken_over: None, handed_back };
+    }
+
+    /// Returns how much a turn of a loop that one thread takes over may make before it is handed back.
+    pub(super) fn limit_of_turn(&self, id: FunId, limits: &Thresholds) -> i64 {
+        let handed_back = self.0.borrow()[id.0 as usize].handed_back;
+        let growth = limits.handed_back_growth.saturating_pow(handed_back);
+        // An int of either precision.
+        limits.min_handed_back_elements.saturating_mul(growth).min(i64::from(i32::MAX))
     }
 
     /// Records that a call ends.

@@ -18,12 +18,13 @@ use nesl_core::ir::{self, Atom, FunId, Ty, Var};
 use nesl_core::pipeline::launches::{RowsPart, rows_parts};
 use nesl_core::prim::SeqOp;
 use nesl_core::strategy::eligibility::{Placement, placement};
-use nesl_core::strategy::{Strategy, Version};
+use nesl_core::strategy::{Strategy, Version, called_function};
 use nesl_runtime::bug;
 use nesl_runtime::bug::OrBug;
 use nesl_runtime::fault::Fault;
 use nesl_runtime::kir::Literal;
 use nesl_runtime::runtime::Arg;
+use nesl_runtime::scalar::Scalar;
 use nesl_runtime::stack::stack_bytes;
 use std::cell::Cell;
 use std::rc::Rc;
@@ -144,8 +145,15 @@ impl<'p> Schedule<'p> {
         loop {
             let Call { callee, elements, args, trace } = call;
             let mut frame = CallFrame::new(self.program, callee, elements, args, trace, ended);
-            let repeats = previous.replace(callee) == Some(callee);
-            self.recursions.begin(callee, repeats, self.launcher.work());
+            match previous.replace(callee) {
+                Some(before) if self.program.function(callee).in_one_thread == Some(before) => {
+                    self.recursions.handed_back(callee, self.launcher.work());
+                }
+                before => {
+                    let repeats = before == Some(callee);
+                    self.recursions.begin(callee, repeats, self.launcher.work());
+                }
+            }
             let body = &self.program.function(callee).body;
             let outcome = self.block(&mut frame, body, SpaceId::CALLER, true);
             self.recursions.end(callee);
@@ -481,6 +489,11 @@ impl<'p> Schedule<'p> {
                 let versions = (binding, sequential, flattened);
                 let work = self.launcher.work();
                 let version = choose(self.program, frame, &self.recursions, work, policy, versions);
+                if version == Version::Sequential && tail && self.strategy == Strategy::Auto {
+                    if let Some(callee) = self.loop_of(frame, space, flattened) {
+                        return self.in_one_thread(frame, callee, flattened, space);
+                    }
+                }
                 let block = match version {
                     Version::Sequential => sequential,
                     Version::Flattened => flattened,
@@ -510,6 +523,35 @@ impl<'p> Schedule<'p> {
             | Op::Scan { .. }
             | Op::Sequential(_) => bug!("an operation for kernels stands outside of one"),
         }
+    }
+
+    /// Returns the loop that flattened code on the host's own path goes on with, if one thread would hand it back when it
+    /// has grown.
+    fn loop_of(&self, frame: &CallFrame<'p>, space: SpaceId, flattened: &Block) -> Option<FunId> {
+        let callee = called_function(flattened).filter(|_| frame.extent(space).single)?;
+        self.program.function(callee).in_one_thread.map(|_| callee)
+    }
+
+    /// Has one thread begin a loop that flattened code ends with a call of; it hands the loop back when it has grown.
+    fn in_one_thread(
+        &self,
+        frame: &mut CallFrame<'p>,
+        callee: FunId,
+        flattened: &'p Block,
+        space: SpaceId,
+    ) -> RunResult<Outcome> {
+        let mut outcome = self.block(frame, flattened, space, true)?;
+        if let Outcome::Tail(call) = &mut outcome
+            && call.callee == callee
+            && let Some(in_one_thread) = self.program.function(callee).in_one_thread
+        {
+            let memory = &self.launcher.memory;
+            let limit = self.recursions.limit_of_turn(callee, memory.limits);
+            let limit = Arg::Scalar(memory.literal(Scalar::Int(limit)));
+            call.callee = in_one_thread;
+            call.args.push(Rc::new(FlatValue::new(vec![limit])));
+        }
+        Ok(outcome)
     }
 
     fn call_step(

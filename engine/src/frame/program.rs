@@ -3,8 +3,7 @@
 use super::last_use::{self, LastUses};
 use nesl_core::flat::{Block, Function, Let, Program};
 use nesl_core::ir::FunId;
-use nesl_core::lower::kernel::{self, Values};
-use nesl_core::lower::prepare_sequential;
+use nesl_core::lower::kernel::{self, Values, function_for_one_thread};
 use nesl_core::strategy::{self, Overwrites, Thresholds, VersionCode};
 use nesl_runtime::bug::OrBug;
 use rustc_hash::FxHashMap;
@@ -22,7 +21,7 @@ pub(crate) struct FlatProgram {
     /// asks.
     needs_recursion: OnceCell<Vec<bool>>,
     /// For each function, what its sequential code overwrites; found when a recursion asks.
-    overwrites: OnceCell<Vec<Overwrites>>,
+    overwrites: Vec<OnceCell<Overwrites>>,
     /// Last uses by the address of a block. The blocks are never moved or changed: they are on the
     /// heap, and nobody but this struct owns them.
     last_uses: RefCell<FxHashMap<*const Block, Rc<LastUses>>>,
@@ -36,7 +35,7 @@ impl FlatProgram {
             homes: program.functions.iter().map(|_| OnceCell::new()).collect(),
             recursive: strategy::recursive(&program),
             needs_recursion: OnceCell::new(),
-            overwrites: OnceCell::new(),
+            overwrites: program.functions.iter().map(|_| OnceCell::new()).collect(),
             last_uses: RefCell::default(),
             version_code: RefCell::default(),
             program,
@@ -71,10 +70,10 @@ impl FlatProgram {
     /// overwrites; `single` if it is called for one element, on the host's own path.
     pub(crate) fn copies(&self, id: FunId, single: bool, limits: &Thresholds) -> bool {
         let overwrites = || {
-            let (program, _) = prepare_sequential(&self.program.source, limits);
-            strategy::overwrites(&program)
+            let program = function_for_one_thread(&self.program.source, id, limits);
+            strategy::overwrites(&program)[program.main.0 as usize]
         };
-        let found = self.overwrites.get_or_init(overwrites)[id.0 as usize];
+        let found = *self.overwrites[id.0 as usize].get_or_init(overwrites);
         found.tables || found.arrays && !single
     }
 

@@ -90,4 +90,8 @@ impl Visitor for Prefetcher<'_> {
             false => SEQUENTIAL,
         }
     }
+
+    fn hands_loops_back(&self) -> bool {
+        self.strategy == Strategy::Auto
+    }
 }

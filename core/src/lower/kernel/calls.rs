@@ -13,27 +13,11 @@ use nesl_runtime::bug::OrBug;
 /// numbers of these functions.
 pub(super) fn callees(program: &Program, lets: &[Let], limits: &Thresholds) -> (Program, Vec<Let>) {
     let mut order: Vec<FunId> = Vec::new();
-    let note = |op: &ir::Op, order: &mut Vec<FunId>| {
-        if let ir::Op::Call(callee, _) = op
-            && !order.contains(callee)
-        {
-            order.push(*callee);
-        }
-    };
     for binding in lets {
         each_op(binding, &mut |op| note(op, &mut order));
     }
-    let mut at = 0;
-    while let Some(id) = order.get(at).copied() {
-        program.functions[id.0 as usize].body.for_each_op(&mut |op| note(op, &mut order));
-        at += 1;
-    }
-    let new_id = |id: FunId| {
-        FunId(order.iter().position(|known| *known == id).or_bug("every callee was found") as u32)
-    };
-    let mut functions: Vec<ir::Function> =
-        order.iter().map(|id| program.functions[id.0 as usize].clone()).collect();
-    functions.iter_mut().for_each(|function| renumber_calls(&mut function.body, &new_id));
+    let (mut needed, order) = reached(program, order);
+    let new_id = |id| new_id(&order, id);
     let mut lets = lets.to_vec();
     for binding in &mut lets {
         if let Op::Sequential(block) = &mut binding.op {
@@ -46,11 +30,48 @@ pub(super) fn callees(program: &Program, lets: &[Let], limits: &Thresholds) -> (
             binding.op = Op::Map(block.lets.remove(0).op);
         }
     }
-    let needed = Program { functions, globals: Vec::new(), main: FunId(0) };
-    let mut needed =
-        if needed.functions.is_empty() { needed } else { for_one_thread(&needed, limits) };
+    if !needed.functions.is_empty() {
+        needed = for_one_thread(&needed, limits);
+    }
     reads_first(&mut needed);
     (needed, lets)
+}
+
+/// Returns a function and those that it calls, directly or not, as a program prepared for sequential code, whose main
+/// function it is.
+pub fn function_for_one_thread(program: &Program, id: FunId, limits: &Thresholds) -> Program {
+    let mut needed = for_one_thread(&reached(program, vec![id]).0, limits);
+    reads_first(&mut needed);
+    needed
+}
+
+/// Returns some functions and those that they call, directly or not, as a program with new numbers, and their old
+/// numbers in its order.
+fn reached(program: &Program, mut order: Vec<FunId>) -> (Program, Vec<FunId>) {
+    let mut at = 0;
+    while let Some(id) = order.get(at).copied() {
+        program.functions[id.0 as usize].body.for_each_op(&mut |op| note(op, &mut order));
+        at += 1;
+    }
+    let function = |id: &FunId| {
+        let mut function = program.functions[id.0 as usize].clone();
+        renumber_calls(&mut function.body, &|id| new_id(&order, id));
+        function
+    };
+    let functions = order.iter().map(function).collect();
+    (Program { functions, globals: Vec::new(), main: FunId(0) }, order)
+}
+
+fn note(op: &ir::Op, order: &mut Vec<FunId>) {
+    if let ir::Op::Call(callee, _) = op
+        && !order.contains(callee)
+    {
+        order.push(*callee);
+    }
+}
+
+fn new_id(order: &[FunId], id: FunId) -> FunId {
+    FunId(order.iter().position(|known| *known == id).or_bug("every callee was found") as u32)
 }
 
 /// Visits the operations of the core language in a value.

@@ -33,6 +33,7 @@ mod read;
 mod variant;
 mod write;
 
+pub use calls::function_for_one_thread;
 pub use variant::{FilterResult, KernelParam, KernelResult, LoweredKernel, ResultPart, Variant};
 
 use super::repr::{Column, Columns, LoweredSequence, LoweredValue, ill_typed};

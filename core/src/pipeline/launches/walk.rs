@@ -102,6 +102,12 @@ pub trait Visitor {
 
     /// Returns the versions of a multi-versioned value that are interpreted, in order.
     fn versions(&self, choice: &VersionChoice<'_>) -> &'static [Version];
+
+    /// Returns true if one thread that executes a loop hands it back when it has grown
+    /// ([`Function::in_one_thread`]).
+    fn hands_loops_back(&self) -> bool {
+        true
+    }
 }
 
 /// Interprets a program abstractly. `values` returns the index space and the type of each value of
@@ -400,7 +406,10 @@ impl<'p> Walk<'p, '_> {
         for version in versions {
             call.version = Some(*version);
             tiled = match version {
-                Version::Sequential => self.block(call, sequential, binding.space)?,
+                Version::Sequential => match self.in_one_thread(call, binding, flattened) {
+                    Some((id, args)) => self.call(id, SINGLE, args, call.version)?,
+                    None => self.block(call, sequential, binding.space)?,
+                },
                 Version::Flattened => {
                     call.flattening.push(deciding);
                     let tiled = self.block(call, flattened, binding.space)?;
@@ -411,5 +420,22 @@ impl<'p> Walk<'p, '_> {
         }
         call.version = outer;
         ControlFlow::Continue(tiled)
+    }
+
+    /// Returns the function that has one thread begin a loop, if flattened code on the host's own path goes on with one,
+    /// and what is known of its arguments.
+    fn in_one_thread(
+        &self,
+        call: &AbstractCall<'p>,
+        binding: &Let,
+        flattened: &Block,
+    ) -> Option<(FunId, Vec<Option<bool>>)> {
+        let Some(Step::Let(Let { op: Op::Call(callee, args), .. })) = flattened.steps.last() else {
+            return None;
+        };
+        let function = self.program.functions[callee.0 as usize].as_ref()?;
+        let id = function.in_one_thread.filter(|_| self.visitor.hands_loops_back())?;
+        let args = args.iter().map(|arg| call.tiled(*arg, binding.space)).chain([None]);
+        call.is_single(binding.space).then(|| (id, args.collect()))
     }
 }
