@@ -180,13 +180,13 @@ fn programs_of_the_examples() {
         integration                3         3         3         3         9         1         0       219         1
         kmeans                   182       233         1        78        58       961       472      9941         1
         knn                       30        33         2        17        18      2183       747      5557         2
-        life                      35        43         0        17         8       202        73      1551         0
+        life                      35        43         0        18        10       202        74      1765         0
         line_fit                  10        11         0         7         4        39        14      1848         0
-        list_ranking              38        40         0        21        18     10359      5100     20763         0
+        list_ranking              38        40         0        21        19     10359      5101     20882         0
         mandelbrot                 3         4         0         3         4         5        56      2848         0
         matrix                    87        99         3        69        68       319       252      3941         3
         monte_carlo                9        12         0         6         6       168       120     40134         0
-        nqueens                   11        18         0        15         3     21106     14383     11160         0
+        nqueens                   11        18         0        15         5     21106     14384     11483         0
         pagerank                 376       376         0       125       123      1141        92     11898         0
         parentheses               24        32         0        17         5         8         5      4137         0
         picture                  125       147         1        76        53       232       202      5121         1
@@ -194,9 +194,9 @@ fn programs_of_the_examples() {
         quickhull                 40        42         2        21        35      3234      1119     25164         2
         quicksort                 37        47         5        22        25       837       651      7136         5
         run_length                28        34         0        20         9       275       112      1899         0
-        spanning_tree             23        26         1        11        11       146       105      4071         1
-        sparse_matrix             25        28         0        13         9       519       120      2217         0
-        string_search             30        44         0        24         9      3715      3428      3562         0
+        spanning_tree             23        26         1        12        12       146       105      4131         1
+        sparse_matrix             25        28         0        13         9       519       120      2399         0
+        string_search             30        44         0        26        12      3715      3429      3747         0
         word_count                25        29         0        16        15       368       162      3973         0
 
         barnes_hut: pulls kernel 50: recursive functions
@@ -211,14 +211,14 @@ fn programs_of_the_examples() {
         batcher: odd_even_sort@int kernel 27: recursive functions
         batcher: odd_even_sort@int kernel 5: recursive functions
         bfs: main kernel 2: the intrinsic `groups`
-        bfs: spread kernel 12: the collective operation `store`
-        bfs: spread kernel 24: the collective operation `store`
+        bfs: spread.in_one_thread kernel 13: the collective operation `store`
+        bfs: spread.in_one_thread kernel 25: the collective operation `store`
         closest_pair: closest kernel 15: recursive functions
         closest_pair: closest kernel 22: recursive functions
         collatz: game kernel 4: recursive functions
-        components: settle kernel 18: the collective operation `store`
-        components: settle kernel 49: the collective operation `store`
-        components: settle kernel 63: the collective operation `store`
+        components: settle.in_one_thread kernel 50: the collective operation `store`
+        components: settle.in_one_thread kernel 62: the collective operation `store`
+        components: settle.in_one_thread kernel 79: the collective operation `store`
         fft: fft kernel 13: recursive functions
         integration: integrate kernel 6: recursive functions
         kmeans: main kernel 22: the intrinsic `text_groups`
@@ -238,7 +238,7 @@ fn programs_of_the_examples() {
         quicksort: quicksort@float kernel 6: recursive functions
         quicksort: quicksort@int kernel 11: recursive functions
         quicksort: quicksort@int kernel 6: recursive functions
-        spanning_tree: boruvka kernel 25: the collective operation `store`
+        spanning_tree: boruvka.in_one_thread kernel 28: the collective operation `store`
     "#]].assert_eq(&table);
 }
 
