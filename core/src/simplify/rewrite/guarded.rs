@@ -404,7 +404,7 @@ fn components(b: &mut FunctionBuilder, tuple: Atom, count: usize, site: Site) ->
 }
 
 /// Binds the atom with this number, which is one of theirs.
-fn chosen(b: &mut FunctionBuilder, atoms: &[Atom], number: Atom, site: Site) -> Atom {
+pub(super) fn chosen(b: &mut FunctionBuilder, atoms: &[Atom], number: Atom, site: Site) -> Atom {
     let [first, rest @ ..] = atoms else { bug!("there is an atom") };
     if rest.is_empty() {
         return *first;

@@ -298,7 +298,7 @@ impl Rewriter<'_> {
         let nest = match flattened {
             false => nest,
             true => match self.flat_rows(nest, ty, site) {
-                Err(nest) => nest,
+                Err(nest) => self.counted_rows(nest, site),
                 Ok(flat) => {
                     if let (Some(lists), Some(var)) = (&mut self.lists, flat.variable()) {
                         lists.flat.insert(var);

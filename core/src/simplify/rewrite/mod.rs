@@ -7,10 +7,11 @@
 //! ```
 //!
 //! `lists` has what is done with short lists whose elements become values, `guarded` with those of which conditions say
-//! what elements they have.
+//! what elements they have, `literal_rows` with rows that conditions choose among literals.
 
 mod guarded;
 mod lists;
+mod literal_rows;
 
 use super::calls::Calls;
 use crate::base::with_stack;

@@ -187,3 +187,78 @@ fn "main"(v0: int) -> [int] {
     let simple = simplified(text);
     assert!(simple.contains("list(-1, 0, 1)"), "{simple}");
 }
+
+#[test]
+fn rows_that_conditions_choose_among_literals_are_counted_first() {
+    let text = r#"main "main"
+
+fn "main"() -> [char] {
+  v0: [char] = text "XFX"
+  v9: [[char]] = each v1: char in v0 {
+    v2: bool = eq(v1, 'F')
+    v8: [char] = if v2 {
+      v3: [char] = text "FF"
+      v3
+    } else {
+      v4: bool = eq(v1, 'X')
+      v7: [char] = if v4 {
+        v5: [char] = text "X-Y"
+        v5
+      } else {
+        v6: [char] = list(v1)
+        v6
+      }
+      v7
+    }
+    v8
+  }
+  v10: [char] = flatten(v9)
+  v10
+}
+"#;
+    expect![[r#"
+        main "main"
+
+        fn "main"() -> [char] {
+          v0: [char] = text "XFX"
+          v20: [[char]] = each v1: char in v0 {
+            v2: bool = eq(v1, 'F')
+            v11: int = if v2 {
+              2
+            } else {
+              v9: bool = eq(v1, 'X')
+              v10: int = if v9 {
+                3
+              } else {
+                1
+              }
+              v10
+            }
+            v12: [int] = range(0, 1, v11)
+            v19: [char] = each v13: int in v12 {
+              v18: char = if v2 {
+                'F'
+              } else {
+                v14: bool = eq(v1, 'X')
+                v17: char = if v14 {
+                  v15: [char] = text "X-Y"
+                  v16: char = index(v15, v13)
+                  v16
+                } else {
+                  v1
+                }
+                v17
+              }
+              v18
+            }
+            v19
+          }
+          v21: [char] = flatten(v20)
+          v21
+        }
+    "#]].assert_eq(&simplified(text));
+    // What may fault is not computed again for each element.
+    let faults =
+        text.replace("v4: bool = eq(v1, 'X')", "v11: char = index(v0, 3)\n v4: bool = eq(v1, v11)");
+    assert!(simplified(&faults).contains("text \"FF\""));
+}
