@@ -96,9 +96,9 @@ fn only_reader(
 }
 
 /// The values that are looked for.
-struct Reads<'r> {
-    stored: &'r FxHashSet<Var>,
-    spaces: &'r [IndexSpace],
+pub(super) struct Reads<'r> {
+    pub(super) stored: &'r FxHashSet<Var>,
+    pub(super) spaces: &'r [IndexSpace],
 }
 
 impl Reads<'_> {
@@ -111,7 +111,7 @@ impl Reads<'_> {
     }
 
     /// Returns true if a step reads one of the values; adds those that it binds to `bound`.
-    fn of_step(&self, step: &Step, bound: &mut FxHashSet<Var>) -> bool {
+    pub(super) fn of_step(&self, step: &Step, bound: &mut FxHashSet<Var>) -> bool {
         let mut read = false;
         match step {
             Step::Space(space) => {

@@ -29,8 +29,8 @@
 //! each loop what one thread executes until it has grown, `sink` sinks the consumers of a multi-versioned value into
 //! both versions, `cluster` decides which step joins which kernel, `rematerialise` computes cheap values again where
 //! they are used, instead of storing them, `liveness` decides which values are stored and removes dead code, and
-//! `defer`, in the same pass, moves kernels to the version that alone reads what they store. Each is a file of its
-//! name. [`sequential`] is fusion for the code that one thread runs by itself.
+//! `defer`, in the same pass, moves kernels to the version that alone reads what they store; `take_over`, too, removes
+//! those that another kernel repeats. Each is a file of its name. [`sequential`] is fusion for the code that one thread runs by itself.
 
 mod cluster;
 mod defer;
@@ -40,6 +40,7 @@ mod products;
 mod rematerialise;
 pub mod sequential;
 mod sink;
+mod take_over;
 
 use crate::base::with_stack;
 use crate::flat::{self, Block, Fuel, Function, IndexSpace, Kernel, Pass, Program, Step};
@@ -153,10 +154,11 @@ fn clustered(function: &Function, state: &mut FusionState) -> Block {
     body
 }
 
-/// Returns a function's kernels with the values that they store, each in the version that reads these.
+/// Returns a function's kernels with the values that they store, each in the version that reads these, and once.
 fn stored(function: &Function, state: &mut FusionState) -> Block {
     let mut body = liveness::run(function, state);
     defer::defer(&mut body, &function.spaces);
+    take_over::take_over(&mut body, &function.spaces);
     body
 }
 

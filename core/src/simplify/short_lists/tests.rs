@@ -256,7 +256,8 @@ fn "main"() -> [char] {
           v21: [char] = flatten(v20)
           v21
         }
-    "#]].assert_eq(&simplified(text));
+    "#]]
+    .assert_eq(&simplified(text));
     // What may fault is not computed again for each element.
     let faults =
         text.replace("v4: bool = eq(v1, 'X')", "v11: char = index(v0, 3)\n v4: bool = eq(v1, v11)");
