@@ -9,9 +9,9 @@
 //!                                                 }
 //! ```
 //!
-//! Where a `flatten` puts all rows one behind the other, flattened code then counts, scans, and computes each element
-//! where it belongs. Otherwise it would divide the rows by the conditions, store the elements of each part, merge the
-//! descriptors, and copy.
+//! This is done where a `flatten` puts all rows one behind the other. Flattened code then counts, scans, and computes
+//! each element where it belongs. Otherwise it would divide the rows by the conditions, store the elements of each part,
+//! merge the descriptors, and copy.
 
 use super::Rewriter;
 use super::guarded::chosen;
