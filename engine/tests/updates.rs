@@ -8,11 +8,17 @@ use expect_test::expect;
 use nesl_engine::session::{Strategy, Version};
 use std::fmt::Write as _;
 
-/// The versions of the code that are measured, with their names.
-const VERSIONS: [(&str, Strategy); 3] = [
-    ("sequential", Strategy::Always(Version::Sequential)),
-    ("flattened", Strategy::Always(Version::Flattened)),
-    ("chosen", Strategy::Auto),
+/// A version of the code that is measured: its name, the number of threads for which it is decided what runs, and
+/// the strategy.
+type MeasuredVersion = (&'static str, usize, Strategy);
+
+/// The versions of the code that are measured. With two threads, loops have code to hand them back, which must not copy
+/// either.
+const VERSIONS: [MeasuredVersion; 4] = [
+    ("sequential", 1, Strategy::Always(Version::Sequential)),
+    ("flattened", 1, Strategy::Always(Version::Flattened)),
+    ("chosen", 1, Strategy::Auto),
+    ("two threads", 2, Strategy::Auto),
 ];
 
 /// The turns of the loops, and the elements of the arrays.
@@ -36,6 +42,14 @@ const PROGRAMS: &[Program] = &[
         "function go(a, i) : ([int], int) -> [int] =
            if i == #a then a else go(rep(a, a[i - 1] + a[i], i), i + 1);",
         "sum(go(dist(1, n), 1))",
+    ),
+    (
+        "a stack beside an array",
+        "function go(a, stack, i) : ([int], [int], int) -> [int] =
+           if i >= #a then a
+           else let rest = take(stack, #stack - 1)
+                in go(rep(a, stack[#stack - 1], i), rest ++ {rem(x, #a) : x in [i:i + 2] | a[rem(x, #a)] < 0}, i + 1);",
+        "sum(go(dist(-1, n + 1), [0], 0))",
     ),
     (
         "write",
@@ -535,7 +549,8 @@ const TABLES: &[Program] = &[
 
 /// The programs whose flattened form copies more than it writes: where a conditional divides an index
 /// space, the results of its branches are merged by copying. The strategy chooses the sequential form.
-const COPIED_WHEN_FLATTENED: [&str; 2] = ["in an apply-to-each", "snoc in an apply-to-each"];
+const COPIED_WHEN_FLATTENED: [&str; 3] =
+    ["in an apply-to-each", "snoc in an apply-to-each", "a stack beside an array"];
 
 /// The programs over tables whose flattened form copies the rows that it changes, which are long.
 const ROWS_COPIED_WHEN_FLATTENED: [&str; 10] = [
@@ -556,8 +571,8 @@ const ROWS_COPIED_WHEN_FLATTENED: [&str; 10] = [
 const MAX_CONSTANT_WORK: u64 = 64;
 
 /// Returns the work of a form.
-fn work(program: &Program, n: u32, strategy: Strategy) -> u64 {
-    let mut session = counted::session(strategy);
+fn work(program: &Program, n: u32, (_, threads, strategy): MeasuredVersion) -> u64 {
+    let mut session = counted::session_of(threads, strategy);
     let (name, definitions, form) = program;
     let mut enter = |text: &str| counted::enter(&mut session, name, text).work;
     let before = enter(&format!(
@@ -569,8 +584,8 @@ fn work(program: &Program, n: u32, strategy: Strategy) -> u64 {
 
 /// Returns the work per turn at the largest of some sizes, and its growth between the sizes: 1 if all
 /// turns cost the same.
-fn measure(program: &Program, strategy: Strategy, sizes: [u32; 3]) -> (u64, f64) {
-    let [small, middle, large] = sizes.map(|n| work(program, n, strategy));
+fn measure(program: &Program, version: MeasuredVersion, sizes: [u32; 3]) -> (u64, f64) {
+    let [small, middle, large] = sizes.map(|n| work(program, n, version));
     let turns = [sizes[1] - sizes[0], sizes[2] - sizes[1]].map(u64::from);
     // What the host does launches nothing.
     let before = (middle - small).max(1) as f64 / turns[0] as f64;
@@ -588,15 +603,16 @@ fn measure_all(
     max_growth: f64,
 ) -> String {
     let mut table = format!("{:28}", "work per turn");
-    for (version, _) in VERSIONS {
+    for (version, ..) in VERSIONS {
         let _ = write!(table, "{version:>12}");
     }
     table.push('\n');
     for program in programs {
         let name = program.0;
         let _ = write!(table, "{name:28}");
-        for (version, strategy) in VERSIONS {
-            let (per_turn, growth) = measure(program, strategy, sizes_of(version));
+        for measured in VERSIONS {
+            let version = measured.0;
+            let (per_turn, growth) = measure(program, measured, sizes_of(version));
             let _ = write!(table, "{per_turn:>12}");
             let may_copy = version == "flattened" && may_copy(name);
             let good = growth <= max_growth || per_turn <= MAX_CONSTANT_WORK || may_copy;
@@ -614,46 +630,47 @@ fn loops_cost_what_they_write() {
     // would make it 2.
     let table = measure_all(PROGRAMS, |_| SIZES, may_copy, 1.5);
     expect![[r#"
-        work per turn                 sequential   flattened      chosen
-        rep                                   30          11          30
-        rep of what was read                  43          11          43
-        write                                 37          17          37
-        a range of writes                     81          39          81
-        writes of what was read              148         134         148
-        writes counted from the end           93          51          93
-        several writes                        57          22          57
-        snoc                                  27           4          27
-        append a list                         40          33          40
-        append a map                         121         142         121
-        append what was read                  96          95          96
-        append a filter twice                219         207         219
-        a breadth-first search               102          33         102
-        a map of what was written            102          37         102
-        a sum behind an update                58          33          58
-        a condition behind an update          40           8          40
-        a map behind an update                77          11          77
-        a depth-first search                 123          36         123
-        a Fenwick tree                       260         107         262
-        Josephus                              79           6          79
-        a stack                               34           0          34
-        swaps                                 23           6          23
-        a pair                                29          11          29
-        a record                              37          17          37
-        two arrays                            58          21          58
-        arrays that change places             45          17          45
-        pairs                                 38           9          38
-        flags                                 46          12          46
-        a branch that updates                 32           7          32
-        a dynamic program                     49          11          49
-        a sieve                              157          56         165
-        a loop in a loop                     145          19         147
-        a heap                               594          74         596
-        a queue                               65          11          65
-        union and find                        76          62          76
-        in an apply-to-each                   92        3260          92
-        snoc in an apply-to-each              92        1791          92
-        not in tail position                  27          11          27
-        of an input                           37          12          37
+        work per turn                 sequential   flattened      chosen two threads
+        rep                                   30          11          30          30
+        rep of what was read                  43          11          43          43
+        a stack beside an array              133        2115         141         149
+        write                                 37          17          37          37
+        a range of writes                     81          39          81          84
+        writes of what was read              148         134         148         151
+        writes counted from the end           93          51          93          96
+        several writes                        57          22          57          57
+        snoc                                  27           4          27          27
+        append a list                         40          33          40          40
+        append a map                         121         142         121         125
+        append what was read                  96          95          96         100
+        append a filter twice                219         207         219         225
+        a breadth-first search               102          33         102         109
+        a map of what was written            102          37         102         102
+        a sum behind an update                58          33          58          58
+        a condition behind an update          40           8          40          40
+        a map behind an update                77          11          77          77
+        a depth-first search                 123          36         123         129
+        a Fenwick tree                       260         107         262         262
+        Josephus                              79           6          79          79
+        a stack                               34           0          34          34
+        swaps                                 23           6          23          23
+        a pair                                29          11          29          29
+        a record                              37          17          37          37
+        two arrays                            58          21          58          58
+        arrays that change places             45          17          45          45
+        pairs                                 38           9          38          38
+        flags                                 46          12          46          46
+        a branch that updates                 32           7          32          32
+        a dynamic program                     49          11          49          49
+        a sieve                              157          56         165         165
+        a loop in a loop                     145          19         147         147
+        a heap                               594          74         596         596
+        a queue                               65          11          65          65
+        union and find                        76          62          76          76
+        in an apply-to-each                   92        3260          92          92
+        snoc in an apply-to-each              92        1791          92          92
+        not in tail position                  27          11          27          27
+        of an input                           37          12          37          37
     "#]]
     .assert_eq(&table);
 }
@@ -666,38 +683,38 @@ fn loops_over_tables_cost_what_they_write() {
     // each turn would make it 4.
     let table = measure_all(TABLES, sizes_of, may_copy, 1.5);
     expect![[r#"
-        work per turn                 sequential   flattened      chosen
-        a cell                               153         133         158
-        a cell of a long row                  99        5147         125
-        cells of a dynamic program           914        1315         968
-        two cells of a row                   231         284         285
-        writes to a row                      121        5163         147
-        a row of others                      274         332         328
-        elimination                          475         597         549
-        swaps of rows                        217         132         233
-        a row moved                          223         131         234
-        writes of rows                       325         282         379
-        rows of other lengths                204         155         242
-        snoc of a row                        144          64         150
-        snoc of the last row                 220         162         208
-        rows appended                        205         184         215
-        maps of rows appended                292         370         311
-        a stack of rows                       67          15          70
-        lists of neighbours                  333          23         339
-        a table in a record                  257         248         325
-        two tables                           345         355         404
-        texts and counts                      88          26          93
-        rows in pairs                        257         385         345
-        a table of tables                    443         507         546
-        tables, each on its own              384       51563         384
-        buckets                              130         391         130
-        buckets of what was there            162         916         162
-        edges at both ends                   245        2506         245
-        records that grow                    223         971         223
-        rows that grow and shrink            162          45         162
-        a column                             166        6368         174
-        columns of some rows                 102        7689         107
-        a table that is given                223         219         276
+        work per turn                 sequential   flattened      chosen two threads
+        a cell                               153         133         158         158
+        a cell of a long row                  99        5147         125         125
+        cells of a dynamic program           914        1315         968         968
+        two cells of a row                   231         284         285         285
+        writes to a row                      121        5163         147         147
+        a row of others                      274         332         328         328
+        elimination                          475         597         549         549
+        swaps of rows                        217         132         233         233
+        a row moved                          223         131         234         234
+        writes of rows                       325         282         379         379
+        rows of other lengths                204         155         242         242
+        snoc of a row                        144          64         150         150
+        snoc of the last row                 220         162         208         208
+        rows appended                        205         184         215         215
+        maps of rows appended                292         370         311         334
+        a stack of rows                       67          15          70          70
+        lists of neighbours                  333          23         339         339
+        a table in a record                  257         248         325         325
+        two tables                           345         355         404         404
+        texts and counts                      88          26          93          93
+        rows in pairs                        257         384         345         345
+        a table of tables                    443         506         546         546
+        tables, each on its own              384       51563         384         384
+        buckets                              130         391         130         130
+        buckets of what was there            162         916         162         162
+        edges at both ends                   245        2506         245         245
+        records that grow                    223         971         223         223
+        rows that grow and shrink            162          45         162         162
+        a column                             166        6368         174         180
+        columns of some rows                 102        7689         107         112
+        a table that is given                223         219         276         276
     "#]]
     .assert_eq(&table);
 }

@@ -5,16 +5,16 @@
 //! others, or the device, had nothing to do.
 //!
 //! ```text
-//! fn "grow"(v0, v1) {                     fn "grow.until_large"(v0, v1, v9) {
-//!   v2 = eq(v1, 0)                          v2 = eq(v1, 0)
-//!   v6 = if v2 { v0 } else {                if v2 { (true, (v0, ([], 0))) } else {
-//!     v3 = each … in v0 { … }                 v3 = each … in v0 { … }
-//!     v4 = sub(v1, 1)                →        v4 = sub(v1, 1)
-//!     v5 = call "grow"(v3, v4)                v7 = length(v3)  v8 = ge(v7, v9)
-//!   }                                         if v8 { (false, ([], (v3, v4))) } else {
-//!   v6                                          call "grow.until_large"(v3, v4, v9)
-//! }                                           }
-//!                                           }
+//! fn "grow"(v0, v1) {                     fn "grow.until_large"(v0, v1, v7, v8) {
+//!                                           if v8 { (false, ([], (v0, v1))) } else {
+//!   v2 = eq(v1, 0)                            v2 = eq(v1, 0)
+//!   v6 = if v2 { v0 } else {                  if v2 { (true, (v0, ([], 0))) } else {
+//!     v3 = each … in v0 { … }        →          v3 = each … in v0 { … }
+//!     v4 = sub(v1, 1)                           v4 = sub(v1, 1)
+//!     v5 = call "grow"(v3, v4)                  v9 = length(v0)  v10 = ge(v9, v7)
+//!   }                                           call "grow.until_large"(v3, v4, v7, v10)
+//!   v6                                        }
+//! }                                         }
 //!                                         }
 //! ```
 //!
@@ -103,16 +103,16 @@ impl UntilLarge {
         };
         let changed: Vec<usize> = (0..function.params.len()).filter(is_changed).collect();
         let mut builder = FunctionBuilder::extending(function);
-        let limit = builder.fresh(Ty::Int);
+        let [limit, is_large] = [Ty::Int, Ty::Bool].map(|ty| builder.fresh(ty));
         let state = Ty::tuple(changed.iter().map(|at| function.params[*at].1.clone()));
         let ty = Ty::pair(Ty::Bool, Ty::pair(function.result.clone(), state.clone()));
         let own = FunId(functions.len() as u32);
         let (changed, lets) = (&changed[..], &lets);
         let mut rewriter =
             Rewriter { function, id, own, builder, limit, state, ty, changed, lets, made };
-        let body = rewriter.tail(function.body.clone());
+        let body = rewriter.body(is_large);
         let mut params = function.params.clone();
-        params.push((limit, Ty::Int));
+        params.extend([(limit, Ty::Int), (is_large, Ty::Bool)]);
         let function = Function {
             name: format_smolstr!("{}.until_large", function.name),
             params,
@@ -155,6 +155,8 @@ struct MadeSequence {
     var: Var,
     /// Its elements take a few cheap operations each.
     light: bool,
+    /// The sequence that it is appended to, in place: only what is appended is made.
+    behind: Option<Atom>,
 }
 
 /// Finds the sequences that are made for a value.
@@ -181,14 +183,24 @@ impl Made<'_> {
         let var = binding.var;
         // The components of other tuples are not told apart.
         let is_sequence = matches!(binding.ty, Ty::Sequence(_));
-        let made = |light| is_sequence.then_some(MadeSequence { var, light });
+        let made = |light| is_sequence.then_some(MadeSequence { var, light, behind: None });
         with_stack(|| match &binding.op {
             Op::Nest(nest) => found.extend(made(self.is_light(&nest.body))),
             Op::Seq(SeqOp::Replace | SeqOp::Subseq | SeqOp::Partition, args) => {
                 self.for_value(lets, args[0], found);
             }
-            Op::Seq(SeqOp::Scatter | SeqOp::Append, args) => {
+            Op::Seq(SeqOp::Scatter, args) => {
                 args.iter().for_each(|arg| self.for_value(lets, *arg, found));
+            }
+            Op::Seq(SeqOp::Append, args) => {
+                let mut parts = Vec::new();
+                self.for_value(lets, args[0], &mut parts);
+                let behind = parts.is_empty().then_some(args[0]);
+                self.for_value(lets, args[1], &mut parts);
+                if !parts.is_empty() {
+                    let light = parts.iter().all(|part| part.light);
+                    found.push(MadeSequence { var, light, behind });
+                }
             }
             Op::Seq(SeqOp::Index, _) => {}
             Op::Seq(op, _) => found.extend(made(op.row().cost < Cost::Intrinsic)),
@@ -269,6 +281,23 @@ struct Rewriter<'p> {
 }
 
 impl Rewriter<'_> {
+    /// Returns the body of the function: that of a turn, unless the turn before has made much.
+    fn body(&mut self, is_large: Var) -> Block {
+        let Function { params, result, body, site, .. } = self.function;
+        self.builder.begin();
+        let none = self.nothing(result, *site);
+        let state = self.changed.iter().map(|at| Atom::Var(params[*at].0)).collect();
+        let state = self.builder.tuple(state, *site);
+        let value = self.builder.pair(none, state, *site);
+        let handed_back = self.builder.pair(Atom::Bool(false), value, *site);
+        let then = self.builder.end(handed_back);
+        let otherwise = self.tail(body.clone());
+        let op = Op::If { cond: Atom::Var(is_large), then, otherwise };
+        self.builder.begin();
+        let outcome = self.builder.bind(self.ty.clone(), op, *site);
+        self.builder.end(outcome)
+    }
+
     /// Returns a block at the end of a turn that says whether it gives a result, and gives that or the next turn.
     fn tail(&mut self, mut block: Block) -> Block {
         let is_result = |last: &mut Let| block.result == Atom::Var(last.var);
@@ -295,18 +324,21 @@ impl Rewriter<'_> {
         })
     }
 
-    /// Returns the end of a turn behind which there is another one.
-    fn next_turn(&mut self, block: Block, args: Vec<Atom>, site: Site) -> Block {
+    /// Returns the end of a turn behind which there is another one. The call stays the only use of what the turn makes,
+    /// lengths apart, so that reads can be moved before updates as in the function itself.
+    fn next_turn(&mut self, block: Block, mut args: Vec<Atom>, site: Site) -> Block {
         let mut made = Vec::new();
         args.iter().for_each(|arg| self.made.for_value(self.lets, *arg, &mut made));
         made.sort_unstable_by_key(|made| (made.var, made.light));
         made.dedup_by_key(|made| made.var);
-        let next =
-            Op::Call(self.own, args.iter().copied().chain([Atom::Var(self.limit)]).collect());
         self.builder.begin();
         let mut total = None;
-        for MadeSequence { var, light } in made {
+        for MadeSequence { var, light, behind } in made {
             let mut elements = self.length(Atom::Var(var), site);
+            if let Some(behind) = behind {
+                let before = self.length(behind, site);
+                elements = self.builder.scalar(ScalarOp::Sub, vec![elements, before], site);
+            }
             if !light {
                 let weight = Atom::Int(self.made.limits.light_elements_per_made_element);
                 elements = self.builder.scalar(ScalarOp::Mul, vec![elements, weight], site);
@@ -316,23 +348,12 @@ impl Rewriter<'_> {
                 Some(before) => self.builder.scalar(ScalarOp::Add, vec![before, elements], site),
             });
         }
-        let ty = self.ty.clone();
-        let Some(total) = total else {
-            let result = self.builder.bind(ty, next, site);
-            return self.close(block, result);
-        };
         let limit = Atom::Var(self.limit);
-        let is_large = self.builder.scalar(ScalarOp::Ge, vec![total, limit], site);
-        self.builder.begin();
-        let none = self.nothing(&self.function.result, site);
-        let state = self.changed.iter().map(|at| args[*at]).collect();
-        let state = self.builder.tuple(state, site);
-        let value = self.builder.pair(none, state, site);
-        let result = self.builder.pair(Atom::Bool(false), value, site);
-        let then = self.builder.end(result);
-        let otherwise = self.builder.block(|builder| builder.bind(ty.clone(), next, site));
-        let op = Op::If { cond: is_large, then, otherwise };
-        let result = self.builder.bind(ty, op, site);
+        let is_large = total.map_or(Atom::Bool(false), |total| {
+            self.builder.scalar(ScalarOp::Ge, vec![total, limit], site)
+        });
+        args.extend([limit, is_large]);
+        let result = self.builder.bind(self.ty.clone(), Op::Call(self.own, args), site);
         self.close(block, result)
     }
 
@@ -406,7 +427,8 @@ fn flattened(
     let [ended, handed_back] = [SpaceId(1), SpaceId(2)];
     let [outcome, done, values, inside] = std::array::from_fn(|_| fresh());
     let ty = &until_large.function.result;
-    let call = Let { var: inside, ty: ty.clone(), op: Op::Call(first, args.clone()), site };
+    let begin = args.iter().copied().chain([Atom::Bool(false)]).collect();
+    let call = Let { var: inside, ty: ty.clone(), op: Op::Call(first, begin), site };
     let call = Block { lets: vec![call], result: Atom::Var(inside) };
     let [_, of_values] = components(ty);
     let mut steps = vec![
@@ -532,37 +554,39 @@ fn "grow"(v0: [int], v1: [int], v2: int) -> [int] {
         let program = handed_back(GROWING);
         assert_eq!(added(&program, 2), 2);
         expect![[r#"
-            fn "grow.until_large"(v0: [int], v1: [int], v2: int, v12: int) -> (bool, ([int], ([int], int))) {
-              v3: bool = eq(v2, 0)
-              v4: (bool, ([int], ([int], int))) = if v3 {
-                v5: [int] = append(v0, v1)
-                v13: [int] = list()
-                v14: ([int], int) = pair(v13, 0)
-                v15: ([int], ([int], int)) = pair(v5, v14)
-                v16: (bool, ([int], ([int], int))) = pair(true, v15)
-                v16
+            fn "grow.until_large"(v0: [int], v1: [int], v2: int, v12: int, v13: bool) -> (bool, ([int], ([int], int))) {
+              v27: (bool, ([int], ([int], int))) = if v13 {
+                v14: [int] = list()
+                v15: ([int], int) = pair(v0, v2)
+                v16: ([int], ([int], int)) = pair(v14, v15)
+                v17: (bool, ([int], ([int], int))) = pair(false, v16)
+                v17
               } else {
-                v6: [int] = each v7: int in v0 {
-                  v8: int = mul(v7, 2)
-                  v8
-                }
-                v9: [int] = append(v0, v6)
-                v10: int = sub(v2, 1)
-                v17: int = length(v0)
-                v18: bool = ge(v17, v12)
-                v24: (bool, ([int], ([int], int))) = if v18 {
-                  v19: [int] = list()
-                  v20: ([int], int) = pair(v9, v10)
-                  v21: ([int], ([int], int)) = pair(v19, v20)
-                  v22: (bool, ([int], ([int], int))) = pair(false, v21)
-                  v22
+                v3: bool = eq(v2, 0)
+                v4: (bool, ([int], ([int], int))) = if v3 {
+                  v5: [int] = append(v0, v1)
+                  v18: [int] = list()
+                  v19: ([int], int) = pair(v18, 0)
+                  v20: ([int], ([int], int)) = pair(v5, v19)
+                  v21: (bool, ([int], ([int], int))) = pair(true, v20)
+                  v21
                 } else {
-                  v23: (bool, ([int], ([int], int))) = call "grow.until_large"(v9, v1, v10, v12)
-                  v23
+                  v6: [int] = each v7: int in v0 {
+                    v8: int = mul(v7, 2)
+                    v8
+                  }
+                  v9: [int] = append(v0, v6)
+                  v10: int = sub(v2, 1)
+                  v22: int = length(v9)
+                  v23: int = length(v0)
+                  v24: int = sub(v22, v23)
+                  v25: bool = ge(v24, v12)
+                  v26: (bool, ([int], ([int], int))) = call "grow.until_large"(v9, v1, v10, v12, v25)
+                  v26
                 }
-                v24
+                v4
               }
-              v4
+              v27
             }
         "#]]
             .assert_eq(&ir::print_function(&program.source.functions[2], &program.source));
@@ -570,7 +594,7 @@ fn "grow"(v0: [int], v1: [int], v2: int) -> [int] {
         expect![[r#"
             flattened "grow.in_one_thread"(v0: [int], v1: [int], v2: int, v3: int) -> [int] {
               v4: (bool, ([int], ([int], int))) in s0 = sequential {
-                v7: (bool, ([int], ([int], int))) = call "grow.until_large"(v0, v1, v2, v3)
+                v7: (bool, ([int], ([int], int))) = call "grow.until_large"(v0, v1, v2, v3, false)
                 v7
               }
               v5: bool in s0 = first(v4)

@@ -19,10 +19,15 @@ pub fn settings(strategy: Strategy) -> Settings {
 
 /// Makes a session with these settings on the interpreter of kir. What its programs print is dropped.
 pub fn session(strategy: Strategy) -> Session {
+    session_of(1, strategy)
+}
+
+/// Makes a session as [`session`] does, in which what runs is decided as for so many threads.
+pub fn session_of(threads: usize, strategy: Strategy) -> Session {
     let mut session = Session::new(settings(strategy));
     session.set_output(Box::new(std::io::sink()));
     let options = Options { interrupt: session.interrupt_handle(), ..Options::default() };
-    session.set_runtime(Some(Box::new(Reference::new(options))));
+    session.set_runtime(Some(Box::new(Reference::new(options).with_threads(threads))));
     session
 }
 

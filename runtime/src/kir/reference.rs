@@ -93,6 +93,13 @@ impl Reference {
         }
     }
 
+    /// The interpreter, which says that it has so many threads: what runs is decided as on a machine that has.
+    #[must_use]
+    pub fn with_threads(mut self, threads: usize) -> Reference {
+        self.caps.parallelism = threads;
+        self
+    }
+
     /// An array for which room was taken.
     fn buffer(&self, array: Array) -> Buffer {
         let (ty, length, bytes) = (array.ty, array.elements.len(), array.bytes());

@@ -194,8 +194,9 @@ fn is_stored(block: &Block, position: usize) -> bool {
     let mut used = false;
     let later = block.lets[position + 1..].iter().filter(|later| mentions(later, &var));
     let all_have = later.into_iter().all(|later| {
-        used = true;
-        is_handed_over(later, binding.var)
+        let is_length = matches!(later.op, Op::Seq(SeqOp::Length, _));
+        used |= !is_length;
+        is_length || is_handed_over(later, binding.var)
     });
     used && all_have && !element.has_sequence() && block.result != Atom::Var(binding.var)
 }
