@@ -267,7 +267,9 @@ def finish(row):
     least = {name: min(times) for name, times in row["times"].items()}
     row["least"] = least
     row["median"] = {name: statistics.median(times) for name, times in row["times"].items()}
-    others = {name: seconds for name, seconds in least.items() if name != "nesl"}
+    others = {name: seconds for name, seconds in least.items() if name not in ("nesl", "before")}
+    # Another build is a peer only where there is no other.
+    others = others or {name: seconds for name, seconds in least.items() if name == "before"}
     if others:
         row["best_peer"] = min(others, key=others.get)
         row["ratio"] = least["nesl"] / others[row["best_peer"]]
