@@ -489,10 +489,12 @@ impl<'p> Schedule<'p> {
                 let versions = (binding, sequential, flattened);
                 let work = self.launcher.work();
                 let version = choose(self.program, frame, &self.recursions, work, policy, versions);
-                if version == Version::Sequential && tail && self.strategy == Strategy::Auto {
-                    if let Some(callee) = self.loop_of(frame, space, flattened) {
-                        return self.in_one_thread(frame, callee, flattened, space);
-                    }
+                let may_grow = tail && self.strategy == Strategy::Auto;
+                if version == Version::Sequential
+                    && may_grow
+                    && let Some(callee) = self.loop_of(frame, space, flattened)
+                {
+                    return self.in_one_thread(frame, callee, flattened, space);
                 }
                 let block = match version {
                     Version::Sequential => sequential,

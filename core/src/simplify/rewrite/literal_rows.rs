@@ -39,7 +39,7 @@ impl Rewriter<'_> {
         self.note_change();
         let element = choice.lets[0].ty.sequence_element().clone();
         let inner = self.builder.block(|b| {
-            let names = &mut FxHashMap::default();
+            let names = &mut Names::default();
             let count = each_side(b, &choice, &Ty::Int, names, &mut |_, row, _| count(&row.op));
             let range = vec![Atom::Int(0), Atom::Int(1), count];
             let places = b.seq(SeqOp::Range, range, site);
@@ -79,13 +79,16 @@ fn is_literal(block: &Block, constants: &mut bool) -> bool {
     })
 }
 
+/// The new names of variables that were copied.
+type Names = FxHashMap<Var, Var>;
+
 /// Binds a conditional like the one that a block gives, with something else in place of each literal.
 fn each_side(
     b: &mut FunctionBuilder,
     block: &Block,
     ty: &Ty,
-    names: &mut FxHashMap<Var, Var>,
-    literal: &mut dyn FnMut(&mut FunctionBuilder, &Let, &FxHashMap<Var, Var>) -> Atom,
+    names: &mut Names,
+    literal: &mut dyn FnMut(&mut FunctionBuilder, &Let, &Names) -> Atom,
 ) -> Atom {
     let [before @ .., row] = &block.lets[..] else { return block.result };
     for binding in before {
@@ -106,7 +109,7 @@ fn each_side(
     })
 }
 
-fn renamed(atom: Atom, names: &FxHashMap<Var, Var>) -> Atom {
+fn renamed(atom: Atom, names: &Names) -> Atom {
     match atom {
         Atom::Var(var) => Atom::Var(names.get(&var).copied().unwrap_or(var)),
         constant => constant,
@@ -124,12 +127,7 @@ fn count(literal: &Op) -> Atom {
 }
 
 /// Binds the element of a literal at a place, which it has.
-fn element_of(
-    b: &mut FunctionBuilder,
-    row: &Let,
-    place: Atom,
-    names: &FxHashMap<Var, Var>,
-) -> Atom {
+fn element_of(b: &mut FunctionBuilder, row: &Let, place: Atom, names: &Names) -> Atom {
     let Let { ty, op, site, .. } = row;
     match op {
         Op::Text(bytes) if !bytes.is_empty() && bytes.iter().all(|byte| *byte == bytes[0]) => {
