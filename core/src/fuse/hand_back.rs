@@ -157,6 +157,8 @@ struct MadeSequence {
     light: bool,
     /// The sequence that it is appended to, in place: only what is appended is made.
     behind: Option<Atom>,
+    /// The condition, and its value, under which it is made; otherwise it was there before.
+    only_if: Option<(Atom, bool)>,
 }
 
 /// Finds the sequences that are made for a value.
@@ -183,7 +185,10 @@ impl Made<'_> {
         let var = binding.var;
         // The components of other tuples are not told apart.
         let is_sequence = matches!(binding.ty, Ty::Sequence(_));
-        let made = |light| is_sequence.then_some(MadeSequence { var, light, behind: None });
+        let made_if = |only_if, light| {
+            is_sequence.then_some(MadeSequence { var, light, behind: None, only_if })
+        };
+        let made = |light| made_if(None, light);
         with_stack(|| match &binding.op {
             Op::Nest(nest) => found.extend(made(self.is_light(&nest.body))),
             Op::Seq(SeqOp::Replace | SeqOp::Subseq | SeqOp::Partition, args) => {
@@ -199,7 +204,7 @@ impl Made<'_> {
                 self.for_value(lets, args[1], &mut parts);
                 if !parts.is_empty() {
                     let light = parts.iter().all(|part| part.light);
-                    found.push(MadeSequence { var, light, behind });
+                    found.push(MadeSequence { var, light, behind, only_if: None });
                 }
             }
             Op::Seq(SeqOp::Index, _) => {}
@@ -216,9 +221,12 @@ impl Made<'_> {
             Op::Pair(first, second) => {
                 [first, second].into_iter().for_each(|of| self.for_value(lets, *of, found));
             }
-            Op::If { then, otherwise, .. } => {
-                if [then, otherwise].into_iter().any(|side| self.makes(lets, side.result)) {
-                    found.extend(made(false));
+            Op::If { cond, then, otherwise } => {
+                match [then, otherwise].map(|side| self.makes(lets, side.result)) {
+                    [true, true] => found.extend(made(false)),
+                    [true, false] => found.extend(made_if(Some((*cond, true)), false)),
+                    [false, true] => found.extend(made_if(Some((*cond, false)), false)),
+                    [false, false] => {}
                 }
             }
             Op::Call(callee, _) => {
@@ -333,8 +341,15 @@ impl Rewriter<'_> {
         made.dedup_by_key(|made| made.var);
         self.builder.begin();
         let mut total = None;
-        for MadeSequence { var, light, behind } in made {
+        for MadeSequence { var, light, behind, only_if } in made {
             let mut elements = self.length(Atom::Var(var), site);
+            if let Some((cond, value)) = only_if {
+                let [then, otherwise] = match value {
+                    true => [elements, Atom::Int(0)],
+                    false => [Atom::Int(0), elements],
+                };
+                elements = self.builder.conditional(cond, site, |_| then, |_| otherwise);
+            }
             if let Some(behind) = behind {
                 let before = self.length(behind, site);
                 elements = self.builder.scalar(ScalarOp::Sub, vec![elements, before], site);
@@ -633,6 +648,19 @@ fn "grow"(v0: [int], v1: [int], v2: int) -> [int] {
         for limit in [0, 1, 2, 4, 8, 9] {
             assert_eq!(result(limit), whole, "the limit is {limit}");
         }
+    }
+
+    #[test]
+    fn what_one_side_of_a_conditional_makes_counts_where_it_is_taken() {
+        let made = "v6: [int] = each v7: int in v0 {\n      v8: int = mul(v7, 2)\n      v8\n    }\n    \
+                    v9: [int] = append(v0, v6)";
+        assert!(GROWING.contains(made));
+        let sometimes = "v12: bool = gt(v2, 7)\n v9: [int] = if v12 {\n v6: [int] = each v7: int in v0 {\n \
+                         v8: int = mul(v7, 2)\n v8\n }\n v6\n } else {\n v0\n }";
+        let program = handed_back(&GROWING.replace(made, sometimes));
+        let text = ir::print_function(&program.source.functions[2], &program.source);
+        let counted = "v23: int = length(v9)\n      v24: int = if v12 {\n        v23\n      } else {\n        0\n      }";
+        assert!(text.contains(counted), "{text}");
     }
 
     #[test]

@@ -32,7 +32,8 @@ impl Rewriter<'_> {
         let Some(row) = lets.pop_if(is_choice) else { return nest };
         let choice = Block { result: Atom::Var(row.var), lets: vec![row] };
         let mut constants = false;
-        if !is_literal(&choice, &mut constants) || !constants {
+        let is_short = operations(&choice) <= self.limits.max_inlined_operations;
+        if !is_short || !is_literal(&choice, &mut constants) || !constants {
             nest.body.lets.extend(choice.lets);
             return nest;
         }
@@ -53,6 +54,18 @@ impl Rewriter<'_> {
         nest.body.result = inner.result;
         nest
     }
+}
+
+/// Returns the number of operations of a block, and of the elements of its lists: all of them are written twice.
+fn operations(block: &Block) -> usize {
+    let mut count = 0;
+    block.for_each_op(&mut |op| {
+        count += 1;
+        if let Op::List(elements) = op {
+            count += elements.len();
+        }
+    });
+    count
 }
 
 /// Returns true if a block gives a literal, or conditions choose one, and nothing else takes time or may fault; notes if
