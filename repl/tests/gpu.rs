@@ -194,7 +194,7 @@ fn programs_of_the_examples() {
         quickhull                 40        42         2        21        35      3234      1119     25164         2
         quicksort                 37        47         5        22        25       837       651      7136         5
         run_length                28        34         0        20         9       275       112      1899         0
-        spanning_tree             23        26         1        12        12       146       105      4131         1
+        spanning_tree             23        26         1        12        12       146       105      4132         1
         sparse_matrix             25        28         0        13         9       519       120      2399         0
         string_search             30        44         0        26        12      3715      3429      3747         0
         word_count                25        29         0        16        15       368       162      3973         0
