@@ -293,7 +293,7 @@ impl Rewriter<'_> {
     fn body(&mut self, is_large: Var) -> Block {
         let Function { params, result, body, site, .. } = self.function;
         self.builder.begin();
-        let none = self.nothing(result, *site);
+        let none = self.builder.nothing(result, *site);
         let state = self.changed.iter().map(|at| Atom::Var(params[*at].0)).collect();
         let state = self.builder.tuple(state, *site);
         let value = self.builder.pair(none, state, *site);
@@ -324,7 +324,7 @@ impl Rewriter<'_> {
                 block.lets.extend(other);
                 self.builder.begin();
                 let site = self.function.site;
-                let none = self.nothing(&self.state.clone(), site);
+                let none = self.builder.nothing(&self.state, site);
                 let value = self.builder.pair(block.result, none, site);
                 let result = self.builder.pair(Atom::Bool(true), value, site);
                 self.close(block, result)
@@ -398,23 +398,6 @@ impl Rewriter<'_> {
         let end = self.builder.end(result);
         block.lets.extend(end.lets);
         Block { lets: block.lets, result }
-    }
-
-    /// Returns some value of a type, with no elements.
-    fn nothing(&mut self, ty: &Ty, site: Site) -> Atom {
-        with_stack(|| match ty {
-            Ty::Unit => Atom::Unit,
-            Ty::Int => Atom::Int(0),
-            Ty::Float => Atom::Float(0.0),
-            Ty::Bool => Atom::Bool(false),
-            Ty::Char => Atom::Char(0),
-            Ty::Pair(first, second) => {
-                let first = self.nothing(first, site);
-                let second = self.nothing(second, site);
-                self.builder.pair(first, second, site)
-            }
-            Ty::Sequence(_) => self.builder.bind(ty.clone(), Op::List(Vec::new()), site),
-        })
     }
 }
 

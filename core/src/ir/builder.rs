@@ -16,6 +16,7 @@
 
 use super::signature;
 use super::{Atom, Block, Charge, Function, Let, Nest, Op, Site, Ty, Var};
+use crate::base::with_stack;
 use crate::prim::SeqOp;
 use nesl_runtime::bug;
 use nesl_runtime::bug::OrBug;
@@ -182,6 +183,23 @@ impl FunctionBuilder {
     pub fn tuple(&mut self, mut values: Vec<Atom>, site: Site) -> Atom {
         let last = values.pop().unwrap_or(Atom::Unit);
         values.into_iter().rev().fold(last, |rest, value| self.pair(value, rest, site))
+    }
+
+    /// Binds some value of a type, where one is needed that nobody reads: zeros, and sequences without elements.
+    pub fn nothing(&mut self, ty: &Ty, site: Site) -> Atom {
+        with_stack(|| match ty {
+            Ty::Unit => Atom::Unit,
+            Ty::Int => Atom::Int(0),
+            Ty::Float => Atom::Float(0.0),
+            Ty::Bool => Atom::Bool(false),
+            Ty::Char => Atom::Char(0),
+            Ty::Pair(first, second) => {
+                let first = self.nothing(first, site);
+                let second = self.nothing(second, site);
+                self.pair(first, second, site)
+            }
+            Ty::Sequence(_) => self.bind(ty.clone(), Op::List(Vec::new()), site),
+        })
     }
 
     /// Binds both components of a pair.

@@ -57,21 +57,6 @@ impl Rewriter<'_> {
         list
     }
 
-    /// A value of a type without sequences, for an element that is not there.
-    fn nothing(&mut self, ty: &Ty, site: Site) -> Atom {
-        match ty {
-            Ty::Unit | Ty::Sequence(_) => Atom::Unit,
-            Ty::Int => Atom::Int(0),
-            Ty::Float => Atom::Float(0.0),
-            Ty::Bool => NEVER,
-            Ty::Char => Atom::Char(0),
-            Ty::Pair(first, second) => {
-                let (first, second) = (self.nothing(first, site), self.nothing(second, site));
-                self.builder.pair(first, second, site)
-            }
-        }
-    }
-
     /// Binds a conditional between two lists with these places: a choice between the values of each place.
     pub(super) fn choice_of_slots(
         &mut self,
@@ -95,7 +80,7 @@ impl Rewriter<'_> {
                     passed.push(flags[number]);
                 }
                 let value = slots[number].get(at).map(|slot| slot.1);
-                passed.push(value.unwrap_or_else(|| self.nothing(element, site)));
+                passed.push(value.unwrap_or_else(|| self.builder.nothing(element, site)));
             }
             let tuple = self.builder.tuple(passed, site);
             let block = self.builder.end(tuple);
@@ -156,7 +141,7 @@ impl Rewriter<'_> {
                 continue;
             }
             self.builder.begin();
-            let nothing = self.nothing(element, site);
+            let nothing = self.builder.nothing(element, site);
             let otherwise = self.builder.end(nothing);
             let op = Op::If { cond: flag, then, otherwise };
             results.push((flag, self.builder.bind(element.clone(), op, site)));
