@@ -32,9 +32,10 @@ use crate::flat::{Fuel, Let as FlatLet, Op as FlatOp};
 use crate::ir::{self, Atom, Block, FunId, Function, FunctionBuilder, Let, Op, Site, Ty, Var};
 use crate::prim::{Cost, SeqOp};
 use crate::thresholds::Thresholds;
+use nesl_runtime::bug;
 use nesl_runtime::scalar::ScalarOp;
 use rustc_hash::FxHashMap;
-use smol_str::format_smolstr;
+use smol_str::{SmolStr, format_smolstr};
 use std::cell::RefCell;
 
 /// Adds the functions of each loop that may grow. One thread has nobody to hand a loop back to.
@@ -480,12 +481,12 @@ fn flattened(
 fn components(ty: &Ty) -> [&Ty; 2] {
     match ty {
         Ty::Pair(first, second) => [first, second],
-        _ => nesl_runtime::bug!("the type is that of a pair"),
+        _ => bug!("the type is that of a pair"),
     }
 }
 
 /// Returns the source of the flattened function: a call of the loop.
-fn whole(function: &Function, id: FunId, name: smol_str::SmolStr) -> Function {
+fn whole(function: &Function, id: FunId, name: SmolStr) -> Function {
     let mut builder = FunctionBuilder::new();
     let args = function.params.iter().map(|(_, ty)| builder.param(ty.clone())).collect();
     builder.param(Ty::Int);

@@ -30,7 +30,8 @@
 //! both versions, `cluster` decides which step joins which kernel, `rematerialise` computes cheap values again where
 //! they are used, instead of storing them, `liveness` decides which values are stored and removes dead code, and
 //! `defer`, in the same pass, moves kernels to the version that alone reads what they store; `take_over`, too, removes
-//! those that another kernel repeats. Each is a file of its name. [`sequential`] is fusion for the code that one thread runs by itself.
+//! those that another kernel repeats. Each is a file of its name. [`sequential`] is fusion for the code that one
+//! thread runs by itself.
 
 mod cluster;
 mod defer;

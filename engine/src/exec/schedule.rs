@@ -492,9 +492,9 @@ impl<'p> Schedule<'p> {
                 let may_grow = tail && self.strategy == Strategy::Auto;
                 if version == Version::Sequential
                     && may_grow
-                    && let Some(callee) = self.loop_of(frame, space, flattened)
+                    && let Some(looped) = self.loop_of(frame, space, flattened)
                 {
-                    return self.in_one_thread(frame, callee, flattened, space);
+                    return self.in_one_thread(frame, looped, flattened, space);
                 }
                 let block = match version {
                     Version::Sequential => sequential,
@@ -527,25 +527,29 @@ impl<'p> Schedule<'p> {
         }
     }
 
-    /// Returns the loop that flattened code on the host's own path goes on with, if one thread would hand it back when it
-    /// has grown.
-    fn loop_of(&self, frame: &CallFrame<'p>, space: SpaceId, flattened: &Block) -> Option<FunId> {
+    /// Returns the loop that flattened code on the host's own path goes on with, and the function that has one thread
+    /// begin it, if there is one.
+    fn loop_of(
+        &self,
+        frame: &CallFrame<'p>,
+        space: SpaceId,
+        flattened: &Block,
+    ) -> Option<(FunId, FunId)> {
         let callee = called_function(flattened).filter(|_| frame.extent(space).single)?;
-        self.program.function(callee).in_one_thread.map(|_| callee)
+        Some((callee, self.program.function(callee).in_one_thread?))
     }
 
     /// Has one thread begin a loop that flattened code ends with a call of; it hands the loop back when it has grown.
     fn in_one_thread(
         &self,
         frame: &mut CallFrame<'p>,
-        callee: FunId,
+        (callee, in_one_thread): (FunId, FunId),
         flattened: &'p Block,
         space: SpaceId,
     ) -> RunResult<Outcome> {
         let mut outcome = self.block(frame, flattened, space, true)?;
         if let Outcome::Tail(call) = &mut outcome
             && call.callee == callee
-            && let Some(in_one_thread) = self.program.function(callee).in_one_thread
         {
             let memory = &self.launcher.memory;
             let limit = self.recursions.limit_of_turn(callee, memory.limits);
