@@ -150,6 +150,69 @@ fn sums_in_loops_within_elements() {
     });
 }
 
+/// A function of the module is left to Cranelift; its loops have functions of their own with wide vectors. The first one
+/// sums up, the second one writes, and the third one calls the function itself where an element is negative, which none is.
+#[test]
+fn loops_in_functions() {
+    let text = "function \"f\"(v0: i64, v1: [f64], v2: i64) -> f64 {
+  v3: i64 = const 0
+  v4: bool = eq v2, v3
+  v40: f64 = if v4 {
+    v5: f64 = const 0.0
+    yield v5
+  } else {
+    v6: [f64] = alloc v0
+    v12: f64 = for v7 < v0 reduce add {
+      v8: f64 = load v1[v7]
+      v9: f64 = mul v8, v8
+      v10: f64 = sqrt v9
+      v11: f64 = div v9, v10
+      yield v11
+    }
+    for v13 < v0 {
+      v14: f64 = load v1[v13]
+      v15: f64 = sub v14, v12
+      v16: f64 = mul v15, v15
+      v17: f64 = div v16, v12
+      store v6[v13] = v17
+    }
+    v18: i64 = const 1
+    v19: i64 = sub v2, v18
+    v28: f64, v29: f64 = for v20 < v0 reduce add, max {
+      v21: f64 = load v6[v20]
+      v22: f64 = mul v21, v21
+      v23: f64 = const -1.0
+      v24: bool = lt v22, v23
+      v27: f64 = if v24 {
+        v25: f64 = call \"f\"(v0, v6, v3)
+        yield v25
+      } else {
+        v26: f64 = sqrt v22
+        yield v26
+      }
+      yield v27, v22
+    }
+    v30: f64 = call \"f\"(v0, v6, v19)
+    v31: f64 = add v28, v29
+    v32: f64 = add v30, v31
+    yield v32
+  }
+  yield v40
+}
+
+kernel \"k\"(v0: i64, v1: [f64], v2: [f64]) over flat v0 at v3 {
+  v4: i64 = const 3
+  v5: f64 = call \"f\"(v0, v1, v4)
+  store v2[v3] = v5
+}";
+    at_both(text, |text, wide| {
+        let args = |size: usize| {
+            vec![int(size), array(floats(size, true), wide), array(vec![0.0; size], wide)]
+        };
+        compare(text, &args, &[2]);
+    });
+}
+
 #[test]
 fn sums_of_rows_with_the_rows_as_lanes() {
     // Each lane is an element, whose sum is in the order of the loop.

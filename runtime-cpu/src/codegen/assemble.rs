@@ -8,6 +8,7 @@ use super::kernel::KernelBuilder;
 use super::machine::{self, Machine, VECTOR_BYTES};
 use super::phases::{self, Phase};
 use super::unit::Unit;
+use super::vector::outline::{self, OutlinedLoop, Outlines};
 use crate::abi::{Status, offset};
 use crate::workers::Workers;
 use cranelift_codegen::Context;
@@ -18,7 +19,7 @@ use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext};
 use cranelift_jit::JITModule;
 use cranelift_module::{FuncId, Module as _};
 use nesl_runtime::kir::alias::Provenance;
-use nesl_runtime::kir::{self, Kernel, Module, liveness, walk};
+use nesl_runtime::kir::{self, Kernel, Module, ValueTy, liveness, walk};
 use rustc_hash::FxHashMap;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::{Mutex, PoisonError};
@@ -143,6 +144,8 @@ impl<'a, 'j> Assembler<'a, 'j> {
         let b = FunctionBuilder::new(&mut context.func, &mut self.context);
         let exit = Exit::Function(results);
         let (mut emitter, params) = FunctionEmitter::new(b, unit, &refs, &function.types, exit);
+        let config = self.jit.target_config();
+        emitter.outlines = outlines(self.jit, self.vector_bytes);
         emitter.depth = params[1];
         emitter.enter();
         for (name, param) in function.params.iter().zip(&params[2..]) {
@@ -163,8 +166,45 @@ impl<'a, 'j> Assembler<'a, 'j> {
         all.extend(function.body.yields.iter().map(|v| emitter.get(*v)));
         emitter.b.ins().return_(&all);
         emitter.b.seal_all_blocks();
-        emitter.b.finalize(self.jit.target_config());
+        emitter.b.finalize(config);
+        let outlined = emitter.outlines.map_or(Vec::new(), |outlines| outlines.declared);
         self.functions.push(Built { id, context, wide: None });
+        outlined.iter().for_each(|outlined| self.outlined(&function.types, outlined));
+    }
+
+    /// Builds a loop that was outlined, among values of these types.
+    fn outlined<'k>(&mut self, types: &'k [ValueTy], outlined: &OutlinedLoop<'k>)
+    where
+        'a: 'k,
+    {
+        let context = self.outlined_with(types, outlined, VECTOR_BYTES);
+        let wide = self.outlined_with(types, outlined, self.vector_bytes);
+        self.functions.push(Built { id: outlined.id, context, wide: Some(wide) });
+    }
+
+    /// Builds an outlined loop with vectors of at most `vector_bytes` bytes.
+    fn outlined_with<'k>(
+        &mut self,
+        types: &'k [ValueTy],
+        outlined: &OutlinedLoop<'k>,
+        vector_bytes: usize,
+    ) -> Context
+    where
+        'a: 'k,
+    {
+        let unit = self.unit;
+        let mut context = self.jit.make_context();
+        context.func.signature = outline::signature();
+        let b = FunctionBuilder::new(&mut context.func, &mut self.context);
+        let exit = Exit::Function(Vec::new());
+        let none = FxHashMap::default();
+        let (mut emitter, params) = FunctionEmitter::new(b, unit, &none, types, exit);
+        emitter.vector_bytes = vector_bytes;
+        emitter.enter();
+        emitter.outlined(outlined, params[1]);
+        emitter.b.seal_all_blocks();
+        emitter.b.finalize(self.jit.target_config());
+        context
     }
 
     /// Builds a pass of a kernel; also returns the number of elements that it executes together.
@@ -173,29 +213,35 @@ impl<'a, 'j> Assembler<'a, 'j> {
         signature.params.extend([AbiParam::new(types::I64); 3]);
         signature.returns.push(AbiParam::new(types::I32));
         let id = self.jit.declare_anonymous_function(&signature).map_err(|e| e.to_string())?;
-        let (context, mut group_elements, gains) =
-            self.pass_of(at, phase, &signature, VECTOR_BYTES);
+        let narrow = PassCode { vector_bytes: VECTOR_BYTES, outlines: false };
+        let mut pass = self.pass_of(at, phase, &signature, narrow);
         let mut wide = None;
-        if gains && self.vector_bytes > VECTOR_BYTES {
-            let (context, elements, still) = self.pass_of(at, phase, &signature, self.vector_bytes);
-            if still {
-                group_elements = elements;
-                wide = Some(context);
+        if pass.gains != Gains::Nowhere && self.vector_bytes > VECTOR_BYTES {
+            let code = PassCode { vector_bytes: self.vector_bytes, outlines: false };
+            if pass.gains == Gains::InElements
+                && let built = self.pass_of(at, phase, &signature, code)
+                && built.gains == Gains::InElements
+            {
+                pass.group_elements = built.group_elements;
+                wide = Some(built.context);
+            } else {
+                let outlined = PassCode { outlines: true, ..narrow };
+                pass = self.pass_of(at, phase, &signature, outlined);
             }
         }
+        let BuiltPass { context, group_elements, .. } = pass;
         self.functions.push(Built { id, context, wide });
         Ok((id, group_elements))
     }
 
-    /// Builds a pass with vectors of at most `vector_bytes` bytes. Also returns the number of elements that
-    /// it executes together, and true if it gains from wider vectors.
+    /// Builds a pass.
     fn pass_of(
         &mut self,
         at: usize,
         phase: Phase,
         signature: &Signature,
-        vector_bytes: usize,
-    ) -> (Context, usize, bool) {
+        code: PassCode,
+    ) -> BuiltPass {
         let unit = self.unit;
         let kernel = &unit.module.kernels[at];
         let mut context = self.jit.make_context();
@@ -205,22 +251,74 @@ impl<'a, 'j> Assembler<'a, 'j> {
         let b = FunctionBuilder::new(&mut context.func, &mut self.context);
         let exit = Exit::Function(Vec::new());
         let (mut c, params) = FunctionEmitter::new(b, unit, &refs, &kernel.types, exit);
-        c.vector_bytes = vector_bytes;
+        c.vector_bytes = code.vector_bytes;
         if phase == Phase::Final {
             c.emitted = emitted::allocations(kernel);
         }
         let allocates = kir::facts::kernel_facts(kernel, unit.facts).allocates;
+        let config = self.jit.target_config();
+        if code.outlines {
+            c.outlines = outlines(self.jit, self.vector_bytes);
+        }
         let (chunk, tag) = (params[2], params[2]);
-        let (group_elements, before) = (1, Vec::new());
-        let mut builder =
-            KernelBuilder { c, kernel, allocates, chunk, tag, group_elements, before };
+        let (group_elements, before, has_serial_loops) = (1, Vec::new(), false);
+        let mut builder = KernelBuilder {
+            c,
+            kernel,
+            allocates,
+            chunk,
+            tag,
+            group_elements,
+            before,
+            has_serial_loops,
+        };
         builder.run(params[1], phase);
         builder.c.b.seal_all_blocks();
-        builder.c.b.finalize(self.jit.target_config());
         let group_elements = builder.group_elements;
-        let gains = builder.c.gains_from_width && builder.c.refuses_width.is_none();
-        (context, group_elements, gains && refs.is_empty())
+        let gains = match builder.c.gains_from_width {
+            false => Gains::Nowhere,
+            true if builder.c.gains() && !builder.has_serial_loops && refs.is_empty() => {
+                Gains::InElements
+            }
+            true => Gains::InLoops,
+        };
+        builder.c.b.finalize(config);
+        let outlined = builder.c.outlines.map_or(Vec::new(), |outlines| outlines.declared);
+        outlined.iter().for_each(|outlined| self.outlined(&kernel.types, outlined));
+        BuiltPass { context, group_elements, gains }
     }
+}
+
+/// The code that a pass is built with.
+#[derive(Clone, Copy)]
+struct PassCode {
+    /// The size of the widest vectors, in bytes.
+    vector_bytes: usize,
+    /// True if loops with wide vectors are functions of their own.
+    outlines: bool,
+}
+
+/// A pass that is built.
+struct BuiltPass {
+    context: Context,
+    /// The number of elements that it executes together.
+    group_elements: usize,
+    gains: Gains,
+}
+
+/// Where a pass gains from wide vectors.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Gains {
+    Nowhere,
+    /// In loops of its code: the pass itself is left to Cranelift.
+    InLoops,
+    /// All in all: its elements are in vectors.
+    InElements,
+}
+
+/// What code that is left to Cranelift needs to have wide vectors in loops, if the machine has such.
+fn outlines<'a, 'f>(jit: &'f mut JITModule, vector_bytes: usize) -> Option<Outlines<'a, 'f>> {
+    (vector_bytes > VECTOR_BYTES).then(|| Outlines { jit, declared: Vec::new() })
 }
 
 /// Measures of the machine functions of a module.
@@ -228,8 +326,7 @@ impl<'a, 'j> Assembler<'a, 'j> {
 pub struct Defined {
     /// The number of functions that have vectors wider than usual.
     pub wide_functions: usize,
-    /// The sizes of the stack frames together, in bytes. Functions with wide vectors are left out: they
-    /// call no others, and decline large frames.
+    /// The sizes of the stack frames together, in bytes.
     pub frame_bytes: usize,
 }
 
@@ -250,7 +347,7 @@ pub fn define(
             let mut own = functions[at].lock().unwrap_or_else(PoisonError::into_inner);
             let (built, result) = &mut *own;
             let compile = || match built.wide.as_mut().map(|wide| machine.compile_wide(wide)) {
-                Some(Ok(bytes)) => Ok(Some(bytes)),
+                Some(Ok(wide)) => Ok(Some(wide)),
                 None | Some(Err(_)) => machine.compile(&mut built.context).map(|()| None),
             };
             *result = Some(stacker::maybe_grow(room, room + MIN_STACK_BYTES, compile));
@@ -260,9 +357,10 @@ pub fn define(
     for own in functions {
         let (built, result) = own.into_inner().unwrap_or_else(PoisonError::into_inner);
         match result.ok_or("interrupted")?? {
-            Some(bytes) => {
+            Some((bytes, frame_bytes)) => {
                 machine::put_wide(jit, built.id, &bytes)?;
                 defined.wide_functions += 1;
+                defined.frame_bytes += frame_bytes;
             }
             None => {
                 machine::put(jit, built.id, &built.context)?;

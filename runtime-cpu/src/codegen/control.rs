@@ -336,7 +336,8 @@ impl<'a> FunctionEmitter<'a, '_> {
         }
     }
 
-    fn for_op(&mut self, inst: &'a Inst) {
+    /// Emits a counted loop where it stands.
+    pub fn for_in_place(&mut self, inst: &'a Inst) {
         let Op::For { count, init, carried, reduce, body, .. } = &inst.op else {
             bug!("only counted loops are executed as such")
         };

@@ -8,6 +8,7 @@
 use super::cold::ColdCall;
 use super::machine::VECTOR_BYTES;
 use super::unit::Unit;
+use super::vector::outline::Outlines;
 use crate::abi::{Status, offset};
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{
@@ -49,6 +50,8 @@ pub enum Exit {
     Function(Vec<Type>),
     /// Jumps to a block that takes the status and the element.
     Kernel(ir::Block),
+    /// Stores the status at an address, and returns.
+    Outlined(ir::Value),
 }
 
 /// The blocks of a loop under construction.
@@ -134,6 +137,8 @@ pub struct FunctionEmitter<'a, 'f> {
     pub gains_from_width: bool,
     /// The reason why the code must not have vectors wider than usual, if there is one.
     pub refuses_width: Option<&'static str>,
+    /// Where loops with wide vectors are functions of their own: those that the code calls.
+    pub outlines: Option<Outlines<'a, 'f>>,
 }
 
 impl<'a, 'f> FunctionEmitter<'a, 'f> {
@@ -174,6 +179,7 @@ impl<'a, 'f> FunctionEmitter<'a, 'f> {
             vector_bytes: VECTOR_BYTES,
             gains_from_width: false,
             refuses_width: None,
+            outlines: None,
         };
         (emitter, params)
     }
@@ -283,6 +289,11 @@ impl<'a, 'f> FunctionEmitter<'a, 'f> {
                 let mut all = vec![status];
                 all.extend(results.into_iter().map(|ty| self.zero(ty)));
                 self.b.ins().return_(&all);
+            }
+            Exit::Outlined(area) => {
+                let area = *area;
+                self.b.ins().store(flags(), status, area, 0);
+                self.b.ins().return_(&[]);
             }
             Exit::Kernel(block) => {
                 let block = *block;

@@ -51,6 +51,8 @@ pub struct KernelBuilder<'a, 'f> {
     pub group_elements: usize,
     /// The code that is executed once for the elements of a segment, before the code that is emitted.
     pub before: Vec<&'a Inst>,
+    /// True if elements are done one by one, and have loops whose iterations depend on each other.
+    pub has_serial_loops: bool,
 }
 
 impl<'a> KernelBuilder<'a, '_> {

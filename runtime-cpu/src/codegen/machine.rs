@@ -84,9 +84,10 @@ impl Machine {
         0
     }
 
-    /// Compiles a function with wide vectors; an error says why it is left to Cranelift.
+    /// Compiles a function with wide vectors; also returns the size of its stack frame, in bytes. An error says why it is
+    /// left to Cranelift.
     #[cfg(target_arch = "x86_64")]
-    pub fn compile_wide(&self, context: &mut Context) -> Result<Vec<u8>, String> {
+    pub fn compile_wide(&self, context: &mut Context) -> Result<(Vec<u8>, usize), String> {
         if context.func.dfg.num_insts() > MAX_BACKTRACKING_INSTRUCTIONS {
             return Err("the function is very long".into());
         }
@@ -95,12 +96,13 @@ impl Machine {
             .map_err(|e| format!("{e:?}"))?;
         let instructions = self.instructions.ok_or("no instructions of wide vectors")?;
         let machine = super::wide::compile(context, instructions);
-        Ok(machine.map_err(|declined| declined.0.to_string())?.bytes)
+        let machine = machine.map_err(|declined| declined.0.to_string())?;
+        Ok((machine.bytes, machine.frame_bytes))
     }
 
     /// There is no code for wide vectors on this machine.
     #[cfg(not(target_arch = "x86_64"))]
-    pub fn compile_wide(&self, _: &mut Context) -> Result<Vec<u8>, String> {
+    pub fn compile_wide(&self, _: &mut Context) -> Result<(Vec<u8>, usize), String> {
         Err("another processor".into())
     }
 

@@ -33,7 +33,8 @@ impl<'a> FunctionEmitter<'a, '_> {
     /// group is left. Returns the first single iteration and the reductions there, or the groups inside a set for
     /// which alone the loop is vectorised.
     pub fn vector_for(&mut self, inst: &'a Inst, count: ir::Value) -> Begun<'a> {
-        match self.vector_for_all(inst, count) {
+        let groups = self.called_groups(inst, count);
+        match groups.or_else(|| self.vector_for_all(inst, count)) {
             Some(start) => Begun::Groups(start),
             None => self
                 .iterations_inside(inst, count)
@@ -41,7 +42,8 @@ impl<'a> FunctionEmitter<'a, '_> {
         }
     }
 
-    fn vector_for_all(&mut self, inst: &'a Inst, count: ir::Value) -> Option<Vec<ir::Value>> {
+    /// The same for groups of all iterations.
+    pub fn vector_for_all(&mut self, inst: &'a Inst, count: ir::Value) -> Option<Vec<ir::Value>> {
         let Op::For { index, init, reduce, body, .. } = &inst.op else { return None };
         let may_store = iterations_are_independent(body, &self.provenance);
         if !init.is_empty() || reduce.is_empty() && !may_store {
@@ -150,7 +152,7 @@ impl<'a> FunctionEmitter<'a, '_> {
 
 impl<'a> FunctionEmitter<'a, '_> {
     /// The facts about the iterations of a counted loop for wide vectors or for narrow ones, under assumptions.
-    fn loop_facts(
+    pub fn loop_facts(
         &self,
         inst: &'a Inst,
         has_high_products: bool,
@@ -175,7 +177,7 @@ impl<'a> FunctionEmitter<'a, '_> {
 
     /// The set of iterations for which the code of a counted loop is simpler, if there is one; beside code for all
     /// iterations with these facts.
-    fn inside(&self, inst: &'a Inst, beside: Option<&VectorFacts>) -> Option<Inside<'a>> {
+    pub fn inside(&self, inst: &'a Inst, beside: Option<&VectorFacts>) -> Option<Inside<'a>> {
         let Op::For { index, body, .. } = &inst.op else { return None };
         let (around, varying) = (std::iter::empty(), std::iter::empty());
         let set = IndexSet::of(body.insts.iter(), around, &[*index], varying, self.types)?;

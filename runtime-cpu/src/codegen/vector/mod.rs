@@ -18,6 +18,7 @@
 //! | `histogram` | the buckets of histograms
 //! | `pack` | the elements that filters keep |
 //! | `loops` | vectorised loops (strip-mining) |
+//! | `outline` | loops as functions of their own, with wide vectors |
 //! | `unroll_and_jam` | several iterations of an outer loop that share the loads of an inner one |
 //! | `multiple_accumulators` | a long reduction in independent streams |
 //! | `interleave_rows` | the reductions of several rows at a time |
@@ -34,6 +35,7 @@ mod lanes;
 pub mod loops;
 mod multiple_accumulators;
 mod ops;
+pub mod outline;
 mod pack;
 mod target;
 mod tile;
@@ -175,6 +177,7 @@ impl<'a> KernelBuilder<'a, '_> {
             // Wide vectors may do what others would do lane by lane.
             wide.iter().for_each(|facts| self.c.judge_width(facts));
             let inside = self.groups_inside(group, range);
+            self.has_serial_loops |= inside.is_none() && has_serial_loops(group);
             return (range.lo, state, inside);
         };
         let tiles = TilePlan::of(code, &facts, &self.c);
@@ -566,6 +569,29 @@ fn numbers(
         Some((_, begin)) => vec![vector.c.b.ins().isub(first, begin), first],
     };
     element_numbers(names).iter().copied().zip(numbers).collect()
+}
+
+/// Returns true if the code of a group of stages has innermost loops whose iterations depend on each other.
+fn has_serial_loops(group: &StageGroup<'_>) -> bool {
+    let is_loop = |op: &Op| matches!(op, Op::For { .. } | Op::While { .. });
+    let mut found = false;
+    let mut look = |inst: &Inst| {
+        let is_serial = match &inst.op {
+            Op::For { init, .. } => !init.is_empty(),
+            op => matches!(op, Op::While { .. }),
+        };
+        let mut is_innermost = true;
+        let mut inside = |inst: &Inst| is_innermost &= !is_loop(&inst.op);
+        if is_serial {
+            inst.op.blocks().for_each(|block| walk::each_inst(block, &mut inside));
+            found |= is_innermost;
+        }
+    };
+    for inst in group.code.iter().flatten() {
+        look(inst);
+        inst.op.blocks().for_each(|block| walk::each_inst(block, &mut look));
+    }
+    found
 }
 
 /// Returns true if the code of a group of stages has loops: some elements may then take far longer than others.

@@ -46,7 +46,8 @@ pub(super) struct JamPlan<'a> {
 type Copy = Vec<Option<ir::Value>>;
 
 impl<'a> JamPlan<'a> {
-    fn of(inst: &'a Inst, c: &FunctionEmitter<'a, '_>, may_store: bool) -> Option<JamPlan<'a>> {
+    /// Plans a loop.
+    pub fn of(inst: &'a Inst, c: &FunctionEmitter<'a, '_>, may_store: bool) -> Option<JamPlan<'a>> {
         let Op::For { index: outer, body: iteration, .. } = &inst.op else { return None };
         let plan = JamPlan::of_iteration(&iteration.insts, c, may_store)?;
         let JamPlan { before, count, body, .. } = plan;
@@ -64,6 +65,11 @@ impl<'a> JamPlan<'a> {
             shares |= same && inner && matches!(inst.op, Op::Load { .. });
         }
         (shares && !differs.contains(&count)).then_some(plan)
+    }
+
+    /// The facts about the inner loop.
+    pub fn facts(&self) -> &VectorFacts {
+        &self.facts
     }
 
     /// Plans elements of a kernel that only reduce a contiguous row each; also returns the number of

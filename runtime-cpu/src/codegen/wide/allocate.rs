@@ -1,7 +1,7 @@
 //! Register allocation, by regalloc2, and the code with its registers: frame, moves, jumps.
 
 use super::code::{Base, Code, Field, Fields, Kind, Place, Slot};
-use super::encode::{Address, Assembly, Encoded, Encoding, Immediate, Length, Operand};
+use super::encode::{Address, Assembly, Encoded, Encoding, Immediate, Length, Opcode, Operand};
 use super::opcodes::{self, escaped, plain};
 use super::{Declined, InstructionSet};
 use nesl_runtime::bug;
@@ -18,6 +18,10 @@ const RBP: u8 = 5;
 const CALLEE_SAVED: [u8; 5] = [3, 12, 13, 14, 15];
 /// The general registers that are allocated first: a function need not save them.
 const CALLER_SAVED: [u8; 9] = [0, 1, 2, 6, 7, 8, 9, 10, 11];
+/// The vector registers that code of Cranelift's uses.
+const COMMON_VECTORS: u8 = 16;
+/// The bytes of a vector register that code of Cranelift's uses.
+const COMMON_VECTOR_BYTES: u32 = 16;
 /// The mask registers; the first one of the processor means that there is no mask.
 const MASKS: std::ops::Range<u8> = 1..8;
 /// The largest stack frame, in bytes: less than the guard page behind the stack.
@@ -110,8 +114,8 @@ impl ra::Function for View<'_> {
     }
 }
 
-/// The registers that may be allocated.
-fn environment(instructions: InstructionSet) -> MachineEnv {
+/// The registers that may be allocated. Those that have to be saved come last.
+fn environment(instructions: InstructionSet, preserves_all: bool) -> MachineEnv {
     let set = |registers: &mut dyn Iterator<Item = u8>, class| {
         let mut all = PRegSet::empty();
         for register in registers {
@@ -119,15 +123,17 @@ fn environment(instructions: InstructionSet) -> MachineEnv {
         }
         all
     };
+    let vectors = instructions.vector_registers();
+    let others = if preserves_all && vectors > COMMON_VECTORS { COMMON_VECTORS } else { 0 };
     MachineEnv {
         preferred_regs_by_class: [
             set(&mut CALLER_SAVED.into_iter(), RegClass::Int),
-            set(&mut (0..instructions.vector_registers()), RegClass::Float),
+            set(&mut (others..vectors), RegClass::Float),
             set(&mut MASKS.clone(), RegClass::Vector),
         ],
         non_preferred_regs_by_class: [
             set(&mut CALLEE_SAVED.into_iter(), RegClass::Int),
-            PRegSet::empty(),
+            set(&mut (0..others), RegClass::Float),
             PRegSet::empty(),
         ],
         scratch_by_class: [None; 3],
@@ -140,6 +146,8 @@ fn environment(instructions: InstructionSet) -> MachineEnv {
 pub struct Machine {
     /// The bytes of the function, and of its constants.
     pub bytes: Vec<u8>,
+    /// The size of the stack frame, in bytes, at most.
+    pub frame_bytes: usize,
     /// The number of moves to and from the stack.
     #[cfg_attr(not(test), expect(dead_code, reason = "tests ask for it"))]
     pub spills: usize,
@@ -170,7 +178,7 @@ pub fn allocate(code: &Code) -> Result<Machine, Declined> {
         validate_ssa: cfg!(debug_assertions),
         algorithm: ra::Algorithm::Ion,
     };
-    let output = ra::run(&view, &environment(code.set), &options)
+    let output = ra::run(&view, &environment(code.set, code.preserves_all), &options)
         .map_err(|_| Declined("the register allocator refuses the code"))?;
     Emitter::new(&view, &output)?.emit()
 }
@@ -182,7 +190,11 @@ struct Emitter<'v, 'c> {
     /// The bytes of the frame below the saved registers, and where the explicit slots begin.
     frame: u32,
     explicit: i32,
+    /// The general registers that are saved.
     saved: Vec<u8>,
+    /// The vector registers of which the common part is saved, and where.
+    saved_vectors: Vec<u8>,
+    vectors: i32,
     spills: usize,
 }
 
@@ -190,21 +202,16 @@ impl<'v, 'c> Emitter<'v, 'c> {
     fn new(view: &'v View<'c>, output: &'v ra::Output) -> Result<Self, Declined> {
         let explicit =
             (output.num_spillslots as u32 * SPILL_UNIT_BYTES).next_multiple_of(FRAME_ALIGN_BYTES);
-        let mut frame = (explicit + view.code.frame).next_multiple_of(FRAME_ALIGN_BYTES);
         let mut insts = view.code.blocks.iter().flat_map(|block| &block.insts);
-        if insts.any(|inst| matches!(inst.kind, Kind::Call(_))) {
-            // The stack pointer is aligned for other functions, too.
-            frame = frame.max(FRAME_ALIGN_BYTES);
-        }
-        if frame > MAX_FRAME_BYTES {
-            return Err(Declined("the stack frame is large"));
-        }
-        let mut used = [false; 16];
+        let calls = insts.any(|inst| matches!(inst.kind, Kind::Call(_)));
+        let (mut used, mut used_vectors) = ([false; 16], [false; COMMON_VECTORS as usize]);
         let mut note = |allocation: &Allocation| {
-            if let Some(register) = allocation.as_reg()
-                && register.class() == RegClass::Int
-            {
-                used[register.hw_enc()] = true;
+            let Some(register) = allocation.as_reg() else { return };
+            let number = register.hw_enc();
+            match register.class() {
+                RegClass::Int => used[number] = true,
+                RegClass::Float if number < used_vectors.len() => used_vectors[number] = true,
+                RegClass::Float | RegClass::Vector => {}
             }
         };
         output.allocs.iter().for_each(&mut note);
@@ -212,10 +219,38 @@ impl<'v, 'c> Emitter<'v, 'c> {
             note(from);
             note(to);
         }
-        let saved = CALLEE_SAVED.into_iter().filter(|r| used[usize::from(*r)]).collect();
+        let mut saved: Vec<u8> =
+            CALLEE_SAVED.into_iter().filter(|r| used[usize::from(*r)]).collect();
+        let mut saved_vectors = Vec::new();
+        if view.code.preserves_all {
+            // The functions that it calls change the others.
+            saved.extend(CALLER_SAVED.into_iter().filter(|r| calls || used[usize::from(*r)]));
+            let vectors = (0..COMMON_VECTORS).filter(|r| calls || used_vectors[usize::from(*r)]);
+            saved_vectors.extend(vectors);
+        }
+        let vectors = explicit + view.code.frame.next_multiple_of(COMMON_VECTOR_BYTES);
+        let mut frame = vectors + saved_vectors.len() as u32 * COMMON_VECTOR_BYTES;
+        frame = frame.next_multiple_of(FRAME_ALIGN_BYTES);
+        if calls {
+            // The stack pointer is aligned for other functions, too.
+            frame = frame.max(FRAME_ALIGN_BYTES);
+        }
+        if frame > MAX_FRAME_BYTES {
+            return Err(Declined("the stack frame is large"));
+        }
         let assembly = Assembly::new(view.code.blocks.len(), view.code.set);
-        let explicit = explicit as i32;
-        Ok(Emitter { view, output, assembly, frame, explicit, saved, spills: 0 })
+        let (explicit, vectors) = (explicit as i32, vectors as i32);
+        Ok(Emitter {
+            view,
+            output,
+            assembly,
+            frame,
+            explicit,
+            saved,
+            saved_vectors,
+            vectors,
+            spills: 0,
+        })
     }
 
     fn emit(mut self) -> Result<Machine, Declined> {
@@ -286,7 +321,9 @@ impl<'v, 'c> Emitter<'v, 'c> {
         }
         let bytes = self.assembly.finish(&view.code.pool);
         let bytes = bytes.ok_or(Declined("the code is too long"))?;
-        Ok(Machine { bytes, spills: self.spills })
+        // The general registers, the frame pointer and the address of the caller are 16 at most.
+        let frame_bytes = (self.frame + FRAME_ALIGN_BYTES) as usize + 16 * size_of::<u64>();
+        Ok(Machine { bytes, frame_bytes, spills: self.spills })
     }
 
     /// The block that a jump to a block leads to: blocks that only jump are passed over.
@@ -358,11 +395,30 @@ impl<'v, 'c> Emitter<'v, 'c> {
             self.put_with(plain(0x81, true), 5, rsp, Immediate::Word(self.frame as i32));
             self.put_with(plain(0x81, true), 4, rsp, Immediate::Word(-(FRAME_ALIGN_BYTES as i32)));
         }
+        self.each_saved_vector(opcodes::STORE);
+    }
+
+    /// Stores or loads the common parts of the saved vector registers.
+    fn each_saved_vector(&mut self, opcode: Opcode) {
+        for (n, register) in self.saved_vectors.clone().into_iter().enumerate() {
+            let at = self.vectors + n as i32 * COMMON_VECTOR_BYTES as i32;
+            self.assembly.put(&Encoded {
+                encoding: Encoding::Vector(opcode, Length::L128),
+                reg: register,
+                vvvv: 0,
+                rm: Operand::Memory(Address::Based(RSP, None, at)),
+                immediate: Immediate::None,
+                mask: 0,
+                zeroing: false,
+                broadcast: false,
+            });
+        }
     }
 
     fn epilogue(&mut self) {
         // Other code uses the lower parts of vector registers, and would wait for the upper ones.
         self.assembly.bytes.extend(VZEROUPPER);
+        self.each_saved_vector(opcodes::LOAD);
         if self.frame > 0 {
             let saved = Address::Based(RBP, None, -8 * self.saved.len() as i32);
             self.put(plain(0x8d, true), RSP, Operand::Memory(saved));

@@ -165,6 +165,8 @@ pub struct Code {
     pub pool: Vec<u8>,
     /// The bytes of explicit slots of the stack frame.
     pub frame: u32,
+    /// True if a caller finds all registers as they were.
+    pub preserves_all: bool,
 }
 
 /// A place in memory on virtual registers.

@@ -16,6 +16,7 @@ use cranelift_codegen::Context;
 use cranelift_codegen::ir::{
     self, BlockArg, Function, InstructionData, Opcode, Type, Value, ValueDef, types,
 };
+use cranelift_codegen::isa::CallConv;
 use regalloc2::{Operand, PReg, RegClass, VReg};
 use rustc_hash::FxHashMap;
 
@@ -111,7 +112,8 @@ pub fn lower(
         blocks[number as usize] = made;
     }
     blocks.extend(edges);
-    Ok(Code { set, blocks, registers: lower.count, pool: lower.pool, frame })
+    let preserves_all = func.signature.call_conv == CallConv::PreserveAll;
+    Ok(Code { set, blocks, registers: lower.count, pool: lower.pool, frame, preserves_all })
 }
 
 impl<'f> Lower<'f> {
