@@ -224,6 +224,12 @@ pub struct Thresholds {
     /// takes 3 to 8 µs. More than for a call of a single launch, since each launch of a call waits for the one before.
     pub light_items_per_launch: u64,
 
+    /// The same for a loop that changes rows where they lie, times the number of threads.
+    ///
+    /// The table stays in the cache of the one thread, and rows that stay as they are cost nothing; all threads together
+    /// write new rows. With two threads that takes longer even for a million elements.
+    pub changed_items_per_launch: u64,
+
     /// Light elements that a turn of a loop makes from which one thread hands the loop back to the host.
     ///
     /// All threads take less for as many, and for the launches, than one thread alone. The host does not leave a
@@ -475,6 +481,7 @@ impl Thresholds {
             sequential_work_items_per_launch: 0,
             light_items_per_work_item: 1,
             light_items_per_launch: 1,
+            changed_items_per_launch: 1,
             min_sequential_thread_work_items: cpu.sequential_thread_work_items,
             max_moved_elements_per_work_item: u64::MAX,
             max_host_copied_elements: 0,
@@ -528,6 +535,7 @@ impl Default for Thresholds {
             sequential_work_items_per_launch: 1 << 9,
             light_items_per_work_item: 8,
             light_items_per_launch: 1 << 13,
+            changed_items_per_launch: 1 << 20,
             min_handed_back_elements: 1 << 15,
             handed_back_growth: 4,
             light_elements_per_made_element: 2,

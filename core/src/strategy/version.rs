@@ -16,7 +16,7 @@ use super::short_loops::{has_short_loops, longest_loop};
 use crate::base::with_stack;
 pub use crate::flat::Version;
 use crate::flat::{Block, Kernel, Let, Op, Program, SpaceId, Step, rows_operation};
-use crate::fuse::sequential::Ownership;
+use crate::fuse::sequential::{BlockOwnership, Ownership};
 use crate::ir::{self, Atom, FunId, Var};
 use rustc_hash::FxHashSet;
 
@@ -51,6 +51,8 @@ pub struct Facts {
     pub calls_itself: bool,
     /// The flattened version copies arrays that the sequential version overwrites ([`Overwrites`]).
     pub copies: bool,
+    /// The sequential version changes rows where they lie, which is most of what it does ([`Overwrites::rows`]).
+    pub changes_rows: bool,
 }
 
 /// The part of the facts that follows from the code of the versions alone.
@@ -106,6 +108,9 @@ pub struct Overwrites {
     pub arrays: bool,
     /// Sequences of sequences, which flattened code always copies.
     pub tables: bool,
+    /// The rows of a sequence of sequences, element by element, which flattened code makes anew; and the function goes
+    /// over no other rows in an apply-to-each.
+    pub rows: bool,
 }
 
 /// The observations of a recursive function since its outermost call began.
@@ -137,15 +142,19 @@ impl Recursion {
     }
 
     /// Returns true if one thread does the work of a call before its launches have begun.
-    fn is_done_sooner_by_one_thread(&self, limits: &Thresholds) -> bool {
+    fn is_done_sooner_by_one_thread(&self, changes_rows: bool, limits: &Thresholds) -> bool {
         // Light elements weigh less beside launches, which are what sequential code saves, than in a call by itself.
         let heavy = self.work_items - self.light_items;
         let of_calls = self.calls.saturating_mul(limits.max_sequential_call_work_items);
         let light = self.light_items / limits.light_items_per_work_item;
         let of_launches = self.launches.saturating_mul(limits.sequential_work_items_per_launch);
         let light_part = limits.sequential_work_items_per_launch;
-        let light_beside =
-            self.light_items.saturating_mul(light_part) / limits.light_items_per_launch;
+        let mut per_launch = limits.light_items_per_launch;
+        if changes_rows {
+            per_launch =
+                per_launch.max(limits.changed_items_per_launch / limits.concurrent_threads);
+        }
+        let light_beside = self.light_items.saturating_mul(light_part) / per_launch;
         heavy + light < of_calls || heavy + light_beside < of_launches
     }
 }
@@ -173,7 +182,10 @@ const RULES: &[Rule] = &[
         applies: |facts, limits| {
             let recursion = facts.recursion.filter(|_| facts.single);
             recursion.is_some_and(|recursion| {
-                recursion.is_observed(limits) && recursion.is_done_sooner_by_one_thread(limits)
+                // A loop over a table does about as much in each turn.
+                let is_observed =
+                    recursion.is_observed(limits) || facts.changes_rows && recursion.calls > 1;
+                is_observed && recursion.is_done_sooner_by_one_thread(facts.changes_rows, limits)
             })
         },
     },
@@ -505,6 +517,7 @@ pub fn overwrites(program: &ir::Program) -> Vec<Overwrites> {
                 all[at].arrays |= !is_table;
             }
         });
+        all[at].rows = changes_rows(&function.body, &owned);
     }
     // What a callee overwrites, its callers do.
     loop {
@@ -522,6 +535,24 @@ pub fn overwrites(program: &ir::Program) -> Vec<Overwrites> {
             return all;
         }
     }
+}
+
+/// Returns true if a block changes the rows of tables where they lie, and goes over no other rows.
+fn changes_rows(block: &ir::Block, owned: &BlockOwnership) -> bool {
+    let (mut changes, mut others) = (false, false);
+    each_outside_nests(block, &mut |binding| {
+        let ir::Op::Nest(nest) = &binding.op else { return };
+        let mut goes_over_rows = binding.ty.element().is_some_and(ir::Ty::has_sequence);
+        let mut changes_elements = false;
+        nest.body.each_let(&mut |inner| {
+            goes_over_rows |= matches!(inner.op, ir::Op::Nest(_) | ir::Op::Call(..));
+            changes_elements |= owned.update(inner.var).elements.is_some();
+        });
+        let is_changed = changes_elements && owned.update(binding.var).rows.is_some();
+        changes |= is_changed;
+        others |= goes_over_rows && !is_changed;
+    });
+    changes && !others
 }
 
 /// Visits the bindings of a block, those in conditionals too, but not those in apply-to-each.
@@ -583,6 +614,7 @@ mod tests {
         input_elements: 1 << 20,
         calls_itself: false,
         copies: false,
+        changes_rows: false,
     };
 
     fn one_call() -> Recursion {
@@ -638,6 +670,28 @@ mod tests {
         assert_eq!(choose_large(light), Version::Sequential);
         let long = Recursion { calls: 64, depth: 64, work_items: 640, ..one_call() };
         assert_eq!(choose_large(long), Version::Sequential);
+    }
+
+    #[test]
+    fn a_loop_that_changes_rows_where_they_lie_is_not_flattened() {
+        let turn = Recursion {
+            calls: 2,
+            work_items: 1 << 17,
+            light_items: 1 << 17,
+            launches: 2,
+            ..one_call()
+        };
+        let rows = Facts { elements: 1, single: true, recursion: Some(turn), ..MANY };
+        assert_eq!(choose(rows), Version::Flattened);
+        let changed = Facts { changes_rows: true, ..rows };
+        assert_eq!(choose(changed), Version::Sequential);
+        let first = Some(Recursion { calls: 1, ..turn });
+        assert_eq!(choose(Facts { recursion: first, ..changed }), Version::Flattened);
+        // What takes long for each element, and a large table, are for all threads.
+        let heavy = Some(Recursion { light_items: 0, ..turn });
+        assert_eq!(choose(Facts { recursion: heavy, ..changed }), Version::Flattened);
+        let large = Some(Recursion { work_items: 1 << 22, light_items: 1 << 22, ..turn });
+        assert_eq!(choose(Facts { recursion: large, ..changed }), Version::Flattened);
     }
 
     #[test]

@@ -130,6 +130,8 @@ pub(super) fn choose(
             // It takes a walk over the program, and matters to recursions that go on for long.
             copies: calls >= limits.min_observed_calls
                 && callee.is_some_and(|callee| program.copies(callee, extent.single, limits)),
+            changes_rows: calls > 1
+                && callee.is_some_and(|callee| program.changes_rows(callee, limits)),
         }
     };
     let version = strategy.choose(&facts(observed), limits);

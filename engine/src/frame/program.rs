@@ -2,6 +2,7 @@
 
 use super::last_use::{self, LastUses};
 use nesl_core::flat::{Block, Function, Let, Program};
+use nesl_core::fuse::sequential::ownership;
 use nesl_core::ir::FunId;
 use nesl_core::lower::kernel::{self, Values, function_for_one_thread};
 use nesl_core::strategy::{self, Overwrites, Thresholds, VersionCode};
@@ -69,12 +70,21 @@ impl FlatProgram {
     /// Returns true if the flattened code of a function copies arrays that its sequential code
     /// overwrites; `single` if it is called for one element, on the host's own path.
     pub(crate) fn copies(&self, id: FunId, single: bool, limits: &Thresholds) -> bool {
-        let overwrites = || {
+        let found = self.overwrites(id, limits);
+        found.tables || found.arrays && !single
+    }
+
+    /// Returns true if the sequential code of a function changes rows where they lie, and goes over no others.
+    pub(crate) fn changes_rows(&self, id: FunId, limits: &Thresholds) -> bool {
+        ownership::changes_rows(&self.program.source.functions[id.0 as usize], id)
+            && self.overwrites(id, limits).rows
+    }
+
+    fn overwrites(&self, id: FunId, limits: &Thresholds) -> Overwrites {
+        *self.overwrites[id.0 as usize].get_or_init(|| {
             let program = function_for_one_thread(&self.program.source, id, limits);
             strategy::overwrites(&program)[program.main.0 as usize]
-        };
-        let found = *self.overwrites[id.0 as usize].get_or_init(overwrites);
-        found.tables || found.arrays && !single
+        })
     }
 
     /// Returns the values that each step of a block is the last to use.

@@ -2,9 +2,10 @@
 //!
 //! The work items of a kernel never disturb each other; that is an invariant of kir. Iterations of
 //! a loop may, unless each array that is written is known to differ from those that are read, and
-//! is written at one place of the code, so that an iteration writes after all earlier ones.
+//! is written at one place of the code, so that an iteration writes after all earlier ones. An iteration may
+//! also read the one element that it writes, if no other writes that.
 
-use super::{Block, Class, Inst, Op, Value, walk};
+use super::{Binary, Block, Class, Inst, Op, Value, walk};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// The array that a value is, or is a part of. Allocations are numbered in the order of the code, from 0 on.
@@ -18,6 +19,9 @@ pub enum Provenance {
     /// An array that an allocation made since the code reached the one with the first number, and that existed when the
     /// code reached the one with the second number: a table that grows, and is copied when there is no room.
     Made(usize, usize),
+    /// An array that existed when the code reached the allocation with the first number, or one made between the other
+    /// two, as by `Made`: a table that is copied if it is not owned. No number is less than the one before.
+    Either(usize, usize, usize),
 }
 
 impl Provenance {
@@ -28,7 +32,9 @@ impl Provenance {
     pub fn apart_from(self) -> usize {
         match self {
             Provenance::Allocated(_, number) => number + 1,
-            Provenance::Existing(number) | Provenance::Made(_, number) => number,
+            Provenance::Existing(number)
+            | Provenance::Made(_, number)
+            | Provenance::Either(_, _, number) => number,
         }
     }
 
@@ -36,7 +42,17 @@ impl Provenance {
     pub fn since(self) -> Option<usize> {
         match self {
             Provenance::Allocated(_, number) | Provenance::Made(number, _) => Some(number),
-            Provenance::Existing(_) => None,
+            Provenance::Existing(_) | Provenance::Either(..) => None,
+        }
+    }
+
+    /// Returns the number up to which an array may have existed, and those between which it may have been made.
+    fn parts(self) -> (Option<usize>, Option<[usize; 2]>) {
+        match self {
+            Provenance::Allocated(_, number) => (None, Some([number, number + 1])),
+            Provenance::Made(since, before) => (None, Some([since, before])),
+            Provenance::Existing(number) => (Some(number), None),
+            Provenance::Either(existing, since, before) => (Some(existing), Some([since, before])),
         }
     }
 
@@ -45,17 +61,41 @@ impl Provenance {
         if self == other {
             return self;
         }
-        let before = self.apart_from().max(other.apart_from());
-        match (self.since(), other.since()) {
-            (Some(a), Some(b)) => Provenance::Made(a.min(b), before),
-            _ => Provenance::Existing(before),
+        let ((a, made), (b, also_made)) = (self.parts(), other.parts());
+        let existing = a.max(b);
+        let made = match (made, also_made) {
+            (Some([since, before]), Some([a, b])) => Some([since.min(a), before.max(b)]),
+            (made, also_made) => made.or(also_made),
+        };
+        match (existing, made) {
+            (None, Some([since, before])) => Provenance::Made(since, before),
+            (Some(existing), Some([since, before])) if existing <= since => {
+                Provenance::Either(existing, since, before)
+            }
+            (existing, made) => {
+                let before = made.map_or(0, |[_, before]| before);
+                Provenance::Existing(existing.unwrap_or(0).max(before))
+            }
         }
     }
 
     /// Returns true if an array is known to be another than one of another provenance.
     fn is_apart(self, other: Provenance) -> bool {
-        self.since().is_some_and(|since| other.apart_from() <= since)
-            || other.since().is_some_and(|since| self.apart_from() <= since)
+        let ((existing, made), (other_existing, other_made)) = (self.parts(), other.parts());
+        let made_later = |made: Option<[usize; 2]>, existing: Option<usize>| match (made, existing)
+        {
+            (Some([since, _]), Some(existing)) => existing <= since,
+            _ => true,
+        };
+        let made_apart = match (made, other_made) {
+            (Some([since, before]), Some([a, b])) => before <= a || b <= since,
+            _ => true,
+        };
+        let both_existed = existing.is_some() && other_existing.is_some();
+        !both_existed
+            && made_later(made, other_existing)
+            && made_later(other_made, existing)
+            && made_apart
     }
 }
 
@@ -113,35 +153,112 @@ fn is_made(
     }
 }
 
-/// Returns true if the iterations of a loop with this body may be interleaved as far as memory is
-/// concerned; `provenance` holds the arrays from outside of which it is known.
-pub fn iterations_are_independent(body: &Block, provenance: &FxHashMap<Value, Provenance>) -> bool {
+/// What is known of the iterations of a loop as far as memory is concerned.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Independence {
+    /// They may be interleaved.
+    Always,
+    /// They may be interleaved if none of these pairs of ranges overlap.
+    IfApart(Vec<[Range; 2]>),
+    /// They may have to be executed in their order.
+    Never,
+}
+
+/// The elements that the iterations of a loop access, one behind the other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Range {
+    /// The array, from outside of the loop.
+    pub array: Value,
+    /// The number of the element that the first iteration accesses; none for 0.
+    pub start: Option<Value>,
+}
+
+/// Returns true if the iterations of a loop with this index and body may be interleaved as far as memory is
+/// concerned; `provenance` holds the arrays from outside of which it is known. Iterations that are done together may be
+/// done again, one after the other, if one of them fails.
+pub fn iterations_are_independent(
+    index: Value,
+    body: &Block,
+    provenance: &FxHashMap<Value, Provenance>,
+) -> bool {
+    independence(index, body, provenance) == Independence::Always
+}
+
+/// Returns if the iterations of a loop may be interleaved, as [`iterations_are_independent`], or if they may be where some
+/// arrays are different ones.
+pub fn independence(
+    index: Value,
+    body: &Block,
+    provenance: &FxHashMap<Value, Provenance>,
+) -> Independence {
     let mut memory = Accesses {
         outer: provenance,
         inner: FxHashMap::default(),
+        sums: FxHashMap::default(),
         reads: Vec::new(),
         writes: Vec::new(),
+        fails_after_write: false,
         opaque: false,
     };
     memory.block(body, false);
-    let Accesses { reads, writes, opaque, .. } = memory;
-    let apart = |(n, array): (usize, &Option<Provenance>)| {
-        let Some(array) = *array else { return false };
-        let is_other =
-            |other: &Option<Provenance>| other.is_some_and(|other| array.is_apart(other));
-        writes[..n].iter().chain(&reads).all(is_other)
-    };
-    let alone = reads.is_empty() && writes.len() == 1;
-    !opaque && (alone || writes.iter().enumerate().all(apart))
+    if memory.opaque {
+        return Independence::Never;
+    }
+    let mut apart: Vec<[Range; 2]> = Vec::new();
+    if memory.reads.is_empty() && memory.writes.len() == 1 {
+        return Independence::Always;
+    }
+    for (n, write) in memory.writes.iter().enumerate() {
+        let is_other = |other: &Access| match (write.of, other.of) {
+            (Some(array), Some(other)) => array.is_apart(other),
+            _ => false,
+        };
+        // One array may have two names, but one name stands for one array.
+        let is_own = |read: &Access| {
+            read.array == write.array
+                && read.index.is_some()
+                && read.index == write.index
+                && !memory.fails_after_write
+                && memory.range(write, index).is_some()
+        };
+        let others = memory.writes[..n].iter().map(|other| (other, false));
+        for (other, may_be_own) in others.chain(memory.reads.iter().map(|read| (read, true))) {
+            if is_other(other) || may_be_own && is_own(other) {
+                continue;
+            }
+            let ranges = (memory.range(write, index), memory.range(other, index));
+            let (Some(a), Some(b)) = ranges else { return Independence::Never };
+            if a.array == b.array {
+                return Independence::Never;
+            }
+            if !apart.contains(&[a, b]) {
+                apart.push([a, b]);
+            }
+        }
+    }
+    if apart.is_empty() { Independence::Always } else { Independence::IfApart(apart) }
 }
 
-/// The arrays that a loop accesses; `None` is one of unknown provenance.
+/// An access to an element.
+struct Access {
+    /// What is known of the array; `None` if nothing is.
+    of: Option<Provenance>,
+    array: Value,
+    /// The number of the element; none if an iteration accesses many.
+    index: Option<Value>,
+}
+
+/// The arrays that a loop accesses.
 struct Accesses<'r> {
     outer: &'r FxHashMap<Value, Provenance>,
     /// The names that the body defines. What is known of them from outside is about another copy of the same code.
     inner: FxHashMap<Value, Option<Provenance>>,
-    reads: Vec<Option<Provenance>>,
-    writes: Vec<Option<Provenance>>,
+    /// The sums among them.
+    sums: FxHashMap<Value, [Value; 2]>,
+    reads: Vec<Access>,
+    writes: Vec<Access>,
+    /// An iteration may fail when it has written.
+    fails_after_write: bool,
     /// An iteration writes many times, or in ways that are not analysed.
     opaque: bool,
 }
@@ -151,15 +268,41 @@ impl Accesses<'_> {
         self.inner.get(&array).copied().unwrap_or_else(|| self.outer.get(&array).copied())
     }
 
+    /// An access to an array.
+    fn access(&self, array: Value, index: Value, in_loop: bool) -> Access {
+        Access { of: self.provenance(array), array, index: (!in_loop).then_some(index) }
+    }
+
+    /// Returns the elements that the iterations access, if each accesses the one behind that of the iteration before.
+    fn range(&self, access: &Access, index: Value) -> Option<Range> {
+        let is_outside = |value: Value| value != index && !self.inner.contains_key(&value);
+        let at = access.index?;
+        let array = access.array;
+        let start = match self.sums.get(&at) {
+            Some([a, b]) if *a == index && is_outside(*b) => Some(*b),
+            Some([a, b]) if *b == index && is_outside(*a) => Some(*a),
+            None if at == index => None,
+            _ => return None,
+        };
+        is_outside(array).then_some(Range { array, start })
+    }
+
     /// Notes the accesses of a block; `in_loop` is true within a nested loop.
     fn block(&mut self, block: &Block, in_loop: bool) {
         for inst in &block.insts {
             self.inner.extend(inst.results.iter().map(|name| (*name, None)));
             match &inst.op {
-                Op::Load { array, .. } => self.reads.push(self.provenance(*array)),
-                Op::Store { array, .. } => {
+                Op::Load { array, index } => {
+                    let read = self.access(*array, *index, in_loop);
+                    self.reads.push(read);
+                }
+                Op::Store { array, index, .. } => {
                     self.opaque |= in_loop;
-                    self.writes.push(self.provenance(*array));
+                    let write = self.access(*array, *index, in_loop);
+                    self.writes.push(write);
+                }
+                Op::Binary(Binary::Add, a, b) => {
+                    self.sums.insert(inst.results[0], [*a, *b]);
                 }
                 Op::Slice(array, _) => {
                     let array = self.provenance(*array);
@@ -184,7 +327,8 @@ impl Accesses<'_> {
                 op => match op.class() {
                     Class::Write | Class::Call | Class::Intrinsic => self.opaque = true,
                     Class::Allocate => self.opaque |= !matches!(op, Op::Mark),
-                    Class::Pure | Class::Address | Class::Read | Class::Trap | Class::Control => {}
+                    Class::Trap => self.fails_after_write |= !self.writes.is_empty(),
+                    Class::Pure | Class::Address | Class::Read | Class::Control => {}
                 },
             }
         }
@@ -208,19 +352,70 @@ mod tests {
             "function \"f\"(v0: [i64], v1: [i64], v2: [i64], v3: i64) {{ for v4 < v3 {{ {body} }} }}"
         );
         let module = parse(&text).unwrap();
-        let Op::For { body, .. } = &module.functions[0].body.insts[0].op else { panic!("a loop") };
+        let op = &module.functions[0].body.insts[0].op;
+        let Op::For { index, body, .. } = op else { panic!("a loop") };
         let known = [(Value(0), Provenance::Allocated(Value(0), 2)), (Value(1), other)];
-        iterations_are_independent(body, &known.into_iter().collect())
+        iterations_are_independent(*index, body, &known.into_iter().collect())
     }
 
     #[test]
     fn writes_to_a_fresh_array_disturb_no_reads_of_others() {
         assert!(independent("v5: i64 = load v1[v4] store v0[v4] = v5"));
-        assert!(!independent("v5: i64 = load v0[v4] store v0[v4] = v5"), "the same array");
         assert!(!independent("v5: i64 = load v2[v4] store v0[v4] = v5"), "of unknown provenance");
-        assert!(!independent("v5: i64 = load v1[v4] store v1[v4] = v5"), "not allocated here");
         assert!(independent("store v1[v4] = v4"), "a single write and no read");
         assert!(!independent("for v5 < v3 { store v0[v4] = v5 }"), "many writes in an iteration");
+    }
+
+    #[test]
+    fn an_iteration_may_read_the_element_that_it_writes() {
+        assert!(independent("v5: i64 = load v0[v4] store v0[v4] = v5"));
+        assert!(independent("v5: i64 = load v2[v4] store v2[v4] = v5"), "one name is one array");
+        let moved = |read: &str, written: &str| {
+            format!(
+                "v6: i64 = add v3, v4 v7: i64 = add v4, v4 v8: i64 = add v6, v4 \
+                 v5: i64 = load v2[{read}] store v2[{written}] = v5"
+            )
+        };
+        assert!(independent(&moved("v6", "v6")));
+        assert!(!independent(&moved("v4", "v6")), "another element");
+        assert!(!independent(&moved("v3", "v3")), "one element for all iterations");
+        assert!(!independent(&moved("v7", "v7")), "twice the index");
+        assert!(!independent(&moved("v8", "v8")), "a sum of what differs");
+        let other = "v5: i64 = load v1[v4] v6: i64 = load v2[v4] store v2[v4] = v5";
+        assert!(!independent(other), "another array may be the same");
+        let fails = "v5: i64 = load v0[v4] store v0[v4] = v5 v6: bool = lt v5, v4 check v6 @0";
+        assert!(!independent(fails), "an iteration that fails is done again");
+        let before = "v5: i64 = load v0[v4] v6: bool = lt v5, v4 check v6 @0 store v0[v4] = v5";
+        assert!(independent(before));
+    }
+
+    #[test]
+    fn iterations_may_depend_on_whether_arrays_overlap() {
+        let text = |code: &str| {
+            format!(
+                "function \"f\"(v0: [i64], v1: [i64], v2: [i64], v3: i64) {{ for v4 < v3 {{ {code} }} }}"
+            )
+        };
+        let found = |code: &str| {
+            let module = parse(&text(code)).unwrap();
+            let op = &module.functions[0].body.insts[0].op;
+            let Op::For { index, body, .. } = op else { panic!("a loop") };
+            independence(*index, body, &FxHashMap::default())
+        };
+        let range =
+            |array, start: Option<u32>| Range { array: Value(array), start: start.map(Value) };
+        let moved = "v5: i64 = add v3, v4 v6: i64 = load v1[v5] store v0[v4] = v6";
+        let expected = Independence::IfApart(vec![[range(0, None), range(1, Some(3))]]);
+        assert_eq!(found(moved), expected);
+        let two = "v5: i64 = load v0[v4] store v0[v4] = v4 store v1[v4] = v5";
+        let expected = [[range(1, None), range(0, None)]];
+        assert_eq!(found(two), Independence::IfApart(expected.to_vec()));
+        let same = "v5: i64 = add v3, v4 v6: i64 = load v0[v5] store v0[v4] = v6";
+        assert_eq!(found(same), Independence::Never, "the elements behind");
+        let gathered = "v5: i64 = load v1[v4] v6: i64 = load v2[v5] store v0[v4] = v6";
+        assert_eq!(found(gathered), Independence::Never, "any elements");
+        let sliced = "v7: [i64] = slice v1[v4..] v6: i64 = load v7[v4] store v0[v4] = v6";
+        assert_eq!(found(sliced), Independence::Never, "another array in each iteration");
     }
 
     #[test]
@@ -234,10 +429,18 @@ mod tests {
         assert!(independent(&body("v1")));
         assert!(independent_beside(&body("v1"), Provenance::Existing(2)));
         assert!(!independent(&body("v0")), "the array that is written");
+        // One that was copied behind the allocation of the other, or not at all.
+        let copied = Provenance::PREEXISTING.of_either(Provenance::Allocated(Value(9), 5));
+        assert_eq!(copied, Provenance::Either(0, 5, 6));
+        assert!(independent_beside(&body("v1"), copied));
+        assert_eq!(copied.of_either(Provenance::Existing(3)), Provenance::Either(3, 5, 6));
+        assert!(!independent_beside(&body("v1"), copied.of_either(Provenance::Existing(3))));
+        assert_eq!(copied.of_either(Provenance::Existing(6)), Provenance::Existing(6));
         assert!(!independent(&body("v2")), "of unknown provenance");
         let [first, third] = [0, 2].map(|n| Provenance::Allocated(Value(n), n as usize));
         assert_eq!(first.of_either(third), Provenance::Made(0, 3));
         assert_eq!(first.of_either(Provenance::Existing(2)), Provenance::Existing(2));
+        assert_eq!(third.of_either(Provenance::Existing(2)), Provenance::Either(2, 2, 3));
         assert_eq!(first.of_either(first), first);
     }
 
@@ -299,9 +502,10 @@ mod tests {
             "function \"f\"(v0: [i64], v3: i64) {{ for v4 < v3 {{ {carries} store v0[v4] = v3 }} }}"
         );
         let module = parse(&text).unwrap();
-        let Op::For { body, .. } = &module.functions[0].body.insts[0].op else { panic!("a loop") };
+        let op = &module.functions[0].body.insts[0].op;
+        let Op::For { index, body, .. } = op else { panic!("a loop") };
         let known = [(0, Provenance::Allocated(Value(0), 7)), (6, Provenance::Existing(3))];
         let known = known.into_iter().map(|(n, known)| (Value(n), known)).collect();
-        assert!(!iterations_are_independent(body, &known));
+        assert!(!iterations_are_independent(*index, body, &known));
     }
 }

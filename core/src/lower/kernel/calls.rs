@@ -1,11 +1,11 @@
 //! Finds the functions that a kernel calls, and renumbers them so that its module contains no
 //! others.
 
-use super::super::sequential::{block_reads_first, reads_first};
+use super::super::sequential::{block_reads_first, prepared};
 use crate::base::with_stack;
 use crate::flat::{Let, Op};
 use crate::ir::{self, Block, FunId, Program};
-use crate::simplify::{for_one_thread, renumber_calls};
+use crate::simplify::renumber_calls;
 use crate::thresholds::Thresholds;
 use nesl_runtime::bug::OrBug;
 
@@ -31,18 +31,15 @@ pub(super) fn callees(program: &Program, lets: &[Let], limits: &Thresholds) -> (
         }
     }
     if !needed.functions.is_empty() {
-        needed = for_one_thread(&needed, limits);
+        needed = prepared(&needed, limits);
     }
-    reads_first(&mut needed);
     (needed, lets)
 }
 
 /// Returns a function and those that it calls, directly or not, as a program prepared for sequential code, whose main
 /// function it is.
 pub fn function_for_one_thread(program: &Program, id: FunId, limits: &Thresholds) -> Program {
-    let mut needed = for_one_thread(&reached(program, vec![id]).0, limits);
-    reads_first(&mut needed);
-    needed
+    prepared(&reached(program, vec![id]).0, limits)
 }
 
 /// Returns some functions and those that they call, directly or not, as a program with new numbers, and their old

@@ -11,7 +11,7 @@ use super::super::repr::{
 };
 use super::function::FunctionLowering;
 use crate::base::with_stack;
-use crate::ir::{Atom, Nest, Site, Ty};
+use crate::ir::{Atom, Nest, Site, Ty, Var};
 use nesl_runtime::bug;
 use nesl_runtime::fault::FaultCode;
 use nesl_runtime::kir::{self, Binary, Literal, Value, ValueTy};
@@ -63,6 +63,7 @@ impl<'a> FunctionLowering<'a> {
         &mut self,
         nest: &'a Nest,
         binder: usize,
+        copies: &[Var],
         site: Site,
     ) -> LoweredValue<'a> {
         let (sources, length) = self.sources_of(nest, site);
@@ -70,6 +71,12 @@ impl<'a> FunctionLowering<'a> {
         let table = self.stored(*table);
         let no_more = self.body.i64(0);
         let (table, _) = self.with_room(&table, row_ty, true, length, &[no_more], &[]);
+        for var in copies {
+            let (_, ty) = self.env[var];
+            let row = self.stored(Atom::Var(*var));
+            let copy = self.copy(&row, row.length);
+            self.env.insert(*var, (LoweredValue::of_stored(copy), ty));
+        }
         let index = self.body.value(ValueTy::Scalar(kir::Ty::I64));
         let mark = self.body.mark();
         let allocations = self.allocations;
@@ -89,6 +96,35 @@ impl<'a> FunctionLowering<'a> {
         }
         self.close_loop(index, length);
         LoweredValue::of_stored(table)
+    }
+
+    /// Lowers an apply-to-each whose elements are stored in the row that one binder runs over, if that is one whose
+    /// elements may be overwritten.
+    pub(super) fn nest_over_own_elements(
+        &mut self,
+        nest: &'a Nest,
+        binder: usize,
+        site: Site,
+    ) -> LoweredValue<'a> {
+        let row = match self.atom(nest.binders[binder].2).sequence() {
+            LoweredSequence::Stored(row) if matches!(row.room, Room::Owned(_)) => row,
+            _ => return self.nest(nest, site),
+        };
+        let (sources, length) = self.sources_of(nest, site);
+        let mark = self.body.mark();
+        let allocations = self.allocations;
+        let index = self.open_loop();
+        for (source, (var, ty, _)) in sources.iter().zip(&nest.binders) {
+            let element = self.element(source, index);
+            self.bind(*var, element, ty);
+        }
+        let value = self.block(&nest.body);
+        self.overwrite(&row.columns, &value, index);
+        if self.allocations > allocations {
+            self.body.compact(mark, Vec::new());
+        }
+        self.close_loop(index, length);
+        LoweredValue::of_stored(row)
     }
 
     /// Returns the element of a sequence that is no filter, at an index that is in bounds.

@@ -195,10 +195,16 @@ impl<'a> FunctionLowering<'a> {
                 let cond = self.atom(*cond).scalar();
                 self.conditional(cond, &binding.ty, |t| t.block(then), |t| t.block(otherwise))
             }
-            Op::Nest(nest) => match self.owned.update(binding.var).rows {
-                Some(binder) => self.nest_over_own_rows(nest, binder, site),
-                None => self.nest(nest, site),
-            },
+            Op::Nest(nest) => {
+                let update = self.owned.update(binding.var);
+                if let Some(binder) = update.rows {
+                    return self.nest_over_own_rows(nest, binder, &update.copies, site);
+                }
+                match update.elements {
+                    Some(binder) => self.nest_over_own_elements(nest, binder, site),
+                    None => self.nest(nest, site),
+                }
+            }
             Op::Constants(_) => bug!("long literals are globals before a program is lowered"),
             Op::Global(_) => bug!("globals are parameters before a program is lowered"),
             Op::Check { cond, code, message } => {

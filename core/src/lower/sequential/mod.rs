@@ -29,6 +29,7 @@
 //! | `shared_loop` | reductions that share a loop |
 //! | `branches` | values that depend on a condition |
 //! | `moves`, `arrays`, `histogram` | the operations on sequences |
+//! | `kept_rows` | rows that an apply-to-each leaves as they are |
 //! | `reads_first` | reads of elements before the update of their array |
 //! | `rooms` | the elements of a sequence that its owner may overwrite |
 //! | `tables` | updates of sequences of sequences |
@@ -45,6 +46,7 @@ mod entry;
 mod faults;
 mod function;
 mod histogram;
+mod kept_rows;
 mod math;
 mod moves;
 mod parts;
@@ -59,7 +61,7 @@ mod tables;
 pub(in crate::lower) use arrays::combine;
 pub(in crate::lower) use calls::function;
 pub(in crate::lower) use function::{FunctionLowering, ModuleState};
-pub(in crate::lower) use reads_first::{in_block as block_reads_first, reads_first};
+pub(in crate::lower) use reads_first::in_block as block_reads_first;
 
 use super::{Lowered, Settings, Unsupported, globals};
 use crate::ir::{FunId, GlobalId, Op, Program};
@@ -92,12 +94,18 @@ pub fn sequential(program: &Program, settings: &Settings<'_>) -> Result<Lowered,
     Ok(Lowered { module, globals, fault_sites: shared.fault_sites })
 }
 
-/// Returns the program that sequential code is generated for, and the globals it takes: globals
-/// are parameters, recursion whose results are added up is a loop, maps over short lists are unrolled, and elements are
-/// read before their array is updated.
+/// Returns the program that sequential code is generated for, and the globals it takes: globals are parameters.
 pub fn prepare(program: &Program, limits: &Thresholds) -> (Program, Vec<GlobalId>) {
     let (program, globals) = globals::as_parameters(program);
-    let mut program = for_one_thread(&program, limits);
+    (prepared(&program, limits), globals)
+}
+
+/// Returns functions as sequential code is generated for them: recursion whose results are added up is a loop, maps over
+/// short lists are unrolled, conditionals of rows are outside of them, and elements are read before their array is
+/// updated.
+pub(in crate::lower) fn prepared(program: &Program, limits: &Thresholds) -> Program {
+    let mut program = for_one_thread(program, limits);
+    kept_rows::keep_rows(&mut program);
     reads_first::reads_first(&mut program);
-    (program, globals)
+    program
 }

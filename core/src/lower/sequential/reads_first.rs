@@ -218,7 +218,7 @@ fn is_movable(binding: &Let) -> bool {
 }
 
 /// Returns true if a binding uses one of some variables, in the blocks inside too.
-fn mentions(binding: &Let, vars: &FxHashSet<Var>) -> bool {
+pub(super) fn mentions(binding: &Let, vars: &FxHashSet<Var>) -> bool {
     let mut found = false;
     each_mentioned(binding, &mut |var| found |= vars.contains(&var));
     found

@@ -75,7 +75,7 @@ impl<'a> FunctionLowering<'a> {
 
     /// Copies a sequence whose elements contain no sequences into new arrays with room for `room`
     /// elements.
-    fn copy(&mut self, of: &StoredSequence, room: Value) -> StoredSequence {
+    pub(super) fn copy(&mut self, of: &StoredSequence, room: Value) -> StoredSequence {
         let columns = of.columns.map(&mut |column| {
             let from = self.array_of(column);
             let to = self.alloc(self.body.element(column.array), room);

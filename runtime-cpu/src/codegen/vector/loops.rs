@@ -16,7 +16,7 @@ use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{self, InstBuilder, Type};
 use cranelift_codegen::packed_option::ReservedValue;
 use nesl_runtime::bug;
-use nesl_runtime::kir::alias::iterations_are_independent;
+use nesl_runtime::kir::alias::{Independence, Range, independence, iterations_are_independent};
 use nesl_runtime::kir::division::has_high_products;
 use nesl_runtime::kir::index_sets::{Assumptions, IndexSet};
 use nesl_runtime::kir::lane_widths::is_wide;
@@ -45,10 +45,11 @@ impl<'a> FunctionEmitter<'a, '_> {
     /// The same for groups of all iterations.
     pub fn vector_for_all(&mut self, inst: &'a Inst, count: ir::Value) -> Option<Vec<ir::Value>> {
         let Op::For { index, init, reduce, body, .. } = &inst.op else { return None };
-        let may_store = iterations_are_independent(body, &self.provenance);
-        if !init.is_empty() || reduce.is_empty() && !may_store {
+        let independence = independence(*index, body, &self.provenance);
+        if !init.is_empty() || reduce.is_empty() && independence == Independence::Never {
             return None;
         }
+        let always = independence == Independence::Always;
         let facts = self.loop_facts(inst, self.is_wide(), None);
         let wide = (!self.is_wide() && has_high_products(body.insts.iter()))
             .then(|| self.loop_facts(inst, true, None).ok())
@@ -56,9 +57,10 @@ impl<'a> FunctionEmitter<'a, '_> {
         let Ok(facts) = facts else {
             // Wide vectors may do what others would do lane by lane.
             wide.iter().for_each(|facts| self.judge_width(facts));
-            return self.unroll_and_jam(inst, count, may_store);
+            return self.unroll_and_jam(inst, count, always);
         };
         if reduce.is_empty()
+            && always
             && let Some(plan) = TilePlan::of(body.insts.iter(), &facts, self)
         {
             let range = ElementRange { lo: self.int(0), hi: count, segment: None };
@@ -104,8 +106,14 @@ impl<'a> FunctionEmitter<'a, '_> {
         // Few are added up in their order, and have nothing to do with vectors.
         let types: Vec<Type> = nothing.iter().map(|v| vector.c.b.func.dfg.value_type(*v)).collect();
         let (many, join) = (vector.c.b.create_block(), vector.c.block_with(types));
-        let enough =
+        let mut enough =
             vector.c.b.ins().icmp_imm_s(IntCC::SignedGreaterThanOrEqual, count, usual as i64);
+        if let Independence::IfApart(ranges) = &independence {
+            for pair in ranges {
+                let apart = vector.c.are_apart(*pair, count);
+                enough = vector.c.b.ins().band(enough, apart);
+            }
+        }
         vector.c.branch(enough, (many, &[]), (join, &nothing));
         vector.c.b.switch_to_block(many);
         // A loop within a loop is rarely long, and would have to ask each time.
@@ -151,6 +159,25 @@ impl<'a> FunctionEmitter<'a, '_> {
 }
 
 impl<'a> FunctionEmitter<'a, '_> {
+    /// Emits a flag that says if two ranges of elements, one for each iteration, do not overlap.
+    fn are_apart(&mut self, ranges: [Range; 2], count: ir::Value) -> ir::Value {
+        let [[a, behind_a], [b, behind_b]] = ranges.map(|Range { array, start }| {
+            let ty = self.element_ty(array);
+            let array = self.get(array);
+            let begin = match start {
+                Some(start) => {
+                    let start = self.get(start);
+                    self.address(array, start, ty)
+                }
+                None => array,
+            };
+            [begin, self.address(begin, count, ty)]
+        });
+        let before = self.b.ins().icmp(IntCC::UnsignedLessThanOrEqual, behind_a, b);
+        let behind = self.b.ins().icmp(IntCC::UnsignedLessThanOrEqual, behind_b, a);
+        self.b.ins().bor(before, behind)
+    }
+
     /// The facts about the iterations of a counted loop for wide vectors or for narrow ones, under assumptions.
     pub fn loop_facts(
         &self,
@@ -162,7 +189,7 @@ impl<'a> FunctionEmitter<'a, '_> {
             bug!("only counted loops are analysed as such")
         };
         let (types, constants) = (self.types, &self.constants);
-        let may_store = iterations_are_independent(body, &self.provenance);
+        let may_store = independence(*index, body, &self.provenance) != Independence::Never;
         let around =
             Surroundings { types, constants, may_store, converts, has_high_products, assumptions };
         let mut analysis = Analysis::new(around, &[*index]);
@@ -192,11 +219,11 @@ impl<'a> FunctionEmitter<'a, '_> {
         inst: &'a Inst,
         count: ir::Value,
     ) -> Option<IterationsInside<'a>> {
-        let Op::For { index, init, reduce, body, .. } = &inst.op else { return None };
-        let may_store = iterations_are_independent(body, &self.provenance);
+        let Op::For { index, init, body, .. } = &inst.op else { return None };
+        let independent = iterations_are_independent(*index, body, &self.provenance);
         // The order in which floats are combined must not depend on the width.
         let ordered = body.yields.iter().any(|v| self.element_ty(*v).is_float());
-        if !init.is_empty() || reduce.is_empty() && !may_store || ordered {
+        if !init.is_empty() || !independent || ordered {
             return None;
         }
         let inside = self.inside(inst, None)?;

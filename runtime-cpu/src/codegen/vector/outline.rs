@@ -25,7 +25,7 @@ use cranelift_jit::JITModule;
 use cranelift_module::{FuncId, Module as _};
 use nesl_runtime::bug;
 use nesl_runtime::bug::OrBug;
-use nesl_runtime::kir::alias::{Provenance, iterations_are_independent};
+use nesl_runtime::kir::alias::{Independence, Provenance, independence};
 use nesl_runtime::kir::vectorize::VectorFacts;
 use nesl_runtime::kir::{self, Inst, Literal, Op, ValueTy, walk};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -194,12 +194,13 @@ impl<'a> FunctionEmitter<'a, '_> {
     /// vectorised, or gains nothing from wide vectors.
     fn is_called(&self, inst: &'a Inst) -> Option<Least> {
         let outlines = self.outlines.as_ref()?;
-        let Op::For { init, body, reduce, .. } = &inst.op else { return None };
-        let may_store = iterations_are_independent(body, &self.provenance);
+        let Op::For { index, init, body, reduce, .. } = &inst.op else { return None };
+        let independence = independence(*index, body, &self.provenance);
+        let always = independence == Independence::Always;
         if self.is_cold
             || outlines.declared.len() >= MAX_OUTLINED_LOOPS
             || !init.is_empty()
-            || reduce.is_empty() && !may_store
+            || reduce.is_empty() && independence == Independence::Never
         {
             return None;
         }
@@ -215,7 +216,7 @@ impl<'a> FunctionEmitter<'a, '_> {
             Least { iterations, inner: None }
         };
         let Ok(facts) = self.loop_facts(inst, false, None) else {
-            if let Some(plan) = JamPlan::of(inst, self, may_store) {
+            if let Some(plan) = JamPlan::of(inst, self, always) {
                 // One that the iterations compute is not known before.
                 let is_known = self.values[plan.count.0 as usize].is_some()
                     && !body.insts.iter().any(|inst| inst.results.contains(&plan.count));
@@ -227,14 +228,14 @@ impl<'a> FunctionEmitter<'a, '_> {
                 return gains(plan.facts()).then_some(least);
             }
             let ordered = body.yields.iter().any(|v| self.element_ty(*v).is_float());
-            let inside = self.inside(inst, None).filter(|_| !ordered)?;
+            let inside = self.inside(inst, None).filter(|_| always && !ordered)?;
             return gains(&inside.facts).then(|| least(&inside.facts));
         };
         let inside = self.inside(inst, Some(&facts));
         let usual = inside.as_ref().map_or(&facts, |Inside { facts, .. }| facts);
         // Tiles and streams are bound by memory.
         let insts = || body.insts.iter();
-        let tiled = || reduce.is_empty() && TilePlan::of(insts(), &facts, self).is_some();
+        let tiled = || reduce.is_empty() && always && TilePlan::of(insts(), &facts, self).is_some();
         let streamed = || match (&body.yields[..], self.loops) {
             ([reduced], 0) => {
                 let ty = self.element_ty(*reduced);

@@ -25,6 +25,10 @@
 //!   those of them that may be longer then.
 //! * *rows*: an apply-to-each over a sequence of sequences, each of whose elements is a row that is changed
 //!   where it lies: the rows of the result are those. The number is that of the binder.
+//! * *elements*: an apply-to-each over such a row: its elements go where those of the row lie. Each is read before
+//!   it is overwritten, and no other is read. In a loop that gives the table to itself: elsewhere the table may not be
+//!   owned, and the copy of it would cost as much as new rows.
+//! * *copy*: the rows that such an apply-to-each over a table reads besides: they are copied before.
 //! * *give*: the sequences among the arguments of a call that become the callee's. Sequences are
 //!   numbered by their position among those of all arguments; a tuple counts each of its own.
 //! * *return*: the sequences of a result that become the caller's, numbered likewise.
@@ -68,6 +72,10 @@ pub struct Update {
     pub grows: bool,
     /// The number of the binder whose rows an apply-to-each changes where they lie.
     pub rows: Option<usize>,
+    /// The number of the binder whose row an apply-to-each stores its elements in.
+    pub elements: Option<usize>,
+    /// The rows of the table that are copied before it is changed.
+    pub copies: Vec<Var>,
 }
 
 /// If a sequence of a row that is put into a table lies in its place already.
@@ -97,6 +105,10 @@ pub struct BlockOwnership {
     grows: FxHashSet<Var>,
     /// The apply-to-each whose rows are changed where they lie, with the numbers of their binders.
     rows: FxHashMap<Var, usize>,
+    /// The apply-to-each whose elements are stored in the row of a binder, with its number.
+    elements: FxHashMap<Var, usize>,
+    /// The rows that are copied before the other rows of their table are changed.
+    copies: FxHashMap<Var, Vec<Var>>,
     /// For each call, the sequences among its arguments that become the callee's.
     given: FxHashMap<Var, Vec<bool>>,
 }
@@ -129,6 +141,8 @@ impl BlockOwnership {
             kept: self.kept.get(&var).cloned().unwrap_or_default(),
             grows: self.grows.contains(&var),
             rows: self.rows.get(&var).copied(),
+            elements: self.elements.get(&var).copied(),
+            copies: self.copies.get(&var).cloned().unwrap_or_default(),
         }
     }
 
@@ -147,7 +161,11 @@ impl Ownership {
     /// Finds the ownership of a program's functions.
     pub fn of(program: &Program) -> Ownership {
         let count = program.functions.len();
-        if !program.functions.iter().any(|function| has_updates(&function.body)) {
+        let functions = program.functions.iter().enumerate();
+        let mut updates = functions.map(|(at, function)| {
+            has_updates(&function.body) || changes_rows(function, FunId(at as u32))
+        });
+        if !updates.any(|updates| updates) {
             return Ownership { functions: Vec::new(), tracked: vec![false; count] };
         }
         let plans: Vec<SequentialPlan<'_>> =
@@ -265,8 +283,17 @@ impl Ownership {
                 .filter(|(_, given)| given.contains(&true))
                 .map(|(var, given)| (Some(*var), format!("give v{}:{}", var.0, numbers(given)))),
         );
-        let rows = block.rows.iter();
-        all.extend(rows.map(|(var, binder)| (Some(*var), format!("rows v{}: {binder}", var.0))));
+        for (decision, binders) in [("rows", &block.rows), ("elements", &block.elements)] {
+            let text = |(var, binder): (&Var, &usize)| {
+                (Some(*var), format!("{decision} v{}: {binder}", var.0))
+            };
+            all.extend(binders.iter().map(text));
+        }
+        let copies = block.copies.iter().filter(|(_, copies)| !copies.is_empty());
+        all.extend(copies.map(|(var, copies)| {
+            let copies: String = copies.iter().map(|copy| format!(" v{}", copy.0)).collect();
+            (Some(*var), format!("copy v{}:{copies}", var.0))
+        }));
         all.sort_unstable();
         if summary.returned.contains(&true) {
             all.push((None, format!("return{}", numbers(&summary.returned))));
@@ -282,6 +309,39 @@ fn has_updates(block: &Block) -> bool {
         changes |= matches!(op, Op::Seq(SeqOp::Replace | SeqOp::Scatter | SeqOp::Append, _));
     });
     changes
+}
+
+/// Returns true if a function may change the rows of a table that it gives to itself.
+pub fn changes_rows(function: &crate::ir::Function, id: FunId) -> bool {
+    let given = given_to_itself(function, id);
+    let mut changes = false;
+    function.body.each_let(&mut |binding| {
+        let is_table = binding.ty.element().is_some_and(Ty::has_sequence);
+        changes |= is_table && given.contains(&binding.var) && matches!(binding.op, Op::Nest(_));
+    });
+    changes
+}
+
+/// Returns the variables that a function calls itself with, and the parts of those that are pairs.
+pub fn given_to_itself(function: &crate::ir::Function, id: FunId) -> FxHashSet<Var> {
+    let mut given: FxHashSet<Var> = FxHashSet::default();
+    function.body.for_each_op(&mut |op| {
+        if let Op::Call(callee, args) = op
+            && *callee == id
+        {
+            given.extend(args.iter().filter_map(|arg| arg.variable()));
+        }
+    });
+    let mut lets = Vec::new();
+    if !given.is_empty() {
+        function.body.each_let(&mut |binding| lets.push(binding));
+    }
+    for binding in lets.into_iter().rev() {
+        if let (true, Op::Pair(a, b)) = (given.contains(&binding.var), &binding.op) {
+            given.extend([a, b].into_iter().filter_map(|half| half.variable()));
+        }
+    }
+    given
 }
 
 /// Returns the number of sequences of a value, those in its tuples included.
@@ -365,6 +425,10 @@ struct Walk<'w, 'a> {
     taken: FxHashMap<u32, Taken>,
     scopes: Vec<Scope<'a>>,
     depth: usize,
+    /// The variables that the function calls itself with.
+    given_to_itself: FxHashSet<Var>,
+    /// The rows of an apply-to-each, by their allocations, whose elements an apply-to-each may overwrite.
+    changeable: FxHashSet<u32>,
     /// Rows of tables may grow where they lie. Functions decide that for all code of the program; a block of a
     /// kernel may only if some function does, by which all code knows that pools may be spaced.
     may_grow: bool,
@@ -390,6 +454,8 @@ impl<'w, 'a> Walk<'w, 'a> {
             taken: FxHashMap::default(),
             scopes: Vec::new(),
             depth: 0,
+            given_to_itself: FxHashSet::default(),
+            changeable: FxHashSet::default(),
             may_grow: true,
             found: BlockOwnership::default(),
         }
@@ -397,6 +463,7 @@ impl<'w, 'a> Walk<'w, 'a> {
 
     fn function(mut self, id: FunId) -> (BlockOwnership, Summary) {
         let function = &self.program.functions[id.0 as usize];
+        self.given_to_itself = given_to_itself(function, id);
         let mut params = Vec::new();
         for (var, ty) in &function.params {
             let origins: Vec<Origins> = (0..sequences(ty)).map(|_| self.allocation()).collect();

@@ -254,6 +254,103 @@ fn "another"(v0: [[int]], v1: int) -> (int, [[int]]) {
     );
 }
 
+/// A loop that gives a table to itself changes the elements of its rows where they lie; a row that is read besides is
+/// copied. Nothing is changed where another row is read later, or at other places.
+#[test]
+fn elements_are_changed_in_their_places() {
+    check(
+        r#"fn "pivot"(v0: [[int]], v1: int) -> [[int]] {
+  v2: [int] = index(v0, v1)
+  v3: [[int]] = each v4: [int] in v0 {
+    v5: [int] = each v6: int in v4, v7: int in v2 {
+      v8: int = sub(v6, v7)
+      v8
+    }
+    v5
+  }
+  v9: [[int]] = call "pivot"(v3, v1)
+  v9
+}
+
+fn "kept"(v0: [[int]], v1: bool) -> [[int]] {
+  v3: [[int]] = each v4: [int] in v0 {
+    v5: [int] = if v1 {
+      v4
+    } else {
+      v6: [int] = each v7: int in v4 {
+        v8: int = add(v7, 1)
+        v8
+      }
+      v6
+    }
+    v5
+  }
+  v9: [[int]] = call "kept"(v3, v1)
+  v9
+}
+
+fn "once"(v0: [[int]]) -> [[int]] {
+  v3: [[int]] = each v4: [int] in v0 {
+    v5: [int] = each v6: int in v4 {
+      v7: int = add(v6, 1)
+      v7
+    }
+    v5
+  }
+  v3
+}
+
+fn "other places"(v0: [[int]]) -> [[int]] {
+  v3: [[int]] = each v4: [int] in v0 {
+    v5: [int] = each v6: int in v4 {
+      v7: int = index(v4, v6)
+      v7
+    }
+    v5
+  }
+  v9: [[int]] = call "other places"(v3)
+  v9
+}
+
+fn "later"(v0: [[int]], v1: int) -> ([[int]], [int]) {
+  v2: [int] = index(v0, v1)
+  v3: [[int]] = each v4: [int] in v0 {
+    v5: [int] = each v6: int in v4, v7: int in v2 {
+      v8: int = sub(v6, v7)
+      v8
+    }
+    v5
+  }
+  v9: ([[int]], [int]) = call "later"(v3, v1)
+  v10: [[int]] = first(v9)
+  v11: ([[int]], [int]) = pair(v10, v2)
+  v11
+}
+
+fn "above"(v0: [[int]], v1: int) -> [[int]] {
+  v3: [[int]] = each v4: [int] in v0 {
+    v2: [int] = index(v0, v1)
+    v5: [int] = each v6: int in v4, v7: int in v2 {
+      v8: int = sub(v6, v7)
+      v8
+    }
+    v5
+  }
+  v9: [[int]] = call "above"(v3, v1)
+  v9
+}
+"#,
+        &expect![[r#"
+            pivot: copy v3: v2, rows v3: 0, elements v5: 0, in place v5, give v9: 0, return 0
+            kept: rows v3: 0, elements v6: 0, in place v6, give v9: 0, return 0
+            once: 
+            other places: 
+            later: 
+            above: 
+        "#]],
+    );
+}
+
 /// The old row, or another one, is in use: only the descriptors are overwritten.
 #[test]
 fn rows_in_use_are_left_where_they_are() {
