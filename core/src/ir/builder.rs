@@ -62,6 +62,11 @@ impl FunctionBuilder {
         builder
     }
 
+    /// Returns a builder whose fresh variables are none of those up to one.
+    pub fn beyond(last: Var) -> FunctionBuilder {
+        FunctionBuilder { types: vec![Ty::Unit; last.0 as usize + 1], ..FunctionBuilder::new() }
+    }
+
     /// Returns a fresh variable that something else will bind: the binder of a [`Nest`].
     pub fn fresh(&mut self, ty: Ty) -> Var {
         let var =

@@ -1,10 +1,10 @@
 //! Finds the functions that a kernel calls, and renumbers them so that its module contains no
 //! others.
 
-use super::super::sequential::{block_reads_first, prepared};
+use super::super::sequential::{block_reads_first, join_sieves, prepared};
 use crate::base::with_stack;
 use crate::flat::{Let, Op};
-use crate::ir::{self, Block, FunId, Program};
+use crate::ir::{self, Block, FunId, FunctionBuilder, Program, Var};
 use crate::simplify::renumber_calls;
 use crate::thresholds::Thresholds;
 use nesl_runtime::bug::OrBug;
@@ -18,10 +18,13 @@ pub(super) fn callees(program: &Program, lets: &[Let], limits: &Thresholds) -> (
     }
     let (mut needed, order) = reached(program, order);
     let new_id = |id| new_id(&order, id);
+    let mut last = last_variable(lets);
     let mut lets = lets.to_vec();
     for binding in &mut lets {
         if let Op::Sequential(block) = &mut binding.op {
             renumber_calls(block, &new_id);
+            join_sieves(block, || FunctionBuilder::beyond(last));
+            block.each_binding(&mut |var, _| last = last.max(var));
             block_reads_first(block);
         } else if let Op::Map(op) = &binding.op {
             let lets = vec![core_binding(binding, op)];
@@ -34,6 +37,27 @@ pub(super) fn callees(program: &Program, lets: &[Let], limits: &Thresholds) -> (
         needed = prepared(&needed, limits);
     }
     (needed, lets)
+}
+
+/// Returns the last of the variables that some values bind or use.
+fn last_variable(lets: &[Let]) -> Var {
+    let mut last = Var(0);
+    let mut note = |var: Var| last = last.max(var);
+    for binding in lets {
+        note(binding.var);
+        binding.op.each_use(&mut note);
+        match &binding.op {
+            Op::Sequential(block) => block.each_binding(&mut |var, _| note(var)),
+            Op::Map(op) => {
+                op.blocks().for_each(|block| block.each_binding(&mut |var, _| note(var)));
+                if let ir::Op::Nest(nest) = op {
+                    nest.binders.iter().for_each(|(var, ..)| note(*var));
+                }
+            }
+            _ => {}
+        }
+    }
+    last
 }
 
 /// Returns a function and those that it calls, directly or not, as a program prepared for sequential code, whose main

@@ -30,6 +30,7 @@
 //! | `branches` | values that depend on a condition |
 //! | `moves`, `arrays`, `histogram` | the operations on sequences |
 //! | `kept_rows` | rows that an apply-to-each leaves as they are |
+//! | `sieves` | sieves over several sequences |
 //! | `reads_first` | reads of elements before the update of their array |
 //! | `rooms` | the elements of a sequence that its owner may overwrite |
 //! | `tables` | updates of sequences of sequences |
@@ -56,12 +57,14 @@ mod reads_first;
 mod rooms;
 mod scalar;
 mod shared_loop;
+mod sieves;
 mod tables;
 
 pub(in crate::lower) use arrays::combine;
 pub(in crate::lower) use calls::function;
 pub(in crate::lower) use function::{FunctionLowering, ModuleState};
 pub(in crate::lower) use reads_first::in_block as block_reads_first;
+pub(in crate::lower) use sieves::in_block as join_sieves;
 
 use super::{Lowered, Settings, Unsupported, globals};
 use crate::ir::{FunId, GlobalId, Op, Program};
@@ -101,10 +104,11 @@ pub fn prepare(program: &Program, limits: &Thresholds) -> (Program, Vec<GlobalId
 }
 
 /// Returns functions as sequential code is generated for them: recursion whose results are added up is a loop, maps over
-/// short lists are unrolled, conditionals of rows are outside of them, and elements are read before their array is
-/// updated.
+/// short lists are unrolled, sieves over several sequences are one, conditionals of rows are outside of them, and elements
+/// are read before their array is updated.
 pub(in crate::lower) fn prepared(program: &Program, limits: &Thresholds) -> Program {
     let mut program = for_one_thread(program, limits);
+    sieves::join(&mut program);
     kept_rows::keep_rows(&mut program);
     reads_first::reads_first(&mut program);
     program
