@@ -23,6 +23,8 @@ pub(crate) struct FlatProgram {
     needs_recursion: OnceCell<Vec<bool>>,
     /// For each function, what its sequential code overwrites; found when a recursion asks.
     overwrites: Vec<OnceCell<Overwrites>>,
+    /// For each function, whether it may change rows that it gives to itself.
+    may_change_rows: Vec<OnceCell<bool>>,
     /// Last uses by the address of a block. The blocks are never moved or changed: they are on the
     /// heap, and nobody but this struct owns them.
     last_uses: RefCell<FxHashMap<*const Block, Rc<LastUses>>>,
@@ -37,6 +39,7 @@ impl FlatProgram {
             recursive: strategy::recursive(&program),
             needs_recursion: OnceCell::new(),
             overwrites: program.functions.iter().map(|_| OnceCell::new()).collect(),
+            may_change_rows: program.functions.iter().map(|_| OnceCell::new()).collect(),
             last_uses: RefCell::default(),
             version_code: RefCell::default(),
             program,
@@ -76,7 +79,9 @@ impl FlatProgram {
 
     /// Returns true if the sequential code of a function changes rows where they lie, and goes over no others.
     pub(crate) fn changes_rows(&self, id: FunId, limits: &Thresholds) -> bool {
-        ownership::changes_rows(&self.program.source.functions[id.0 as usize], id)
+        let may_change =
+            || ownership::changes_rows(&self.program.source.functions[id.0 as usize], id);
+        *self.may_change_rows[id.0 as usize].get_or_init(may_change)
             && self.overwrites(id, limits).rows
     }
 

@@ -137,6 +137,8 @@ pub struct FunctionEmitter<'a, 'f> {
     pub gains_from_width: bool,
     /// The reason why the code must not have vectors wider than usual, if there is one.
     pub refuses_width: Option<&'static str>,
+    /// The stack slot through which these get and return values, if there are any.
+    pub area: Option<ir::StackSlot>,
     /// Where loops with wide vectors are functions of their own: those that the code calls.
     pub outlines: Option<Outlines<'a, 'f>>,
 }
@@ -179,6 +181,7 @@ impl<'a, 'f> FunctionEmitter<'a, 'f> {
             vector_bytes: VECTOR_BYTES,
             gains_from_width: false,
             refuses_width: None,
+            area: None,
             outlines: None,
         };
         (emitter, params)

@@ -3,7 +3,8 @@
 //! The work items of a kernel never disturb each other; that is an invariant of kir. Iterations of
 //! a loop may, unless each array that is written is known to differ from those that are read, and
 //! is written at one place of the code, so that an iteration writes after all earlier ones. An iteration may
-//! also read the one element that it writes, if no other writes that.
+//! also read the one element that it writes, if no other writes that. Where it is not known of two arrays that they differ,
+//! iterations may be independent if the ranges do not overlap that the loop covers, which is tested when it begins.
 
 use super::{Binary, Block, Class, Inst, Op, Value, walk};
 use rustc_hash::{FxHashMap, FxHashSet};

@@ -71,11 +71,15 @@ impl<'a> FunctionLowering<'a> {
         let table = self.stored(*table);
         let no_more = self.body.i64(0);
         let (table, _) = self.with_room(&table, row_ty, true, length, &[no_more], &[]);
+        let mut originals = Vec::new();
         for var in copies {
-            let (_, ty) = self.env[var];
-            let row = self.stored(Atom::Var(*var));
-            let copy = self.copy(&row, row.length);
+            let (original, ty) = self.env[var].clone();
+            let copy = match original.sequence() {
+                LoweredSequence::Stored(row) => self.copy(&row, row.length),
+                LoweredSequence::Fused(_) => self.stored(Atom::Var(*var)),
+            };
             self.env.insert(*var, (LoweredValue::of_stored(copy), ty));
+            originals.push((*var, (original, ty)));
         }
         let index = self.body.value(ValueTy::Scalar(kir::Ty::I64));
         let mark = self.body.mark();
@@ -95,6 +99,8 @@ impl<'a> FunctionLowering<'a> {
             self.body.compact(mark, Vec::new());
         }
         self.close_loop(index, length);
+        // Code beside this one reads what was copied.
+        self.env.extend(originals);
         LoweredValue::of_stored(table)
     }
 

@@ -2,13 +2,14 @@
 //! decided for the row.
 //!
 //! ```text
-//! v6: [float] = if c { v4 } else { v5 }            v6: [float] = if c { v4 } else {
-//! v7: [float] = each x in v4, y in v6 {       →      v7: [float] = each x in v4, y in v5 {
-//!   v8: float = if c { x } else { sub(x, y) }          sub(x, y)
-//!   v8                                               }
-//! }                                                  v7
-//!                                                  }
+//! v6: [float] = if c { v4 } else { v5 }            v6: [float] = if c { v4 } else { v5 }
+//! v7: [float] = each x in v4, y in v6 {       →      v7: [float] = if c { v4 } else {
+//!   v8: float = if c { x } else { sub(x, y) }          v9: [float] = each x in v4, y in v5 { sub(x, y) }
+//!   v8                                                 v9
+//! }                                                  }
 //! ```
+//!
+//! A row is kept only if everything that the apply-to-each goes over then has its length: no error is lost.
 //!
 //! [`simplify`](crate::simplify) does the opposite, for a row that is stored again costs the same either way. A loop over a
 //! table that it owns leaves such a row where it lies, though ([`ownership`](crate::fuse::sequential::ownership)): only
@@ -20,6 +21,7 @@ use super::reads_first::mentions;
 use crate::base::with_stack;
 use crate::fuse::sequential::ownership::given_to_itself;
 use crate::ir::{Atom, Block, Class, FunId, FunctionBuilder, Let, Nest, Op, Program, Ty, Var};
+use crate::prim::SeqOp;
 use rustc_hash::FxHashSet;
 
 /// Prepares the functions of a program.
@@ -92,6 +94,10 @@ fn keep_rows_of(nest: &mut Nest, rows: &[Var], names: &mut FunctionBuilder) {
     let last = &mut rest[0];
     let Op::Nest(elements) = &last.op else { return };
     let Some((row, cond, keeps_if)) = kept(elements, rows) else { return };
+    let has_length = |(.., of): &(Var, Ty, Atom)| has_length_of(row, *of, (cond, keeps_if), before);
+    if !elements.binders.iter().all(has_length) {
+        return;
+    }
     let mut elements = elements.clone();
     let Some(Let { op: Op::If { then, otherwise, .. }, .. }) = elements.body.lets.pop() else {
         return;
@@ -118,6 +124,25 @@ fn keep_rows_of(nest: &mut Nest, rows: &[Var], names: &mut FunctionBuilder) {
     let same = Block { lets: Vec::new(), result: Atom::Var(row) };
     let (then, otherwise) = if keeps_if { (same, changed) } else { (changed, same) };
     last.op = Op::If { cond, then, otherwise };
+}
+
+/// Returns true if a sequence is as long as a row where a condition has this value: it is the row, which a conditional may
+/// have chosen, or its indices. `before` are the bindings before it.
+fn has_length_of(row: Var, of: Atom, (cond, value): (Atom, bool), before: &[Let]) -> bool {
+    let bound = |atom: Atom| before.iter().find(|binding| atom == Atom::Var(binding.var));
+    of == Atom::Var(row)
+        || match bound(of).map(|binding| &binding.op) {
+            Some(Op::If { cond: other, then, otherwise }) if *other == cond => {
+                let side = if value { then } else { otherwise };
+                side.result == Atom::Var(row)
+            }
+            Some(Op::Seq(SeqOp::Range, args)) if args[..2] == [Atom::Int(0), Atom::Int(1)] => {
+                bound(args[2]).is_some_and(|length| {
+                    matches!(&length.op, Op::Seq(SeqOp::Length, args) if args[0] == Atom::Var(row))
+                })
+            }
+            _ => false,
+        }
 }
 
 /// Returns which of some rows an apply-to-each over its elements gives again if a condition from outside is true, or false.

@@ -158,9 +158,7 @@ impl<'a> FunctionEmitter<'a, '_> {
 
         self.b.switch_to_block(call);
         let size = (1 + captured.len().max(types.len())) * VALUE_BYTES;
-        let kind = StackSlotKind::ExplicitSlot;
-        let align = VALUE_BYTES.trailing_zeros() as u8;
-        let slot = self.b.create_sized_stack_slot(StackSlotData::new(kind, size as u32, align));
+        let slot = self.area_of(size as u32);
         let area = self.b.ins().stack_addr(types::I64, slot, 0);
         for (n, value) in captured.iter().enumerate() {
             let value = self.get(*value);
@@ -184,6 +182,18 @@ impl<'a> FunctionEmitter<'a, '_> {
         self.jump(join, &results);
         self.b.switch_to_block(join);
         Some(self.b.block_params(join).to_vec())
+    }
+
+    /// The slot of the area of calls, with room for so many bytes; there is one for all calls.
+    fn area_of(&mut self, bytes: u32) -> ir::StackSlot {
+        let kind = StackSlotKind::ExplicitSlot;
+        let align = VALUE_BYTES.trailing_zeros() as u8;
+        let slot = *self.area.get_or_insert_with(|| {
+            self.b.create_sized_stack_slot(StackSlotData::new(kind, bytes, align))
+        });
+        let slots = &mut self.b.func.sized_stack_slots;
+        slots[slot].size = slots[slot].size.max(bytes);
+        slot
     }
 
     fn is_at_least(&mut self, count: ir::Value, least: u64) -> ir::Value {

@@ -28,7 +28,8 @@
 //! * *elements*: an apply-to-each over such a row: its elements go where those of the row lie. Each is read before
 //!   it is overwritten, and no other is read. In a loop that gives the table to itself: elsewhere the table may not be
 //!   owned, and the copy of it would cost as much as new rows.
-//! * *copy*: the rows that such an apply-to-each over a table reads besides: they are copied before.
+//! * *copy*: the sequences of scalars that the body of such an apply-to-each over a table reads of it besides: they are copied
+//!   before.
 //! * *give*: the sequences among the arguments of a call that become the callee's. Sequences are
 //!   numbered by their position among those of all arguments; a tuple counts each of its own.
 //! * *return*: the sequences of a result that become the caller's, numbered likewise.
@@ -74,7 +75,7 @@ pub struct Update {
     pub rows: Option<usize>,
     /// The number of the binder whose row an apply-to-each stores its elements in.
     pub elements: Option<usize>,
-    /// The rows of the table that are copied before it is changed.
+    /// The sequences that read the table and are copied before it is changed.
     pub copies: Vec<Var>,
 }
 
@@ -107,7 +108,7 @@ pub struct BlockOwnership {
     rows: FxHashMap<Var, usize>,
     /// The apply-to-each whose elements are stored in the row of a binder, with its number.
     elements: FxHashMap<Var, usize>,
-    /// The rows that are copied before the other rows of their table are changed.
+    /// The sequences that are copied before the rows of the table that they read are changed.
     copies: FxHashMap<Var, Vec<Var>>,
     /// For each call, the sequences among its arguments that become the callee's.
     given: FxHashMap<Var, Vec<bool>>,
@@ -322,7 +323,8 @@ pub fn changes_rows(function: &crate::ir::Function, id: FunId) -> bool {
     changes
 }
 
-/// Returns the variables that a function calls itself with, and the parts of those that are pairs.
+/// Returns the variables that a function calls itself with, the parts of those that are pairs, and the results of the sides
+/// of those that are conditionals.
 pub fn given_to_itself(function: &crate::ir::Function, id: FunId) -> FxHashSet<Var> {
     let mut given: FxHashSet<Var> = FxHashSet::default();
     function.body.for_each_op(&mut |op| {
@@ -336,12 +338,22 @@ pub fn given_to_itself(function: &crate::ir::Function, id: FunId) -> FxHashSet<V
     if !given.is_empty() {
         function.body.each_let(&mut |binding| lets.push(binding));
     }
-    for binding in lets.into_iter().rev() {
-        if let (true, Op::Pair(a, b)) = (given.contains(&binding.var), &binding.op) {
-            given.extend([a, b].into_iter().filter_map(|half| half.variable()));
+    loop {
+        let before = given.len();
+        for binding in lets.iter().rev().filter(|binding| binding.ty.has_sequence()) {
+            let parts = match &binding.op {
+                Op::Pair(a, b) => [a, b],
+                Op::If { then, otherwise, .. } => [&then.result, &otherwise.result],
+                _ => continue,
+            };
+            if given.contains(&binding.var) {
+                given.extend(parts.into_iter().filter_map(|part| part.variable()));
+            }
+        }
+        if given.len() == before {
+            return given;
         }
     }
-    given
 }
 
 /// Returns the number of sequences of a value, those in its tuples included.

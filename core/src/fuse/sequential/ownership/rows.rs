@@ -13,8 +13,8 @@
 //! ```text
 //! fn "f"(v0: [[float]], v1: int) -> [[float]] {
 //!   …
-//!   v2: [float] = index(v0, v1)                            copy v3: v2
-//!   v3: [[float]] = each v4: [float] in v0 {               rows v3: 0
+//!   v2: [float] = index(v0, v1)
+//!   v3: [[float]] = each v4: [float] in v0 {               copy v3: v2, rows v3: 0
 //!     v7: [float] = each v5: float in v4, v6 in v2 {  →    in place v7, elements v7: 0
 //!       sub(v5, v6)
 //!     }
@@ -23,11 +23,12 @@
 //!   … call "f"(v3, …)
 //! ```
 //!
-//! In a loop that gives the table to itself, the row may also be overwritten element by element. What the
-//! code reads of other rows, as of the pivot of an elimination, is copied before.
+//! In a loop that gives the table to itself, the row may also be overwritten element by element. Sequences of scalars
+//! that lie in the table, or are computed from it when they are read, such as the pivot of an elimination, are copied
+//! before the apply-to-each; in its body, and nowhere else, their names stand for the copies.
 
 use super::{Origins, Walk, add, each_use, sequences};
-use crate::ir::{Let, Nest, Ty, Var};
+use crate::ir::{Atom, Let, Nest, Ty, Var};
 
 impl<'a> Walk<'_, 'a> {
     /// The origins of the result of an apply-to-each.
@@ -47,13 +48,20 @@ impl<'a> Walk<'_, 'a> {
         let elements = self.own_elements(binding, nest);
         let origins = self.derived(binding);
         let before = self.found.in_place.len();
+        // In the body, what is copied is another array; what stands beside the nest reads the table as before.
+        let mut originals = Vec::new();
         for copy in &copies {
             let made = self.allocation();
             if let Some((all, _)) = self.variables.get_mut(copy) {
-                *all = vec![made];
+                originals.push((*copy, std::mem::replace(all, vec![made])));
             }
         }
         self.block(&nest.body, true);
+        for (copy, original) in originals {
+            if let Some((all, _)) = self.variables.get_mut(&copy) {
+                *all = original;
+            }
+        }
         if let Some((binder, of)) = elements {
             let mut result = origins;
             self.found.in_place.insert(binding.var);
@@ -121,8 +129,8 @@ impl<'a> Walk<'_, 'a> {
     /// Returns the origins of the row that an apply-to-each binds, if it may overwrite it where it lies: nobody
     /// reads the table besides, and the result is stored at once.
     ///
-    /// The rows of a table that is owned do not overlap. Other rows that are read meanwhile, and not afterwards, are added to
-    /// the `copies` if the function gives the result to itself.
+    /// The rows of a table that is owned do not overlap. Sequences of scalars that read the table in the body, and not
+    /// afterwards, are added to the `copies` if the function gives the result to itself.
     fn own_row(
         &mut self,
         binding: &'a Let,
@@ -149,7 +157,8 @@ impl<'a> Walk<'_, 'a> {
         let mut others = Vec::new();
         for var in self.used_besides(nest, binder) {
             let Some((all, ty)) = self.variables.get(&var) else { continue };
-            if is_given && is_flat(ty) && !all[0].is_apart_from(own) {
+            let is_source = nest.binders.iter().any(|(.., of)| *of == Atom::Var(var));
+            if is_given && !is_source && is_flat(ty) && !all[0].is_apart_from(own) {
                 if !copied.contains(&var) && !copies.contains(&var) {
                     copied.push(var);
                 }

@@ -339,6 +339,44 @@ fn "above"(v0: [[int]], v1: int) -> [[int]] {
   v9: [[int]] = call "above"(v3, v1)
   v9
 }
+
+fn "column"(v0: [[int]], v1: int) -> [[int]] {
+  v2: [int] = index(v0, v1)
+  v3: [[int]] = each v4: [int] in v0, v5: int in v2 {
+    v6: [int] = each v7: int in v4 {
+      v8: int = add(v7, v5)
+      v8
+    }
+    v6
+  }
+  v9: [[int]] = call "column"(v3, v1)
+  v9
+}
+
+fn "sides"(v0: [[int]], v1: bool) -> [[int]] {
+  v2: [int] = index(v0, 0)
+  v20: [[int]] = if v1 {
+    v3: [[int]] = each v4: [int] in v0 {
+      v5: [int] = each v6: int in v4, v7: int in v2 {
+        v8: int = index(v4, v7)
+        v8
+      }
+      v5
+    }
+    v3
+  } else {
+    v13: [[int]] = each v14: [int] in v0 {
+      v15: [int] = each v16: int in v14, v17: int in v2 {
+        v18: int = sub(v16, v17)
+        v18
+      }
+      v15
+    }
+    v13
+  }
+  v21: [[int]] = call "sides"(v20, v1)
+  v21
+}
 "#,
         &expect![[r#"
             pivot: copy v3: v2, rows v3: 0, elements v5: 0, in place v5, give v9: 0, return 0
@@ -347,6 +385,8 @@ fn "above"(v0: [[int]], v1: int) -> [[int]] {
             other places: 
             later: 
             above: 
+            column: 
+            sides: copy v13: v2, rows v13: 0, elements v15: 0, in place v15, give v21: 0, return 0
         "#]],
     );
 }
