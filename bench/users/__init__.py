@@ -8,5 +8,5 @@ that several themes need, or that the other suite has too, comes from `bench/pee
 from . import (  # noqa: F401
     borders, carried, chance, conditionals, everyday, geometry, graphs, grouping, growing, innermost, iterating, loops, measures,
     nested_loops, nests, numeric, products, rearranging, searching, segmented, short_lists, small_steps, sorting, sparse,
-    texts)
+    tables, texts)
 from .suite import PROGRAMS  # noqa: F401
