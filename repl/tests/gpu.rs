@@ -168,7 +168,7 @@ fn programs_of_the_examples() {
         batcher                   58        59        10        18        26       169       119      4129        10
         bfs                       38        44         3        17        19        32        20      3854         3
         black_scholes              2         3         0         2         0         0         0        98         0
-        closest_pair              19        19         2         9        15      5197      3778      9656         2
+        closest_pair              19        19         2         9        15       209        28      7808         2
         collatz                    5         5         1         4         2        30        25      5475         1
         components               330       382         3        92        99      6513      1394     25268         3
         dot_product                3         3         0         3         2        66         8      8346         0
@@ -196,7 +196,7 @@ fn programs_of_the_examples() {
         run_length                28        34         0        20         9       275       112      1899         0
         spanning_tree             23        26         1        12        12       146       105      4132         1
         sparse_matrix             25        28         0        13         9       519       120      2399         0
-        string_search             30        44         0        26        12      3715      3429      3747         0
+        string_search             30        44         0        26        12      2586      1980      3243         0
         word_count                25        29         0        16        15       368       162      3973         0
 
         barnes_hut: pulls kernel 50: recursive functions
