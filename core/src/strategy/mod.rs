@@ -25,6 +25,7 @@ pub mod eligibility;
 mod interpret_first;
 mod light;
 mod loop_lengths;
+mod overwrites;
 mod short_loops;
 mod version;
 
@@ -32,8 +33,9 @@ pub use crate::thresholds::Thresholds;
 pub use interpret_first::InterpretBudget;
 pub use light::is_light;
 pub use loop_lengths::{Loop, LoopLength};
+pub use overwrites::{Overwrites, overwrites};
 pub use version::{
-    ElementWork, Facts, Overwrites, Recursion, Strategy, Version, VersionCode, called_function,
-    calls_any, deciding_space, element_work, is_map, is_one_kernel, orders_rows, overwrites,
-    recursive, recursive_when_sequential,
+    ElementWork, Facts, Recursion, Strategy, Version, VersionCode, called_function, calls_any,
+    deciding_space, element_work, is_map, is_one_kernel, orders_rows, recursive,
+    recursive_when_sequential,
 };

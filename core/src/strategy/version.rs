@@ -16,7 +16,6 @@ use super::short_loops::{has_short_loops, longest_loop};
 use crate::base::with_stack;
 pub use crate::flat::Version;
 use crate::flat::{Block, Kernel, Let, Op, Program, SpaceId, Step, rows_operation};
-use crate::fuse::sequential::{BlockOwnership, Ownership};
 use crate::ir::{self, Atom, FunId, Var};
 use rustc_hash::FxHashSet;
 
@@ -49,9 +48,9 @@ pub struct Facts {
     pub input_elements: u64,
     /// The sequential version calls functions that call themselves ([`recursive_when_sequential`]).
     pub calls_itself: bool,
-    /// The flattened version copies arrays that the sequential version overwrites ([`Overwrites`]).
+    /// The flattened version copies arrays that the sequential version overwrites ([`Overwrites`](super::Overwrites)).
     pub copies: bool,
-    /// The sequential version changes rows where they lie, which is most of what it does ([`Overwrites::rows`]).
+    /// The sequential version changes rows where they lie, which is most of what it does ([`rows`](super::Overwrites::rows)).
     pub changes_rows: bool,
 }
 
@@ -99,18 +98,6 @@ impl VersionCode {
             inputs,
         }
     }
-}
-
-/// The sequences that sequential code overwrites, and flattened code copies.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Overwrites {
-    /// Sequences of scalars, which flattened code copies inside of apply-to-each.
-    pub arrays: bool,
-    /// Sequences of sequences, which flattened code always copies.
-    pub tables: bool,
-    /// The rows of a sequence of sequences, element by element, which flattened code makes anew; and the function goes
-    /// over no other rows in an apply-to-each.
-    pub rows: bool,
 }
 
 /// The observations of a recursive function since its outermost call began.
@@ -503,70 +490,6 @@ pub fn recursive_when_sequential(program: &ir::Program) -> Vec<bool> {
         .collect()
 }
 
-/// Returns for each function of a program what its sequential code overwrites outside of
-/// apply-to-each, and that of the functions that it calls there.
-pub fn overwrites(program: &ir::Program) -> Vec<Overwrites> {
-    let ownership = Ownership::of(program);
-    let mut all = vec![Overwrites::default(); program.functions.len()];
-    for (at, function) in program.functions.iter().enumerate() {
-        let owned = ownership.function(FunId(at as u32));
-        each_outside_nests(&function.body, &mut |binding| {
-            if owned.update(binding.var).in_place {
-                let is_table = binding.ty.element().is_some_and(ir::Ty::has_sequence);
-                all[at].tables |= is_table;
-                all[at].arrays |= !is_table;
-            }
-        });
-        all[at].rows = changes_rows(&function.body, &owned);
-    }
-    // What a callee overwrites, its callers do.
-    loop {
-        let before = all.clone();
-        for (at, function) in program.functions.iter().enumerate() {
-            each_outside_nests(&function.body, &mut |binding| {
-                if let ir::Op::Call(callee, _) = binding.op {
-                    let callee = all[callee.0 as usize];
-                    all[at].arrays |= callee.arrays;
-                    all[at].tables |= callee.tables;
-                }
-            });
-        }
-        if all == before {
-            return all;
-        }
-    }
-}
-
-/// Returns true if a block changes the rows of tables where they lie, and goes over no other rows.
-fn changes_rows(block: &ir::Block, owned: &BlockOwnership) -> bool {
-    let (mut changes, mut others) = (false, false);
-    each_outside_nests(block, &mut |binding| {
-        let ir::Op::Nest(nest) = &binding.op else { return };
-        let mut goes_over_rows = binding.ty.element().is_some_and(ir::Ty::has_sequence);
-        let mut changes_elements = false;
-        nest.body.each_let(&mut |inner| {
-            goes_over_rows |= matches!(inner.op, ir::Op::Nest(_) | ir::Op::Call(..));
-            changes_elements |= owned.update(inner.var).elements.is_some();
-        });
-        let is_changed = changes_elements && owned.update(binding.var).rows.is_some();
-        changes |= is_changed;
-        others |= goes_over_rows && !is_changed;
-    });
-    changes && !others
-}
-
-/// Visits the bindings of a block, those in conditionals too, but not those in apply-to-each.
-fn each_outside_nests<'b>(block: &'b ir::Block, visit: &mut dyn FnMut(&'b ir::Let)) {
-    with_stack(|| {
-        for binding in &block.lets {
-            visit(binding);
-            if !matches!(binding.op, ir::Op::Nest(_)) {
-                binding.op.blocks().for_each(|block| each_outside_nests(block, visit));
-            }
-        }
-    });
-}
-
 /// Visits the functions that a block calls; calls of the function itself in tail position, if the block
 /// is in one, are left out.
 fn each_callee(block: &ir::Block, own: FunId, is_tail: bool, callees: &mut Vec<FunId>) {
@@ -764,7 +687,7 @@ fn "array"(v0: [int]) -> [int] {
 }
 "#;
         let program = crate::ir::parse(text).expect("the text is well-formed");
-        let found = super::overwrites(&program);
+        let found = crate::strategy::overwrites(&program);
         let found: Vec<_> = found.iter().map(|found| (found.arrays, found.tables)).collect();
         let (none, arrays, tables) = ((false, false), (true, false), (false, true));
         assert_eq!(found, [none, tables, tables, none, arrays]);

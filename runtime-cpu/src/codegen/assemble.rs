@@ -6,9 +6,10 @@ use super::emitted;
 use super::emitter::{Exit, FunctionEmitter, clif_value};
 use super::kernel::KernelBuilder;
 use super::machine::{self, Machine, VECTOR_BYTES};
+use super::outlines::{OutlinedLoop, Outlines};
 use super::phases::{self, Phase};
 use super::unit::Unit;
-use super::vector::outline::{self, OutlinedLoop, Outlines};
+use super::vector::outline;
 use crate::abi::{Status, offset};
 use crate::workers::Workers;
 use cranelift_codegen::Context;
@@ -306,17 +307,18 @@ struct BuiltPass {
     gains: Gains,
 }
 
-/// Where a pass gains from wide vectors.
+/// The code of a pass that gains from wide vectors.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Gains {
+    /// The pass gains nowhere.
     Nowhere,
-    /// In loops of its code: the pass itself is left to Cranelift.
+    /// It gains in loops of its code: the pass itself is left to Cranelift.
     InLoops,
-    /// All in all: its elements are in vectors.
+    /// It gains all in all: its elements are in vectors.
     InElements,
 }
 
-/// What code that is left to Cranelift needs to have wide vectors in loops, if the machine has such.
+/// Returns where code that is left to Cranelift notes its loops with wide vectors, if the machine has such.
 fn outlines<'a, 'f>(jit: &'f mut JITModule, vector_bytes: usize) -> Option<Outlines<'a, 'f>> {
     (vector_bytes > VECTOR_BYTES).then(|| Outlines { jit, declared: Vec::new() })
 }

@@ -7,8 +7,9 @@
 
 use super::cold::ColdCall;
 use super::machine::VECTOR_BYTES;
+use super::outlines::Outlines;
 use super::unit::Unit;
-use super::vector::outline::Outlines;
+
 use crate::abi::{Status, offset};
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{
@@ -139,7 +140,7 @@ pub struct FunctionEmitter<'a, 'f> {
     pub refuses_width: Option<&'static str>,
     /// The stack slot through which these get and return values, if there are any.
     pub area: Option<ir::StackSlot>,
-    /// Where loops with wide vectors are functions of their own: those that the code calls.
+    /// The loops with wide vectors that the code calls, if these are functions of their own.
     pub outlines: Option<Outlines<'a, 'f>>,
 }
 

@@ -22,6 +22,7 @@
 //!   loop_copies     copies of what a loop reads from outside, which stay in registers
 //!   cold            rare calls of the runtime, which change no register
 //!   emitter, control, scalar, sinks, rows     code for one element at a time
+//!   outlines        loops that are machine functions of their own
 //!   vector          code for several elements, or iterations of a loop, at a time
 //! wide              machine code with vectors wider than Cranelift's
 //! machine           the instruction set and the register allocator
@@ -35,6 +36,7 @@ mod emitter;
 mod kernel;
 mod loop_copies;
 pub mod machine;
+mod outlines;
 pub mod phases;
 mod rows;
 mod scalar;

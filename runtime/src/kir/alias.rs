@@ -154,7 +154,7 @@ fn is_made(
     }
 }
 
-/// What is known of the iterations of a loop as far as memory is concerned.
+/// The answer to the question if the iterations of a loop may be interleaved, as far as memory is concerned.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Independence {
     /// They may be interleaved.
@@ -242,7 +242,7 @@ pub fn independence(
 
 /// An access to an element.
 struct Access {
-    /// What is known of the array; `None` if nothing is.
+    /// The provenance of the array; `None` if nothing is known of it.
     of: Option<Provenance>,
     array: Value,
     /// The number of the element; none if an iteration accesses many.

@@ -70,7 +70,7 @@ struct Sieves {
     names: FunctionBuilder,
 }
 
-/// What an apply-to-each goes over: the parts of some sequences that the same flags keep.
+/// The parts of some sequences, by the same flags, that an apply-to-each goes over.
 struct Sieved {
     /// The positions of the bindings of these parts.
     packs: Vec<usize>,

@@ -11,6 +11,7 @@
 //! their results there.
 
 use super::super::emitter::{Exit, FunctionEmitter, flags};
+use super::super::outlines::{OutlinedLoop, OutlinedPart};
 use super::index_sets::Inside;
 use super::multiple_accumulators;
 use super::tile::TilePlan;
@@ -21,14 +22,13 @@ use cranelift_codegen::ir::{
     self, AbiParam, FuncRef, InstBuilder, Signature, StackSlotData, StackSlotKind, Type, types,
 };
 use cranelift_codegen::isa::CallConv;
-use cranelift_jit::JITModule;
-use cranelift_module::{FuncId, Module as _};
+use cranelift_module::Module as _;
 use nesl_runtime::bug;
 use nesl_runtime::bug::OrBug;
-use nesl_runtime::kir::alias::{Independence, Provenance, independence};
+use nesl_runtime::kir::alias::{Independence, independence};
 use nesl_runtime::kir::vectorize::VectorFacts;
-use nesl_runtime::kir::{self, Inst, Literal, Op, ValueTy, walk};
-use rustc_hash::{FxHashMap, FxHashSet};
+use nesl_runtime::kir::{self, Inst, Op, ValueTy, walk};
+use rustc_hash::FxHashSet;
 
 /// A call, and the constants of the code behind it, take about as long as so many operations on elements in vectors of
 /// 128 bits.
@@ -48,43 +48,12 @@ const MAX_OUTLINED_LOOPS: usize = 12;
 /// The bytes of a value in the area through which an outlined loop gets and returns values.
 const VALUE_BYTES: usize = 8;
 
-/// What makes outlined loops known while the code that calls them is emitted.
-pub struct Outlines<'a, 'f> {
-    /// The module in which they are declared.
-    pub jit: &'f mut JITModule,
-    /// Those that were declared, to be built.
-    pub declared: Vec<OutlinedLoop<'a>>,
-}
-
 /// The numbers of iterations from which on a loop is called.
 struct Least {
-    /// Its own.
+    /// The number of its own iterations.
     iterations: u64,
-    /// Those of its inner loop, by the value that says how many there are.
+    /// The number of iterations of its inner loop, by the value that says how many there are.
     inner: Option<(kir::Value, u64)>,
-}
-
-/// The part of a loop that is a function of its own.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum OutlinedPart {
-    /// All of it.
-    Loop,
-    /// The groups of iterations. What is left, the iterations from a group on that calls functions too, is done in place.
-    Groups,
-}
-
-/// A loop that was declared as a function of its own, and what is known where it stands.
-pub struct OutlinedLoop<'a> {
-    /// The machine function.
-    pub id: FuncId,
-    inst: &'a Inst,
-    part: OutlinedPart,
-    /// The values that it reads, in the order of the area.
-    captured: Vec<kir::Value>,
-    constants: FxHashMap<kir::Value, Literal>,
-    provenance: FxHashMap<kir::Value, Provenance>,
-    allocations: usize,
-    loops: usize,
 }
 
 /// The signature of outlined loops: environment, area. They change no register of their callers (as rare calls of the

@@ -28,8 +28,7 @@
 //! * *elements*: an apply-to-each over such a row: its elements go where those of the row lie. Each is read before
 //!   it is overwritten, and no other is read. In a loop that gives the table to itself: elsewhere the table may not be
 //!   owned, and the copy of it would cost as much as new rows.
-//! * *copy*: the sequences of scalars that the body of such an apply-to-each over a table reads of it besides: they are copied
-//!   before.
+//! * *copy*: sequences of scalars that the body of such an apply-to-each reads of the table: they are copied before.
 //! * *give*: the sequences among the arguments of a call that become the callee's. Sequences are
 //!   numbered by their position among those of all arguments; a tuple counts each of its own.
 //! * *return*: the sequences of a result that become the caller's, numbered likewise.
@@ -47,13 +46,17 @@
 //! Ullrich and de Moura, *Counting immutable beans* (IFL 2019), for owned parameters that are inferred
 //! and for updates in place that are decided when the program runs.
 
+mod given;
 mod rows;
 mod tables;
+
+pub use given::{changes_rows, given_to_itself};
 
 use super::plan::SequentialPlan;
 use crate::base::with_stack;
 use crate::ir::{Atom, Block, FunId, Let, Op, Program, Ty, Var};
 use crate::prim::SeqOp;
+use given::has_updates;
 use rows::lies_where;
 use rustc_hash::{FxHashMap, FxHashSet};
 use tables::Taken;
@@ -300,59 +303,6 @@ impl Ownership {
             all.push((None, format!("return{}", numbers(&summary.returned))));
         }
         all
-    }
-}
-
-/// Returns true if a block may have operations whose result differs from an operand in a few elements.
-fn has_updates(block: &Block) -> bool {
-    let mut changes = false;
-    block.for_each_op(&mut |op| {
-        changes |= matches!(op, Op::Seq(SeqOp::Replace | SeqOp::Scatter | SeqOp::Append, _));
-    });
-    changes
-}
-
-/// Returns true if a function may change the rows of a table that it gives to itself.
-pub fn changes_rows(function: &crate::ir::Function, id: FunId) -> bool {
-    let given = given_to_itself(function, id);
-    let mut changes = false;
-    function.body.each_let(&mut |binding| {
-        let is_table = binding.ty.element().is_some_and(Ty::has_sequence);
-        changes |= is_table && given.contains(&binding.var) && matches!(binding.op, Op::Nest(_));
-    });
-    changes
-}
-
-/// Returns the variables that a function calls itself with, the parts of those that are pairs, and the results of the sides
-/// of those that are conditionals.
-pub fn given_to_itself(function: &crate::ir::Function, id: FunId) -> FxHashSet<Var> {
-    let mut given: FxHashSet<Var> = FxHashSet::default();
-    function.body.for_each_op(&mut |op| {
-        if let Op::Call(callee, args) = op
-            && *callee == id
-        {
-            given.extend(args.iter().filter_map(|arg| arg.variable()));
-        }
-    });
-    let mut lets = Vec::new();
-    if !given.is_empty() {
-        function.body.each_let(&mut |binding| lets.push(binding));
-    }
-    loop {
-        let before = given.len();
-        for binding in lets.iter().rev().filter(|binding| binding.ty.has_sequence()) {
-            let parts = match &binding.op {
-                Op::Pair(a, b) => [a, b],
-                Op::If { then, otherwise, .. } => [&then.result, &otherwise.result],
-                _ => continue,
-            };
-            if given.contains(&binding.var) {
-                given.extend(parts.into_iter().filter_map(|part| part.variable()));
-            }
-        }
-        if given.len() == before {
-            return given;
-        }
     }
 }
 
