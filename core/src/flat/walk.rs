@@ -142,6 +142,23 @@ impl Kernel {
     }
 }
 
+impl Let {
+    /// Visits the variable that the binding binds, and those that its code of the core language binds inside.
+    pub fn each_binding(&self, visit: &mut dyn FnMut(Var)) {
+        visit(self.var);
+        match &self.op {
+            Op::Sequential(block) => block.each_binding(&mut |var, _| visit(var)),
+            Op::Map(op) => {
+                op.blocks().for_each(|block| block.each_binding(&mut |var, _| visit(var)));
+                if let ir::Op::Nest(nest) = op {
+                    nest.binders.iter().for_each(|(var, ..)| visit(*var));
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
 impl Op {
     /// Visits the variables that the operation and the blocks of steps inside use, also those that
     /// are bound in these blocks.

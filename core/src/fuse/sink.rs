@@ -298,18 +298,7 @@ fn rename(op: &mut Op, known: &FxHashMap<Var, Atom>) {
 fn first_unused(function: &Function) -> u32 {
     let mut next = function.params.iter().map(|(var, _)| var.0 + 1).max().unwrap_or(0);
     function.body.each_let(&mut |binding| {
-        let mut note = |var: Var| next = next.max(var.0 + 1);
-        note(binding.var);
-        match &binding.op {
-            Op::Sequential(block) => block.each_binding(&mut |var, _| note(var)),
-            Op::Map(op) => {
-                op.blocks().for_each(|block| block.each_binding(&mut |var, _| note(var)));
-                if let ir::Op::Nest(nest) = op {
-                    nest.binders.iter().for_each(|(var, ..)| note(*var));
-                }
-            }
-            _ => {}
-        }
+        binding.each_binding(&mut |var| next = next.max(var.0 + 1));
     });
     next
 }

@@ -44,18 +44,8 @@ fn last_variable(lets: &[Let]) -> Var {
     let mut last = Var(0);
     let mut note = |var: Var| last = last.max(var);
     for binding in lets {
-        note(binding.var);
+        binding.each_binding(&mut note);
         binding.op.each_use(&mut note);
-        match &binding.op {
-            Op::Sequential(block) => block.each_binding(&mut |var, _| note(var)),
-            Op::Map(op) => {
-                op.blocks().for_each(|block| block.each_binding(&mut |var, _| note(var)));
-                if let ir::Op::Nest(nest) = op {
-                    nest.binders.iter().for_each(|(var, ..)| note(*var));
-                }
-            }
-            _ => {}
-        }
     }
     last
 }
