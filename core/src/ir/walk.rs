@@ -3,6 +3,7 @@
 use super::{Atom, Block, Let, Op, Site, Ty, Var};
 use crate::base::{Constants, ItemId, Span, with_stack};
 use nesl_runtime::bug;
+use rustc_hash::FxHashMap;
 use std::fmt;
 
 impl Site {
@@ -130,6 +131,20 @@ impl Block {
     /// Visits every operation here and in the blocks inside.
     pub fn for_each_op<'a>(&'a self, visit: &mut impl FnMut(&'a Op)) {
         self.each_let(&mut |binding| visit(&binding.op));
+    }
+
+    /// Counts the uses of each variable here and in the blocks inside.
+    pub fn count_uses(&self, uses: &mut FxHashMap<Var, usize>) {
+        let mut used = |atom: Atom| {
+            if let Atom::Var(var) = atom {
+                *uses.entry(var).or_default() += 1;
+            }
+        };
+        used(self.result);
+        self.each_let(&mut |binding| {
+            binding.op.operands().into_iter().for_each(&mut used);
+            binding.op.blocks().for_each(|inner| used(inner.result));
+        });
     }
 
     /// Visits every variable bound here and in the blocks inside, nests' binders included.

@@ -96,7 +96,7 @@ impl<'f> Search<'f> {
     fn new(program: &'f Program, at: usize, op: ScalarOp) -> Search<'f> {
         let function = &program.functions[at];
         let mut uses = FxHashMap::default();
-        super::nests::count(&function.body, &mut uses);
+        function.body.count_uses(&mut uses);
         Search { function, id: FunId(at as u32), op, uses }
     }
 

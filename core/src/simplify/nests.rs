@@ -25,22 +25,8 @@ use rustc_hash::FxHashMap;
 /// Fuses the nests of a function.
 pub(super) fn fuse(function: &mut Function, effects: &Effects, limits: &Thresholds) {
     let mut uses: FxHashMap<Var, usize> = FxHashMap::default();
-    count(&function.body, &mut uses);
+    function.body.count_uses(&mut uses);
     Fusion { uses, effects, limits }.block(&mut function.body, true);
-}
-
-/// Counts the uses of each variable in a block.
-pub(super) fn count(block: &Block, uses: &mut FxHashMap<Var, usize>) {
-    let mut used = |atom: Atom| {
-        if let Atom::Var(var) = atom {
-            *uses.entry(var).or_default() += 1;
-        }
-    };
-    used(block.result);
-    block.each_let(&mut |binding| {
-        binding.op.operands().into_iter().for_each(&mut used);
-        binding.op.blocks().for_each(|inner| used(inner.result));
-    });
 }
 
 /// The facts about a function whose nests are fused.

@@ -39,7 +39,7 @@ pub(super) fn divide(function: &mut Function, effects: &Effects, limits: &Thresh
         return;
     }
     let mut uses = FxHashMap::default();
-    super::nests::count(&function.body, &mut uses);
+    function.body.count_uses(&mut uses);
     let builder = FunctionBuilder::extending(function);
     let most = limits.max_reductions_of_rows;
     Division { builder, uses, effects, most }.block(&mut function.body);

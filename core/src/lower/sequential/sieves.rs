@@ -37,7 +37,7 @@ pub(in crate::lower) fn in_block(block: &mut Block, names: impl FnOnce() -> Func
 
 fn join_with(names: FunctionBuilder, block: &mut Block) {
     let mut uses = FxHashMap::default();
-    count(block, &mut uses);
+    block.count_uses(&mut uses);
     Sieves { uses, names }.block(block);
 }
 
@@ -50,18 +50,6 @@ fn has_several(block: &Block) -> bool {
         _ => {}
     });
     several && filters
-}
-
-/// Counts the uses of each variable in a block.
-fn count(block: &Block, uses: &mut FxHashMap<Var, usize>) {
-    let mut used = |atom: Atom| {
-        atom.variable().into_iter().for_each(|var| *uses.entry(var).or_default() += 1);
-    };
-    used(block.result);
-    block.each_let(&mut |binding| {
-        binding.op.operands().into_iter().for_each(&mut used);
-        binding.op.blocks().for_each(|inner| used(inner.result));
-    });
 }
 
 struct Sieves {
@@ -136,7 +124,7 @@ impl Sieves {
     fn joined(&mut self, binding: Let, sieved: &Sieved) -> Vec<Let> {
         let Let { var, ty, op: Op::Nest(mut nest), site } = binding else { return vec![binding] };
         let mut used = FxHashMap::default();
-        count(&nest.body, &mut used);
+        nest.body.count_uses(&mut used);
         let binders = std::mem::take(&mut nest.binders);
         let mut read: Vec<((Var, Ty), Atom)> = binders
             .into_iter()

@@ -30,7 +30,6 @@
 mod group;
 mod sampled;
 
-use super::nests;
 use crate::base::with_stack;
 use crate::ir::{
     Atom, Block, FunId, Function, FunctionBuilder, Let, Nest, Op, Program, Role, Site, Ty, Var,
@@ -96,7 +95,7 @@ impl Keyed {
             return;
         }
         let mut uses = FxHashMap::default();
-        nests::count(&function.body, &mut uses);
+        function.body.count_uses(&mut uses);
         let builder = FunctionBuilder::extending(function);
         let mut reducer = Reducer { keyed: self, limits, uses, builder };
         function.body = reducer.block(std::mem::replace(&mut function.body, nothing()));

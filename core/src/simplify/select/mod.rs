@@ -23,7 +23,6 @@
 mod selector;
 
 use super::calls::Calls;
-use super::nests;
 use super::once::executed_once;
 use crate::base::with_stack;
 use crate::ir::{
@@ -160,7 +159,7 @@ fn find(function: &Function, builder: &FunctionBuilder) -> Found {
     });
     let mut found = Found::default();
     let mut uses = FxHashMap::default();
-    nests::count(&function.body, &mut uses);
+    function.body.count_uses(&mut uses);
     let mut readers: FxHashMap<Var, Vec<&Let>> = FxHashMap::default();
     for binding in outer.values() {
         if let Op::Seq(SeqOp::Subseq | SeqOp::Index | SeqOp::Gather, args) = &binding.op
