@@ -514,7 +514,10 @@ impl<'a> Analysis<'a> {
     fn is_high_product(&self, op: Binary, a: Value, b: Value) -> bool {
         let is_product = match op {
             Binary::MulHigh => true,
-            Binary::Div | Binary::Rem => is_multiplied(self.constant(b)),
+            Binary::Div | Binary::Rem => match self.constant(b) {
+                None => self.is_uniform(b),
+                known => is_multiplied(known),
+            },
             _ => false,
         };
         is_product && self.around.has_high_products && self.scalar(a) == Some(Ty::I64)

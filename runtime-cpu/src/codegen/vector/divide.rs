@@ -16,6 +16,7 @@
 //! `|x| / |d| = |x| · m / 2⁶⁴⁺ˢ` rounded down for every `|x| ≤ 2⁶³`: the rounding of `m` adds less than
 //! `|x| · 2ˢ⁺¹ / (|d| · 2⁶⁴⁺ˢ) ≤ 1 / |d|`. The quotient gets its sign afterwards.
 
+use super::super::reciprocal;
 use super::lanes::{Lanes, VectorEmitter, Vectors};
 use cranelift_codegen::ir::{self, InstBuilder};
 use nesl_runtime::kir::division::is_multiplied;
@@ -43,6 +44,14 @@ impl Reciprocal {
     }
 }
 
+/// The number that lanes are divided by.
+enum Divisor {
+    /// A constant of size 2 or more.
+    Constant(i64),
+    /// A number that is the same for all lanes.
+    Uniform(reciprocal::Reciprocal),
+}
+
 /// Products of the halves of two words, and the upper halves.
 struct Products {
     lowest: ir::Value,
@@ -52,8 +61,8 @@ struct Products {
 }
 
 impl VectorEmitter<'_, '_, '_> {
-    /// Emits the high word of a product, or a quotient or remainder by a `known` constant, without going lane by
-    /// lane; nothing if vectors do not have it.
+    /// Emits the high word of a product, or a quotient or remainder by a `known` constant or by a number that is the
+    /// same for all lanes, without going lane by lane; nothing if vectors do not have it.
     pub fn high_product(
         &mut self,
         op: Binary,
@@ -69,17 +78,24 @@ impl VectorEmitter<'_, '_, '_> {
             let words = lanes.iter().zip(&others).map(|(x, y)| self.high_word(*x, *y));
             return Some(Lanes::Varying(words.collect()));
         }
-        let Some(Literal::I64(divisor)) = known else { return None };
-        if !is_multiplied(known) {
-            return None;
-        }
+        let divisor = match (known, y) {
+            (Some(Literal::I64(divisor)), _) if is_multiplied(known) => Divisor::Constant(divisor),
+            (None, Lanes::Uniform(divisor)) => Divisor::Uniform(self.c.reciprocal(*divisor)),
+            _ => return None,
+        };
         let mut out = Vectors::new();
         for x in self.wide(x, ty) {
-            let quotient = self.quotient(x, divisor);
+            let quotient = match &divisor {
+                Divisor::Constant(divisor) => self.quotient(x, *divisor),
+                Divisor::Uniform(reciprocal) => self.quotient_by(x, reciprocal),
+            };
             out.push(match op {
                 Binary::Div => quotient,
                 _ => {
-                    let divisor = self.all(x, divisor);
+                    let divisor = match &divisor {
+                        Divisor::Constant(divisor) => self.all(x, *divisor),
+                        Divisor::Uniform(reciprocal) => self.in_all(x, reciprocal.divisor),
+                    };
                     let whole = self.c.b.ins().imul(quotient, divisor);
                     self.c.b.ins().isub(x, whole)
                 }
@@ -90,8 +106,13 @@ impl VectorEmitter<'_, '_, '_> {
 
     /// Emits a constant in all lanes of a vector like `like`.
     fn all(&mut self, like: ir::Value, lane: i64) -> ir::Value {
-        let ty = self.c.b.func.dfg.value_type(like);
         let lane = self.c.int(lane);
+        self.in_all(like, lane)
+    }
+
+    /// Emits a scalar in all lanes of a vector like `like`.
+    fn in_all(&mut self, like: ir::Value, lane: ir::Value) -> ir::Value {
+        let ty = self.c.b.func.dfg.value_type(like);
         self.c.b.ins().splat(ty, lane)
     }
 
@@ -152,6 +173,21 @@ impl VectorEmitter<'_, '_, '_> {
         // All ones where the signs of dividend and divisor differ: xor and subtraction negate.
         let sign = self.c.b.ins().sshr_imm_u(x, i64::from(u64::BITS - 1));
         let sign = if divisor < 0 { self.c.b.ins().bnot(sign) } else { sign };
+        let flipped = self.c.b.ins().bxor(quotient, sign);
+        self.c.b.ins().isub(flipped, sign)
+    }
+
+    /// Emits the quotients of lanes by a number that is the same for all of them, rounded to 0.
+    fn quotient_by(&mut self, x: ir::Value, by: &reciprocal::Reciprocal) -> ir::Value {
+        let size = self.c.b.ins().iabs(x);
+        let one = self.all(x, 1);
+        let next = self.c.b.ins().iadd(size, one);
+        let factor = self.in_all(x, by.factor);
+        let high = self.high_word(next, factor);
+        let quotient = self.c.b.ins().ushr(high, by.shift);
+        let sign = self.c.b.ins().sshr_imm_u(x, i64::from(u64::BITS - 1));
+        let others = self.in_all(x, by.sign);
+        let sign = self.c.b.ins().bxor(sign, others);
         let flipped = self.c.b.ins().bxor(quotient, sign);
         self.c.b.ins().isub(flipped, sign)
     }
