@@ -399,6 +399,11 @@ pub struct Thresholds {
     /// Below a millisecond nobody notices the difference.
     pub min_interpret_first_ns: u64,
 
+    /// Nanoseconds up to which a program that was interpreted is interpreted again.
+    ///
+    /// One that took longer is compiled when it comes the next time: it is run ten times as fast then.
+    pub max_interpreted_again_ns: u64,
+
     /// Nanoseconds that a program is interpreted first, at most.
     pub max_interpret_first_ns: u64,
 
@@ -566,6 +571,7 @@ impl Default for Thresholds {
             compile_ns_per_list_element: 7_000,
             compile_ns_per_character: 5_000,
             min_interpret_first_ns: 1_000_000,
+            max_interpreted_again_ns: 200_000,
             max_interpret_first_ns: 1_000_000_000,
             max_interpret_first_bytes: 256 << 20,
             max_kept_builtins: 256,

@@ -2,9 +2,9 @@
 //!
 //! A program without effects may be begun again, so the direct interpreter has the first try, for
 //! as long as its budget lasts ([`InterpretBudget`]); what is not done by then is compiled. A
-//! program that exceeded its budget once is compiled at once when it comes again. A pure region of
-//! a host program is interpreted each time it is run, as long as all its runs together have not
-//! exceeded the budget.
+//! program that exceeded its budget once, or that took [long](Thresholds::max_interpreted_again_ns), is compiled at
+//! once when it comes again. A pure region of a host program is interpreted each time it is run, as long as all its
+//! runs together have not exceeded the budget.
 
 use crate::resident::ResidentValue;
 use nesl_core::interp::{self, Failure, Host, Value};
@@ -13,11 +13,11 @@ use nesl_core::strategy::{InterpretBudget, Thresholds};
 use nesl_runtime::runtime::Runtime;
 use rustc_hash::FxHashSet;
 
-/// The programs that exceeded their budgets.
+/// The programs that are compiled at once.
 #[derive(Debug, Default)]
 pub(crate) struct InterpretFirst {
     /// Hashes of programs: interpreting one of them again would be a waste.
-    exceeded: FxHashSet<u64>,
+    compiled: FxHashSet<u64>,
 }
 
 impl InterpretFirst {
@@ -29,8 +29,8 @@ impl InterpretFirst {
         runtime: &dyn Runtime,
         limits: &Thresholds,
     ) -> Option<Vec<Value>> {
-        let exceeded = self.exceeded.contains(&budget.program_hash);
-        if exceeded { None } else { values_on_host(globals, runtime, limits) }
+        let is_compiled = self.compiled.contains(&budget.program_hash);
+        if is_compiled { None } else { values_on_host(globals, runtime, limits) }
     }
 
     /// Interprets a program; `None` if the budget ended before it did.
@@ -44,13 +44,14 @@ impl InterpretFirst {
         options: &interp::Options<'_>,
     ) -> Option<Result<Value, Failure>> {
         let left = &mut budget.left_ns;
+        let before = *left;
         let max_bytes = limits.max_interpret_first_bytes;
         let run = interp::run_within(left, max_bytes, program, globals, key, host, options);
-        if run.is_none() {
-            if self.exceeded.len() >= limits.max_remembered_programs {
-                self.exceeded.clear();
+        if run.is_none() || before - *left > limits.max_interpreted_again_ns {
+            if self.compiled.len() >= limits.max_remembered_programs {
+                self.compiled.clear();
             }
-            self.exceeded.insert(budget.program_hash);
+            self.compiled.insert(budget.program_hash);
         }
         run
     }

@@ -2,21 +2,28 @@
 //! one, since several elements may have the same.
 
 use super::lanes::{Lanes, VectorEmitter};
+use super::pack::ByPlace;
 use crate::abi::chunk;
 use crate::codegen::emitter::{clif, flags};
 use crate::codegen::phases::{Role, Task};
 use crate::codegen::sinks::SinkContext;
-use cranelift_codegen::ir::InstBuilder;
-use nesl_runtime::kir::{Sink, Ty};
+use cranelift_codegen::ir::condcodes::IntCC;
+use cranelift_codegen::ir::{self, InstBuilder};
+use nesl_runtime::kir::{Combine, Sink, Ty};
 
-/// The address of every other bucket has a displacement of so many bytes, which makes its instructions longer by a
-/// byte. Zen 4 predicts from the places of instructions, by their position in eight bytes of code, that a load takes
-/// what a store before it wrote. If the updates of all elements are a multiple of eight bytes of code apart, each takes
-/// the next for itself: 20 times slower, measured; with updates at unequal distances the prediction holds.
-const ODD_DISPLACEMENT_BYTES: i64 = 8;
+/// An update of a bucket for each element of a group.
+pub struct Update {
+    /// The address of the first bucket.
+    base: ir::Value,
+    /// The offsets of the buckets, in bytes.
+    offsets: ByPlace,
+    values: ByPlace,
+    combine: Combine,
+    ty: Ty,
+}
 
 impl<'a> VectorEmitter<'_, 'a, '_> {
-    /// Updates the buckets of a group of elements; returns false if the sink is not a histogram, or does not do its
+    /// Computes which buckets a group of elements updates, for [`VectorEmitter::update_buckets`]; returns false if the sink is not a histogram, or does not do its
     /// work in this pass.
     pub fn histogram(&mut self, task: &Task<'a>, around: SinkContext) -> bool {
         let Sink::Histogram { array, combine, index, value, length: None, when } = task.sink else {
@@ -45,22 +52,36 @@ impl<'a> VectorEmitter<'_, 'a, '_> {
                 *offset = self.c.b.ins().bitselect(mask, *offset, discard);
             }
         }
-        let less = [0, ODD_DISPLACEMENT_BYTES.wrapping_neg() as u64]
-            .repeat(lane.lane_count() as usize / 2);
-        let less = self.constant(&less, lane);
-        for offset in &mut offsets {
-            *offset = self.c.b.ins().iadd(*offset, less);
-        }
-        let offsets = Lanes::Varying(offsets);
-        for element in 0..self.elements {
-            let offset = self.extract(&offsets, Ty::I64, element);
-            let address = self.c.b.ins().iadd(base, offset);
-            let displacement = if element % 2 == 0 { 0 } else { ODD_DISPLACEMENT_BYTES as i32 };
-            let x = self.extract(&values, ty, element);
-            let old = self.c.b.ins().load(clif(ty), flags(), address, displacement);
-            let new = self.c.combine_any(*combine, ty, old, x);
-            self.c.b.ins().store(flags(), new, address, displacement);
-        }
+        let offsets = self.by_place(&Lanes::Varying(offsets), Ty::I64);
+        let values = self.by_place(&values, ty);
+        self.updates.push(Update { base, offsets, values, combine: *combine, ty });
         true
+    }
+
+    /// Emits the updates of the buckets of a group's elements, of all histograms.
+    pub fn update_buckets(&mut self) {
+        let updates = std::mem::take(&mut self.updates);
+        if updates.is_empty() {
+            return;
+        }
+        // One element after the other, in a loop. Zen 4 predicts from the places of instructions that a load takes what
+        // a store before it wrote: where the updates of a group lie one behind the other, each is taken for another
+        // one, and the mistake costs more than ten updates.
+        let first = self.c.int(0);
+        let looped = self.c.begin_loop(&[first]);
+        let element = looped.carried[0];
+        let is_left =
+            self.c.b.ins().icmp_imm_s(IntCC::SignedLessThan, element, self.elements as i64);
+        self.c.loop_while(&looped, is_left);
+        for Update { base, offsets, values, combine, ty } in updates {
+            let offset = self.at_place(&offsets, Ty::I64, element);
+            let address = self.c.b.ins().iadd(base, offset);
+            let x = self.at_place(&values, ty, element);
+            let old = self.c.b.ins().load(clif(ty), flags(), address, 0);
+            let new = self.c.combine_any(combine, ty, old, x);
+            self.c.b.ins().store(flags(), new, address, 0);
+        }
+        let next = self.c.b.ins().iadd_imm_s(element, 1);
+        self.c.end_loop(&looped, &[next]);
     }
 }

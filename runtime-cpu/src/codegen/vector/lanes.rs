@@ -8,6 +8,7 @@
 //! That is so for vectors of 128 bits. In wider code all vectors have the same number of lanes, whatever
 //! their width ([`VectorEmitter::has_equal_lanes`]): each conversion is then one instruction.
 
+use super::histogram::Update;
 use super::super::emitter::{FunctionEmitter, clif};
 use super::super::machine::VECTOR_BYTES;
 use super::super::scalar::little;
@@ -79,6 +80,8 @@ pub struct VectorEmitter<'c, 'a, 'f> {
     pub checked: FxHashSet<kir::Value>,
     /// The operands of the products whose high words were computed.
     pub high_products: FxHashSet<(kir::Value, kir::Value)>,
+    /// The updates of buckets that the group still has to do.
+    pub updates: Vec<Update>,
     /// Scalars that are true only if a bool is true for no element.
     pub none: FxHashMap<kir::Value, ir::Value>,
     /// The number of duplicated branches around the code.
@@ -132,6 +135,7 @@ impl<'c, 'a, 'f> VectorEmitter<'c, 'a, 'f> {
             loaded: FxHashMap::default(),
             checked: FxHashSet::default(),
             high_products: FxHashSet::default(),
+            updates: Vec::new(),
             none,
             duplicated_branches,
             choices,

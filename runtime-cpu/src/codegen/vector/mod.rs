@@ -440,6 +440,7 @@ impl<'a> KernelBuilder<'a, '_> {
                     next.extend(vector.sink(task, state, around));
                 }
             }
+            vector.update_buckets();
             next
         };
         if let Some(inner) = &inner {

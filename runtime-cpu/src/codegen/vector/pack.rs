@@ -29,17 +29,7 @@ impl<'a> VectorEmitter<'_, 'a, '_> {
         let mut values = Vec::new();
         for (value, array) in columns {
             let (lanes, ty) = (self.get(*value), self.c.element_ty(*array));
-            let lanes = match lanes {
-                Lanes::Uniform(value) => Column::Same(value),
-                Lanes::Affine(base) => Column::From(base),
-                // By place, from memory.
-                Lanes::Varying(vectors) => Column::At(self.aside(&vectors)),
-                mask @ Lanes::Mask(..) => {
-                    let vectors = self.mask(&mask, 8);
-                    Column::At(self.aside(&vectors))
-                }
-            };
-            values.push((lanes, self.c.get(*array), ty));
+            values.push((self.by_place(&lanes, ty), self.c.get(*array), ty));
         }
         let looped = self.c.begin_loop(&[bits, position]);
         let params = looped.carried.clone();
@@ -48,18 +38,7 @@ impl<'a> VectorEmitter<'_, 'a, '_> {
         self.c.loop_while(&looped, any);
         let place = self.c.b.ins().ctz(bits);
         for (column, array, ty) in values {
-            let value = match column {
-                Column::Same(value) => value,
-                Column::From(base) => self.c.b.ins().iadd(base, place),
-                Column::At(address) => {
-                    let address = self.c.b.ins().iadd(address, place);
-                    let byte = self.c.b.ins().load(types::I8, emitter::flags(), address, 0);
-                    match ty {
-                        Ty::Bool => self.c.b.ins().band_imm_s(byte, 1),
-                        Ty::I32 | Ty::I64 | Ty::F32 | Ty::F64 | Ty::U8 => byte,
-                    }
-                }
-            };
+            let value = self.at_place(&column, ty, place);
             self.c.store(array, position, ty, value);
         }
         let less = self.c.b.ins().iadd_imm_s(bits, -1);
@@ -169,24 +148,69 @@ impl<'a> VectorEmitter<'_, 'a, '_> {
         Some(position)
     }
 
-    /// Stores vectors of bytes in the stack frame; returns their address.
-    fn aside(&mut self, vectors: &[ir::Value]) -> ir::Value {
-        let data = StackSlotData::new(StackSlotKind::ExplicitSlot, 16 * vectors.len() as u32, 4);
+    /// Makes the lanes of a group available by the number of the element.
+    pub fn by_place(&mut self, lanes: &Lanes, ty: Ty) -> ByPlace {
+        match lanes {
+            Lanes::Uniform(value) => ByPlace::Same(*value),
+            Lanes::Affine(base) => ByPlace::From(*base),
+            Lanes::Varying(vectors) => self.in_memory(vectors),
+            mask @ Lanes::Mask(..) => {
+                let lane_bits = self.lane(ty).lane_bits() as u8;
+                let vectors = self.mask(mask, lane_bits);
+                self.in_memory(&vectors)
+            }
+        }
+    }
+
+    /// Stores the lanes of vectors in the stack frame.
+    fn in_memory(&mut self, vectors: &[ir::Value]) -> ByPlace {
+        let ty = self.c.b.func.dfg.value_type(vectors[0]);
+        let bytes = ty.bytes();
+        let data =
+            StackSlotData::new(StackSlotKind::ExplicitSlot, bytes * vectors.len() as u32, 4);
         let slot = self.c.b.create_sized_stack_slot(data);
         let address = self.c.b.ins().stack_addr(types::I64, slot, 0);
         for (n, vector) in vectors.iter().enumerate() {
-            self.c.b.ins().store(emitter::flags(), *vector, address, 16 * n as i32);
+            let offset = n as i32 * bytes as i32;
+            self.c.b.ins().store(emitter::flags(), *vector, address, offset);
         }
-        address
+        ByPlace::At { address, lane_bytes: ty.lane_type().bytes() }
+    }
+
+    /// Emits the value of the element with a number.
+    pub fn at_place(&mut self, lanes: &ByPlace, ty: Ty, place: ir::Value) -> ir::Value {
+        match *lanes {
+            ByPlace::Same(value) => value,
+            ByPlace::From(base) => self.c.b.ins().iadd(base, place),
+            ByPlace::At { address, lane_bytes } => {
+                let shift = i64::from(lane_bytes.trailing_zeros());
+                let offset = match shift {
+                    0 => place,
+                    _ => self.c.b.ins().ishl_imm_u(place, shift),
+                };
+                let address = self.c.b.ins().iadd(address, offset);
+                // The first byte of a lane is the lowest one.
+                let value = self.c.b.ins().load(emitter::clif(ty), emitter::flags(), address, 0);
+                match ty {
+                    Ty::Bool => self.c.b.ins().band_imm_s(value, 1),
+                    Ty::I32 | Ty::I64 | Ty::F32 | Ty::F64 | Ty::U8 => value,
+                }
+            }
+        }
     }
 }
 
-/// The source of the values of a packed column.
-enum Column {
+/// The values of a group of elements, available by the number of the element.
+pub enum ByPlace {
     /// One value for all elements.
     Same(ir::Value),
     /// The value of the first element, and one more for each further one.
     From(ir::Value),
-    /// The address of a byte for each element.
-    At(ir::Value),
+    /// Lanes in memory.
+    At {
+        /// The address of the first lane.
+        address: ir::Value,
+        /// The size of a lane.
+        lane_bytes: u32,
+    },
 }
