@@ -343,7 +343,7 @@ impl<'a> FunctionEmitter<'a, '_> {
         };
         let reduced = &body.yields[init.len()..];
         let elements: Vec<Ty> = reduced.iter().map(|v| self.element_ty(*v)).collect();
-        let count = self.get(*count);
+        let mut count = self.get(*count);
         let since = carried_since(init, carried, body, &self.provenance);
         let mut start = vec![self.int(0)];
         start.extend(self.all(init));
@@ -358,8 +358,8 @@ impl<'a> FunctionEmitter<'a, '_> {
                 }
                 None
             }
-            Begun::Groups(first) => {
-                start = first;
+            Begun::Groups(groups) => {
+                (start, count) = (groups.start, groups.end);
                 None
             }
             Begun::Inside(inside) => Some(inside),

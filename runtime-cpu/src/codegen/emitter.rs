@@ -63,8 +63,6 @@ pub struct Loop {
     body: ir::Block,
     /// The block behind the loop.
     pub exit: ir::Block,
-    /// The number of the first value in the loop around it, if there is one.
-    first_around: Option<u32>,
     /// The carried values, in the head, the body and behind the loop.
     pub carried: Vec<ir::Value>,
 }
@@ -130,8 +128,6 @@ pub struct FunctionEmitter<'a, 'f> {
     pub notes_allocations: bool,
     /// The number of loops around the code that is emitted.
     pub loops: usize,
-    /// The number of the first value that was emitted in the innermost loop.
-    pub first_of_loop: Option<u32>,
     /// The elements that the innermost loop reduces.
     pub reduced: &'a [kir::Value],
     /// True while code is emitted for the elements of a kernel that groups of elements leave over.
@@ -180,7 +176,6 @@ impl<'a, 'f> FunctionEmitter<'a, 'f> {
             is_cold: false,
             notes_allocations: false,
             loops: 0,
-            first_of_loop: None,
             reduced: &[],
             product: None,
             is_left_over: false,
@@ -410,13 +405,11 @@ impl<'a, 'f> FunctionEmitter<'a, 'f> {
 
     /// Begins a loop that leaves to a block which exists already.
     pub fn begin_loop_to(&mut self, exit: ir::Block, init: &[ir::Value]) -> Loop {
-        let first = self.b.func.dfg.num_values() as u32;
-        let first_around = self.first_of_loop.replace(first);
         let head = self.block_like(init);
         let body = self.b.create_block();
         self.jump(head, init);
         self.b.switch_to_block(head);
-        Loop { head, body, exit, first_around, carried: self.b.block_params(head).to_vec() }
+        Loop { head, body, exit, carried: self.b.block_params(head).to_vec() }
     }
 
     /// Leaves a loop unless a condition (an `i8`, not 0) holds: what follows is its body.
@@ -427,7 +420,6 @@ impl<'a, 'f> FunctionEmitter<'a, 'f> {
 
     /// Ends the body of a loop with the next carried values: what follows is executed behind it.
     pub fn end_loop(&mut self, looped: &Loop, next: &[ir::Value]) {
-        self.first_of_loop = looped.first_around;
         self.jump(looped.head, next);
         self.b.switch_to_block(looped.exit);
     }

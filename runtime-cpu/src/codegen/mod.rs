@@ -20,7 +20,6 @@
 //!   emitted         the lengths of rows that are emitted, and arrays made where they end up
 //!   tail_loops      loops that a flag ends: they are left where it is cleared
 //!   loop_copies     copies of what a loop reads from outside, which stay in registers
-//!   reciprocal      divisions by what is known before a loop begins
 //!   cold            rare calls of the runtime, which change no register
 //!   emitter, control, scalar, sinks, rows     code for one element at a time
 //!   outlines        loops that are machine functions of their own
@@ -39,7 +38,6 @@ mod loop_copies;
 pub mod machine;
 mod outlines;
 pub mod phases;
-mod reciprocal;
 mod rows;
 mod scalar;
 mod segment_invariants;

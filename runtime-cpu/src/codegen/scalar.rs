@@ -71,7 +71,7 @@ impl FunctionEmitter<'_, '_> {
     }
 
     /// Emits the high word of a product, and keeps the low word.
-    pub fn high_word(&mut self, a: ir::Value, b: ir::Value) -> ir::Value {
+    fn high_word(&mut self, a: ir::Value, b: ir::Value) -> ir::Value {
         // Elsewhere each word takes an instruction of its own anyway.
         if cfg!(not(target_arch = "x86_64")) {
             return self.b.ins().umulhi(a, b);
@@ -128,10 +128,6 @@ impl FunctionEmitter<'_, '_> {
         if is_safe_divisor(known) {
             return self.b.ins().sdiv(a, b);
         }
-        if self.has_reciprocal(b) {
-            let reciprocal = self.reciprocal(b);
-            return self.quotient_by(a, &reciprocal);
-        }
         let (safe, minus) = self.divisor(b);
         let quotient = self.b.ins().sdiv(a, safe);
         let negative = self.b.ins().ineg(a);
@@ -141,12 +137,6 @@ impl FunctionEmitter<'_, '_> {
     fn remainder(&mut self, a: ir::Value, b: ir::Value, known: Option<Literal>) -> ir::Value {
         if is_safe_divisor(known) {
             return self.b.ins().srem(a, b);
-        }
-        if self.has_reciprocal(b) {
-            let reciprocal = self.reciprocal(b);
-            let quotient = self.quotient_by(a, &reciprocal);
-            let whole = self.b.ins().imul(quotient, reciprocal.divisor);
-            return self.b.ins().isub(a, whole);
         }
         // Where the quotient is wanted, too, the division is found to be the same.
         let (safe, _) = self.divisor(b);

@@ -38,6 +38,7 @@
 //! | `shared_loop` | the reductions of a block that share a loop |
 //! | `shared_filters` | the filters of a block that share a loop |
 //! | `filtered_maps` | the maps that only a filter and its flags use |
+//! | `light_maps` | the maps that are computed again by each of their loops |
 //! | `appends` | the appends that are parts of others |
 //! | `uses` | the number, the depth and the block of each variable's uses |
 //! | `print` | the plans of a program as text behind its ir |
@@ -45,6 +46,7 @@
 
 mod appends;
 mod filtered_maps;
+mod light_maps;
 pub mod ownership;
 mod plan;
 mod print;

@@ -7,6 +7,7 @@
 
 use super::appends::append_chains;
 use super::filtered_maps::filtered_maps;
+use super::light_maps::light_maps;
 use super::shared_filters::{SharedFilters, shared_filters};
 use super::shared_loop::{SharedLoop, shared_loops};
 use super::uses::Uses;
@@ -124,6 +125,15 @@ impl Shape {
         }
     }
 
+    /// Returns true if an element takes a load at most.
+    fn is_stored_or_range(&self) -> bool {
+        match self {
+            Shape::Stored => true,
+            Shape::Fused(fused) => matches!(fused.elements, ElementShape::Range),
+            Shape::Pair(_) => false,
+        }
+    }
+
     fn is_filter(&self) -> bool {
         matches!(self, Shape::Fused(f) if matches!(f.elements, ElementShape::Filter(_)))
     }
@@ -158,7 +168,8 @@ struct Walk<'a> {
     uses: Uses,
     /// The shapes of the variables that are not all in memory.
     shapes: FxHashMap<Var, Shape>,
-    /// The sequences that one shared loop, or the loop of a filter, is the only use of.
+    /// The sequences that one shared loop, or the loop of a filter, is the only use of, and those that each of their loops
+    /// computes again.
     single_loop: FxHashSet<Var>,
     /// The filters that share loops.
     together: FxHashSet<Var>,
@@ -175,6 +186,7 @@ impl<'a> Walk<'a> {
                 self.plan.loops.insert(shared.members[0].var, shared);
             }
             self.single_loop.extend(filtered_maps(block, &self.uses));
+            let light: FxHashSet<Var> = light_maps(block, &self.uses).into_iter().collect();
             self.plan.appends.extend(append_chains(block, &self.uses));
             let mut filters = shared_filters(block, &self.uses);
             for binding in &block.lets {
@@ -194,6 +206,12 @@ impl<'a> Walk<'a> {
                 {
                     self.plan.sorts.insert(binding.var, *op);
                     continue;
+                }
+                if let Op::Nest(nest) = &binding.op
+                    && light.contains(&binding.var)
+                    && nest.binders.iter().all(|(.., of)| self.atom(*of).is_stored_or_range())
+                {
+                    self.single_loop.insert(binding.var);
                 }
                 let shape = self.operation(binding);
                 self.bind(binding.var, shape);

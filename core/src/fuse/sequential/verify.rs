@@ -16,6 +16,7 @@
 
 use super::appends::is_append;
 use super::filtered_maps::filtered_maps;
+use super::light_maps::light_maps;
 use super::plan::SequentialPlan;
 use super::shared_filters::{SharedFilters, member};
 use super::shared_loop::{SharedLoop, uses_of_body};
@@ -95,6 +96,7 @@ impl<'p> Checker<'p, '_> {
     fn filtered(&mut self, block: &'p Block) {
         with_stack(|| {
             self.filtered.extend(filtered_maps(block, &self.uses));
+            self.filtered.extend(light_maps(block, &self.uses));
             for binding in &block.lets {
                 binding.op.blocks().for_each(|inner| self.filtered(inner));
             }

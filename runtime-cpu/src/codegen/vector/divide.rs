@@ -16,8 +16,8 @@
 //! `|x| / |d| = |x| · m / 2⁶⁴⁺ˢ` rounded down for every `|x| ≤ 2⁶³`: the rounding of `m` adds less than
 //! `|x| · 2ˢ⁺¹ / (|d| · 2⁶⁴⁺ˢ) ≤ 1 / |d|`. The quotient gets its sign afterwards.
 
-use super::super::reciprocal;
 use super::lanes::{Lanes, VectorEmitter, Vectors};
+use super::reciprocal;
 use cranelift_codegen::ir::{self, InstBuilder};
 use nesl_runtime::kir::division::is_multiplied;
 use nesl_runtime::kir::{Binary, Literal, Ty, Value};

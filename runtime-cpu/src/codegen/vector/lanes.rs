@@ -8,10 +8,10 @@
 //! That is so for vectors of 128 bits. In wider code all vectors have the same number of lanes, whatever
 //! their width ([`VectorEmitter::has_equal_lanes`]): each conversion is then one instruction.
 
-use super::histogram::Update;
 use super::super::emitter::{FunctionEmitter, clif};
 use super::super::machine::VECTOR_BYTES;
 use super::super::scalar::little;
+use super::histogram::Update;
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{self, ConstantData, InstBuilder, Type, types};
 use nesl_runtime::bug;

@@ -9,6 +9,7 @@ use super::super::kernel::ElementRange;
 use super::super::machine::VECTOR_BYTES;
 use super::index_sets::{InnerGroups, Inside};
 use super::lanes::{Lanes, VectorEmitter};
+use super::search::Search;
 use super::target::converts;
 use super::tile::{self, TilePlan};
 use super::{group_elements, multiple_accumulators, wide_group_elements};
@@ -25,7 +26,11 @@ use nesl_runtime::kir::vectorize::{Analysis, NotVectorizable, Surroundings, Vect
 use nesl_runtime::kir::walk;
 use nesl_runtime::kir::{self, Block, Combine, Inst, Op, Ty, ValueTy};
 
-/// A loop of at most this many instructions has a second vector loop for its rest.
+/// A search among fewer elements tests all: what ends it is often predicted wrongly.
+const MIN_SEARCHED_ITERATIONS: u64 = 64;
+
+/// A loop of at most this many instructions has a second vector loop for its rest, and one that ends where it finds what
+/// it looks for.
 const MAX_REST_VECTOR_INSTRUCTIONS: usize = 32;
 
 impl<'a> FunctionEmitter<'a, '_> {
@@ -35,7 +40,7 @@ impl<'a> FunctionEmitter<'a, '_> {
     pub fn vector_for(&mut self, inst: &'a Inst, count: ir::Value) -> Begun<'a> {
         let groups = self.called_groups(inst, count);
         match groups.or_else(|| self.vector_for_all(inst, count)) {
-            Some(start) => Begun::Groups(start),
+            Some(groups) => Begun::Groups(groups),
             None => self
                 .iterations_inside(inst, count)
                 .map_or(Begun::Nothing, |it| Begun::Inside(it.into())),
@@ -43,7 +48,7 @@ impl<'a> FunctionEmitter<'a, '_> {
     }
 
     /// The same for groups of all iterations.
-    pub fn vector_for_all(&mut self, inst: &'a Inst, count: ir::Value) -> Option<Vec<ir::Value>> {
+    pub fn vector_for_all(&mut self, inst: &'a Inst, count: ir::Value) -> Option<GroupsDone> {
         let Op::For { index, init, reduce, body, .. } = &inst.op else { return None };
         let independence = independence(*index, body, &self.provenance);
         if !init.is_empty() || reduce.is_empty() && independence == Independence::Never {
@@ -57,7 +62,8 @@ impl<'a> FunctionEmitter<'a, '_> {
         let Ok(facts) = facts else {
             // Wide vectors may do what others would do lane by lane.
             wide.iter().for_each(|facts| self.judge_width(facts));
-            return self.unroll_and_jam(inst, count, always);
+            let start = self.unroll_and_jam(inst, count, always)?;
+            return Some(GroupsDone { start, end: count });
         };
         if reduce.is_empty()
             && always
@@ -65,13 +71,13 @@ impl<'a> FunctionEmitter<'a, '_> {
         {
             let range = ElementRange { lo: self.int(0), hi: count, segment: None };
             let space = tile::Space { names: &[*index], range, elements: false };
-            return Some(vec![self.tiles(&plan, &facts, space)]);
+            return Some(GroupsDone { start: vec![self.tiles(&plan, &facts, space)], end: count });
         }
         let mut inside = self.inside(inst, Some(&facts));
         let usual = inside.as_ref().map_or(&facts, |inside| &inside.facts);
         self.judge_width(wide.as_ref().unwrap_or(usual));
         // The order in which floats are combined must not depend on the width.
-        let ordered = body.yields.iter().any(|v| self.element_ty(*v).is_float());
+        let ordered = self.is_ordered(reduce, body);
         let usual = group_elements(&facts);
         let most = match self.vector_bytes > VECTOR_BYTES && !ordered {
             true => {
@@ -87,6 +93,11 @@ impl<'a> FunctionEmitter<'a, '_> {
         let mut sizes =
             vec![most, usual, if length <= MAX_REST_VECTOR_INSTRUCTIONS { least } else { usual }];
         sizes.dedup();
+        let least = sizes[sizes.len() - 1];
+        // Narrow code is for few iterations, wherever there are wide vectors.
+        let may_search =
+            self.is_wide() && length <= MAX_REST_VECTOR_INSTRUCTIONS && inside.is_none();
+        let search = Search::of(inst, &facts, self).filter(|_| may_search);
         let mut vector = VectorEmitter::new(self, facts, most, ir::Block::reserved_value());
         vector.read_only = body.insts.iter().all(|inst| inst.op.is_read_only());
         let reduced: Vec<(Combine, Ty)> = reduce
@@ -103,6 +114,7 @@ impl<'a> FunctionEmitter<'a, '_> {
             let vectors = vector.flatten(&Lanes::Uniform(neutral), *ty, Uniformity::Varying);
             accs.push(vector.lanes_of(*ty, vectors));
         }
+        nothing.push(count);
         // Few are added up in their order, and have nothing to do with vectors.
         let types: Vec<Type> = nothing.iter().map(|v| vector.c.b.func.dfg.value_type(*v)).collect();
         let (many, join) = (vector.c.b.create_block(), vector.c.block_with(types));
@@ -116,9 +128,11 @@ impl<'a> FunctionEmitter<'a, '_> {
         }
         vector.c.branch(enough, (many, &[]), (join, &nothing));
         vector.c.b.switch_to_block(many);
-        // A loop within a loop is rarely long, and would have to ask each time.
+        // A loop within a loop is rarely long, and would have to ask each time. Streams refuse wide vectors, which would be
+        // a pity for the few elements that groups leave over.
+        let may_stream = search.is_none() && (ordered || !vector.c.is_left_over);
         let streamed = match (&reduced[..], vector.c.loops) {
-            ([(_, ty)], 0) => {
+            ([(_, ty)], 0) if may_stream => {
                 let (insts, types) = (body.insts.iter(), vector.c.types);
                 multiple_accumulators::elements_per_stream(insts, &vector.facts, types, *ty)
             }
@@ -133,6 +147,23 @@ impl<'a> FunctionEmitter<'a, '_> {
                     vector.get(body.yields[0])
                 });
             accs = vec![lanes];
+        }
+        if let Some(search) = search {
+            let (long, short) = (vector.c.b.create_block(), vector.c.b.create_block());
+            let is_long = vector.c.is_at_least(count, MIN_SEARCHED_ITERATIONS);
+            vector.c.branch(is_long, (long, &[]), (short, &[]));
+            vector.c.b.switch_to_block(long);
+            let mut at = at;
+            for elements in &sizes {
+                vector.elements = *elements;
+                at = vector.search_loop(*index, body, [at, count], search);
+            }
+            // What is left is a group with the element, or less than a group.
+            let after = vector.c.b.ins().iadd_imm_s(at, least as i64);
+            let end = vector.c.b.ins().smin(after, count);
+            vector.c.jump(join, &[at, nothing[1], end]);
+            vector.c.b.switch_to_block(short);
+            vector.elements = most;
         }
         for elements in sizes {
             // The lanes of the sums become fewer, too.
@@ -152,9 +183,12 @@ impl<'a> FunctionEmitter<'a, '_> {
         for ((combine, ty), acc) in reduced.iter().zip(&accs) {
             out.push(vector.across(*combine, *ty, acc));
         }
+        out.push(count);
         vector.c.jump(join, &out);
         vector.c.b.switch_to_block(join);
-        Some(vector.c.b.block_params(join).to_vec())
+        let mut start = vector.c.b.block_params(join).to_vec();
+        let end = start.pop().unwrap_or(count);
+        Some(GroupsDone { start, end })
     }
 }
 
@@ -176,6 +210,13 @@ impl<'a> FunctionEmitter<'a, '_> {
         let before = self.b.ins().icmp(IntCC::UnsignedLessThanOrEqual, behind_a, b);
         let behind = self.b.ins().icmp(IntCC::UnsignedLessThanOrEqual, behind_b, a);
         self.b.ins().bor(before, behind)
+    }
+
+    /// Returns true if the results of a loop depend on the order in which it combines elements: on rounding.
+    pub fn is_ordered(&self, reduce: &[Combine], body: &Block) -> bool {
+        reduce.iter().zip(&body.yields).any(|(combine, value)| {
+            self.element_ty(*value).is_float() && !matches!(combine, Combine::Min | Combine::Max)
+        })
     }
 
     /// The facts about the iterations of a counted loop for wide vectors or for narrow ones, under assumptions.
@@ -219,11 +260,10 @@ impl<'a> FunctionEmitter<'a, '_> {
         inst: &'a Inst,
         count: ir::Value,
     ) -> Option<IterationsInside<'a>> {
-        let Op::For { index, init, body, .. } = &inst.op else { return None };
+        let Op::For { index, init, body, reduce, .. } = &inst.op else { return None };
         let independent = iterations_are_independent(*index, body, &self.provenance);
         // The order in which floats are combined must not depend on the width.
-        let ordered = body.yields.iter().any(|v| self.element_ty(*v).is_float());
-        if !init.is_empty() || !independent || ordered {
+        if !init.is_empty() || !independent || self.is_ordered(reduce, body) {
             return None;
         }
         let inside = self.inside(inst, None)?;
@@ -285,12 +325,20 @@ impl<'a> FunctionEmitter<'a, '_> {
     }
 }
 
+/// The groups of iterations that were emitted before the single ones.
+pub struct GroupsDone {
+    /// The first single iteration, and the reductions there.
+    pub start: Vec<ir::Value>,
+    /// The iteration behind the last one that is to be executed.
+    pub end: ir::Value,
+}
+
 /// The iterations of a loop that were emitted before the single ones.
 pub enum Begun<'a> {
     /// None were emitted.
     Nothing,
-    /// Groups; the first single iteration, and the reductions there.
-    Groups(Vec<ir::Value>),
+    /// Groups were emitted.
+    Groups(GroupsDone),
     /// The code that finds the groups inside a set for which alone the loop is vectorised.
     Inside(Box<IterationsInside<'a>>),
 }

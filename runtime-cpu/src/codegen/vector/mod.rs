@@ -37,6 +37,8 @@ mod multiple_accumulators;
 mod ops;
 pub mod outline;
 mod pack;
+mod reciprocal;
+mod search;
 mod target;
 mod tile;
 mod uniform_cases;

@@ -13,6 +13,7 @@
 use super::super::emitter::{Exit, FunctionEmitter, flags};
 use super::super::outlines::{OutlinedLoop, OutlinedPart};
 use super::index_sets::Inside;
+use super::loops::GroupsDone;
 use super::multiple_accumulators;
 use super::tile::TilePlan;
 use super::unroll_and_jam::JamPlan;
@@ -87,7 +88,7 @@ impl<'a> FunctionEmitter<'a, '_> {
     /// Emits the groups of a loop that calls functions, rarely: as a function of its own where there are many iterations.
     /// Returns the first single iteration and the reductions there; none if the loop is not vectorised, or gains nothing
     /// from wide vectors.
-    pub fn called_groups(&mut self, inst: &'a Inst, count: ir::Value) -> Option<Vec<ir::Value>> {
+    pub fn called_groups(&mut self, inst: &'a Inst, count: ir::Value) -> Option<GroupsDone> {
         let Op::For { body, reduce, .. } = &inst.op else { return None };
         if self.outlines.is_none() || !calls(inst) || self.loop_facts(inst, false, None).is_err() {
             return None;
@@ -97,9 +98,11 @@ impl<'a> FunctionEmitter<'a, '_> {
             nothing.push(self.literal(combine.neutral(self.element_ty(*value))));
         }
         let types: Vec<Type> = nothing.iter().map(|v| self.b.func.dfg.value_type(*v)).collect();
-        self.call_outlined(inst, OutlinedPart::Groups, &types, |this| {
-            this.vector_for_all(inst, count).unwrap_or(nothing)
-        })
+        let start = self.call_outlined(inst, OutlinedPart::Groups, &types, |this| {
+            this.vector_for_all(inst, count).map_or(nothing, |groups| groups.start)
+        })?;
+        // No loop that calls functions is a search.
+        Some(GroupsDone { start, end: count })
     }
 
     /// Emits a part of a loop as a call of a function of its own where there are many iterations, else in place. Returns
@@ -165,7 +168,7 @@ impl<'a> FunctionEmitter<'a, '_> {
         slot
     }
 
-    fn is_at_least(&mut self, count: ir::Value, least: u64) -> ir::Value {
+    pub fn is_at_least(&mut self, count: ir::Value, least: u64) -> ir::Value {
         self.b.ins().icmp_imm_s(IntCC::SignedGreaterThanOrEqual, count, least as i64)
     }
 
@@ -206,7 +209,7 @@ impl<'a> FunctionEmitter<'a, '_> {
                 };
                 return gains(plan.facts()).then_some(least);
             }
-            let ordered = body.yields.iter().any(|v| self.element_ty(*v).is_float());
+            let ordered = self.is_ordered(reduce, body);
             let inside = self.inside(inst, None).filter(|_| always && !ordered)?;
             return gains(&inside.facts).then(|| least(&inside.facts));
         };
@@ -308,8 +311,8 @@ impl<'a> FunctionEmitter<'a, '_> {
                     bug!("only counted loops are outlined")
                 };
                 let count = self.get(*count);
-                self.vector_for_all(outlined.inst, count)
-                    .or_bug("a loop is vectorised with wide vectors if it is with others")
+                let groups = self.vector_for_all(outlined.inst, count);
+                groups.or_bug("a loop is vectorised with wide vectors if it is with others").start
             }
         };
         for (n, result) in results.into_iter().enumerate() {

@@ -166,8 +166,7 @@ impl<'a> VectorEmitter<'_, 'a, '_> {
     fn in_memory(&mut self, vectors: &[ir::Value]) -> ByPlace {
         let ty = self.c.b.func.dfg.value_type(vectors[0]);
         let bytes = ty.bytes();
-        let data =
-            StackSlotData::new(StackSlotKind::ExplicitSlot, bytes * vectors.len() as u32, 4);
+        let data = StackSlotData::new(StackSlotKind::ExplicitSlot, bytes * vectors.len() as u32, 4);
         let slot = self.c.b.create_sized_stack_slot(data);
         let address = self.c.b.ins().stack_addr(types::I64, slot, 0);
         for (n, vector) in vectors.iter().enumerate() {

@@ -278,7 +278,7 @@ impl<'f> Lower<'f> {
     }
 
     /// The value that has the same register: bits are reinterpreted, or upper ones ignored, by nothing.
-    fn origin(&self, value: Value) -> Value {
+    pub fn origin(&self, value: Value) -> Value {
         let mut value = self.func.dfg.resolve_aliases(value);
         while let Some(inst) = self.definition(value) {
             let from = match self.func.dfg.insts[inst].opcode() {

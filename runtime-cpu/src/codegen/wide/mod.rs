@@ -23,6 +23,7 @@ mod allocate;
 mod avx2;
 mod code;
 mod encode;
+mod extremes;
 mod lower;
 mod masks;
 mod opcodes;

@@ -25,6 +25,10 @@ pub const SUB: u8 = 0x5c;
 pub const MUL: u8 = 0x59;
 /// Division of floats.
 pub const DIV: u8 = 0x5e;
+/// Minimum of floats.
+pub const MIN: u8 = 0x5d;
+/// Maximum of floats.
+pub const MAX: u8 = 0x5f;
 /// Square root of floats.
 pub const SQRT: u8 = 0x51;
 /// Comparison of floats, into a mask.

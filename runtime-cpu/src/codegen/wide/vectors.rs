@@ -2,6 +2,7 @@
 
 use super::code::{GENERAL, MASK, Maker, Source, VECTOR};
 use super::encode::{Encoding, Length, Opcode as Code};
+use super::extremes::Extreme;
 use super::lower::{Lower, length};
 use super::masks;
 use super::opcodes::{self, Shift, by_lane};
@@ -289,11 +290,14 @@ impl Lower<'_> {
         if self.in_mask_register(result) {
             return self.mask_result(inst, to);
         }
+        let ty = self.ty(result);
+        let many = ty.is_vector();
+        if let Some(Extreme { byte, of: [a, b] }) = self.extreme(inst) {
+            return self.binary(to, opcodes::float(byte, wide(ty)?, many), ty, a, b);
+        }
         if !self.set.has_mask_registers() && self.avx2(inst, to)? {
             return Ok(());
         }
-        let ty = self.ty(result);
-        let many = ty.is_vector();
         match data.opcode() {
             Opcode::Fadd | Opcode::Fsub | Opcode::Fmul | Opcode::Fdiv => {
                 let byte = match data.opcode() {

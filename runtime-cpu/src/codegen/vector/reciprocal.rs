@@ -1,6 +1,7 @@
-//! Divisions of `i64`s by a divisor that is known before a loop begins, but not to the compiler.
+//! Divisions of many `i64`s by one divisor that the compiler does not know.
 //!
-//! A division takes ten to twenty cycles, and vectors have none. For `|d|` with `2ˢ ≤ |d| < 2ˢ⁺¹` and
+//! Vectors have no division of ints, and lane by lane it takes ten cycles or more. (Single divisions are left as they are: on
+//! Zen 4 one takes fewer resources than what replaces it.) For `|d|` with `2ˢ ≤ |d| < 2ˢ⁺¹` and
 //! `m = ⌊(2⁶⁴⁺ˢ - 1) / |d|⌋`, which has 64 bits,
 //!
 //! ```text
@@ -12,17 +13,14 @@
 //! at least `q · 2⁶⁴⁺ˢ` if `(|x| + 1) · e ≤ 2⁶⁴⁺ˢ`. That holds as `e ≤ |d| < 2ˢ⁺¹` and `|x| < 2⁶³`; for `|x| = 2⁶³` too,
 //! as `e < |d|` but for powers of two, where `r = 0` and the product is `(2⁶³ + 1) · (2⁶⁴ - 1) = 2⁶³ · 2⁶⁴ + 2⁶³ - 1`.
 //! The factor of one, `2⁶⁴ - 1`, is no exception, which is what this formula (Robison, *N-bit unsigned division via
-//! N-bit multiply-add*, ARITH 2005) has over the one for constants in [`super::vector`]. By kir's rule `x / 0` is `x`.
+//! N-bit multiply-add*, ARITH 2005) has over the one for constants in [`super::divide`]. By kir's rule `x / 0` is `x`.
 //!
-//! The factor is computed by operations without effects alone, so that Cranelift moves them out of every loop that
-//! they do not depend on, and computes them once for equal divisors.
+//! The factor is computed by operations without effects alone, so that they are moved out of every loop that they do not
+//! depend on, and are done once for equal divisors.
 
-use super::emitter::FunctionEmitter;
+use super::super::emitter::FunctionEmitter;
 use cranelift_codegen::ir::condcodes::IntCC;
-use cranelift_codegen::ir::{self, InstBuilder, Opcode, ValueDef, types};
-
-/// The number of operations behind the beginning of a loop through which a value is followed to what it depends on.
-const FOLLOWED_OPERATIONS: usize = 4;
+use cranelift_codegen::ir::{self, InstBuilder, types};
 
 /// What divides by a divisor.
 pub struct Reciprocal {
@@ -37,38 +35,6 @@ pub struct Reciprocal {
 }
 
 impl FunctionEmitter<'_, '_> {
-    /// Returns true if dividing by a value is better done by its reciprocal: if the value is an `i64`, no constant, and
-    /// the same in all iterations of the innermost loop.
-    pub fn has_reciprocal(&self, divisor: ir::Value) -> bool {
-        let dfg = &self.b.func.dfg;
-        let is_constant = matches!(
-            dfg.value_def(divisor),
-            ValueDef::Result(inst, _) if dfg.insts[inst].opcode() == Opcode::Iconst
-        );
-        dfg.value_type(divisor) == types::I64
-            && !is_constant
-            && self.depends_on_outside(divisor, FOLLOWED_OPERATIONS)
-    }
-
-    /// Returns true if a value depends on what the innermost loop does not change, by few operations.
-    fn depends_on_outside(&self, value: ir::Value, operations: usize) -> bool {
-        let dfg = &self.b.func.dfg;
-        let Some(first) = self.first_of_loop else { return false };
-        // Values are numbered as they are emitted.
-        if value.as_u32() < first {
-            return true;
-        }
-        let ValueDef::Result(inst, _) = dfg.value_def(value) else { return false };
-        let opcode = dfg.insts[inst].opcode();
-        let is_pure = !(opcode.can_load()
-            || opcode.can_store()
-            || opcode.can_trap()
-            || opcode.is_call()
-            || opcode.other_side_effects());
-        let mut args = dfg.inst_args(inst).iter();
-        is_pure && operations > 0 && args.all(|arg| self.depends_on_outside(*arg, operations - 1))
-    }
-
     /// Emits the reciprocal of a divisor.
     pub fn reciprocal(&mut self, divisor: ir::Value) -> Reciprocal {
         let one = self.int(1);
@@ -133,18 +99,5 @@ impl FunctionEmitter<'_, '_> {
     fn half(&mut self, word: ir::Value) -> ir::Value {
         let half = self.b.ins().ushr_imm_u(word, 1);
         self.b.ins().fcvt_from_sint(types::F64, half)
-    }
-
-    /// Emits a quotient rounded to 0.
-    pub fn quotient_by(&mut self, x: ir::Value, by: &Reciprocal) -> ir::Value {
-        let size = self.b.ins().iabs(x);
-        let next = self.b.ins().iadd_imm_s(size, 1);
-        let high = self.high_word(next, by.factor);
-        let quotient = self.b.ins().ushr(high, by.shift);
-        // All ones where the signs of dividend and divisor differ: xor and subtraction negate.
-        let sign = self.b.ins().sshr_imm_u(x, i64::from(u64::BITS - 1));
-        let sign = self.b.ins().bxor(sign, by.sign);
-        let flipped = self.b.ins().bxor(quotient, sign);
-        self.b.ins().isub(flipped, sign)
     }
 }
