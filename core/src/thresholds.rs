@@ -197,6 +197,18 @@ pub struct Thresholds {
     /// A recursion that halves an int of 64 bits ends before, and may do all of its work on the way back.
     pub min_observed_depth: u64,
 
+    /// Turns after which a loop that has hardly anything to do is finished by one thread.
+    ///
+    /// Should a turn make much later on, the thread hands the loop back.
+    pub min_idle_calls: u64,
+
+    /// Work items per launch up to which a loop has hardly anything to do.
+    pub idle_work_items_per_launch: u64,
+
+    /// Elements that such a loop may read: the thread may have to copy them, which takes about as long as the launches
+    /// of the turns that it saves.
+    pub max_idle_input_elements: u64,
+
     /// Work items per call below which a recursion seen [`min_observed_calls`] times is finished by
     /// one thread.
     ///
@@ -536,6 +548,9 @@ impl Default for Thresholds {
             max_calls_on_device: 64,
             min_observed_calls: 16,
             min_observed_depth: 64,
+            min_idle_calls: 3,
+            idle_work_items_per_launch: 16,
+            max_idle_input_elements: 1 << 17,
             max_sequential_call_work_items: 1 << 11,
             sequential_work_items_per_launch: 1 << 9,
             light_items_per_work_item: 8,

@@ -120,12 +120,22 @@ pub struct Recursion {
 impl Recursion {
     /// Returns true if so many calls have begun that their work can be extrapolated. As long as each began within
     /// the one before, their work may all be still to come, as in `let h = power(m, k / 2) in product(h, h)`.
-    fn is_observed(&self, limits: &Thresholds) -> bool {
+    fn is_observed(&self, input_elements: u64, limits: &Thresholds) -> bool {
         let least = match self.depth < self.calls {
             true => limits.min_observed_calls,
             false => limits.min_observed_depth,
         };
-        self.calls >= least
+        self.calls >= least || self.is_idle(input_elements, limits)
+    }
+
+    /// Returns true for a loop whose launches have had hardly any work so far: one in a loop that begins with little, say;
+    /// and that one thread may copy what it is given for.
+    fn is_idle(&self, input_elements: u64, limits: &Thresholds) -> bool {
+        self.depth < self.calls
+            && self.calls >= limits.min_idle_calls
+            && self.launches >= self.calls
+            && input_elements <= limits.max_idle_input_elements
+            && self.work_items <= self.launches.saturating_mul(limits.idle_work_items_per_launch)
     }
 
     /// Returns true if one thread does the work of a call before its launches have begun.
@@ -170,8 +180,8 @@ const RULES: &[Rule] = &[
             let recursion = facts.recursion.filter(|_| facts.single);
             recursion.is_some_and(|recursion| {
                 // A loop over a table does about as much in each turn.
-                let is_observed =
-                    recursion.is_observed(limits) || facts.changes_rows && recursion.calls > 1;
+                let is_observed = recursion.is_observed(facts.input_elements, limits)
+                    || facts.changes_rows && recursion.calls > 1;
                 is_observed && recursion.is_done_sooner_by_one_thread(facts.changes_rows, limits)
             })
         },
@@ -591,6 +601,12 @@ mod tests {
         assert_eq!(choose_large(of_many_launches), Version::Sequential);
         let light = Recursion { light_items: 16 << 11, launches: 16, ..busy };
         assert_eq!(choose_large(light), Version::Sequential);
+        let idle = Recursion { calls: 3, work_items: 40, launches: 4, ..one_call() };
+        let few = Facts { recursion: Some(idle), input_elements: 1 << 17, ..single };
+        assert_eq!(choose(few), Version::Sequential);
+        assert_eq!(choose_large(idle), Version::Flattened);
+        let begun = Recursion { work_items: 100, ..idle };
+        assert_eq!(choose(Facts { recursion: Some(begun), ..few }), Version::Flattened);
         let long = Recursion { calls: 64, depth: 64, work_items: 640, ..one_call() };
         assert_eq!(choose_large(long), Version::Sequential);
     }

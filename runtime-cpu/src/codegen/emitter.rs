@@ -128,6 +128,8 @@ pub struct FunctionEmitter<'a, 'f> {
     pub notes_allocations: bool,
     /// The number of loops around the code that is emitted.
     pub loops: usize,
+    /// True while code is emitted for few iterations of a loop that is called as a function of its own where there are many.
+    pub has_few_iterations: bool,
     /// The elements that the innermost loop reduces.
     pub reduced: &'a [kir::Value],
     /// True while code is emitted for the elements of a kernel that groups of elements leave over.
@@ -176,6 +178,7 @@ impl<'a, 'f> FunctionEmitter<'a, 'f> {
             is_cold: false,
             notes_allocations: false,
             loops: 0,
+            has_few_iterations: false,
             reduced: &[],
             product: None,
             is_left_over: false,

@@ -9,9 +9,9 @@
 //! Two loops go over `e`. To compute its elements in both takes no longer than to load them, and no loop stores them.
 
 use super::uses::Uses;
-use crate::ir::{Atom, Block, Class, Let, Nest, Op, Var};
+use crate::ir::{Atom, Block, Class, Nest, Op, Var};
 use crate::prim::{Cost, SeqOp};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 /// The loads, operations and stores that computing elements again may take more than storing them.
 const MAX_MORE_OPERATIONS: usize = 1;
@@ -21,6 +21,7 @@ const MAX_MORE_OPERATIONS: usize = 1;
 pub(super) fn light_maps(block: &Block, uses: &Uses) -> Vec<Var> {
     // The operations and the loads that each needs for an element, and the number of its loops.
     let mut maps: FxHashMap<Var, ([usize; 2], usize)> = FxHashMap::default();
+    let mut ranges: FxHashSet<Var> = FxHashSet::default();
     for binding in &block.lets {
         let streamed: Vec<Var> = match &binding.op {
             Op::Nest(nest) => nest.binders.iter().filter_map(|(.., of)| of.variable()).collect(),
@@ -32,10 +33,18 @@ pub(super) fn light_maps(block: &Block, uses: &Uses) -> Vec<Var> {
                 *loops += 1;
             }
         }
-        if let Op::Nest(nest) = &binding.op
-            && let Some(operations) = operations(nest)
-        {
-            maps.insert(binding.var, ([operations, nest.binders.len()], 0));
+        match &binding.op {
+            Op::Seq(SeqOp::Range, _) => {
+                ranges.insert(binding.var);
+            }
+            Op::Nest(nest) => {
+                let is_range = |of: &Atom| of.variable().is_some_and(|var| ranges.contains(&var));
+                let loads = nest.binders.iter().filter(|(.., of)| !is_range(of)).count();
+                if let Some(operations) = operations(nest) {
+                    maps.insert(binding.var, ([operations, loads], 0));
+                }
+            }
+            _ => {}
         }
     }
     let is_light = |([operations, loads], loops): ([usize; 2], usize)| {
@@ -48,12 +57,12 @@ pub(super) fn light_maps(block: &Block, uses: &Uses) -> Vec<Var> {
     maps.into_iter().filter_map(all_loops).collect()
 }
 
-/// Returns the number of operations for an element of a map of scalars; none if it has more than operations that take no
-/// longer than a load.
+/// Returns the number of operations for an element of a map of scalars; none if it has others than those that take no
+/// longer than a load. (Choices are left out: the code for both sides took longer than to store what is chosen.)
 fn operations(nest: &Nest) -> Option<usize> {
-    let scalars = |binding: &Let| !binding.ty.has_sequence();
     let elements = nest.binders.iter().all(|(_, ty, _)| !ty.has_sequence());
-    if nest.serial || !elements || !nest.body.lets.iter().all(scalars) {
+    let is_value = matches!(nest.body.result, Atom::Var(_));
+    if nest.serial || !elements || !is_value {
         return None;
     }
     let mut operations = 0;
@@ -61,10 +70,11 @@ fn operations(nest: &Nest) -> Option<usize> {
         let is_cheap = binding.op.class(&binding.ty) == Class::Pure
             && binding.op.costs_at_most(Cost::Cheap, &binding.ty);
         operations += match binding.op {
+            _ if binding.ty.has_sequence() => return None,
             Op::Copy(_) => 0,
             Op::Scalar(..) if is_cheap => 1,
             _ => return None,
         };
     }
-    matches!(nest.body.result, Atom::Var(_)).then_some(operations)
+    Some(operations)
 }

@@ -94,9 +94,8 @@ impl<'a> FunctionEmitter<'a, '_> {
             vec![most, usual, if length <= MAX_REST_VECTOR_INSTRUCTIONS { least } else { usual }];
         sizes.dedup();
         let least = sizes[sizes.len() - 1];
-        // Narrow code is for few iterations, wherever there are wide vectors.
         let may_search =
-            self.is_wide() && length <= MAX_REST_VECTOR_INSTRUCTIONS && inside.is_none();
+            !self.has_few_iterations && length <= MAX_REST_VECTOR_INSTRUCTIONS && inside.is_none();
         let search = Search::of(inst, &facts, self).filter(|_| may_search);
         let mut vector = VectorEmitter::new(self, facts, most, ir::Block::reserved_value());
         vector.read_only = body.insts.iter().all(|inst| inst.op.is_read_only());

@@ -149,7 +149,9 @@ impl<'a> FunctionEmitter<'a, '_> {
         self.b.switch_to_block(place);
         // The loops inside are part of the function.
         let outlines = self.outlines.take();
+        let outer = std::mem::replace(&mut self.has_few_iterations, true);
         let results = in_place(self);
+        self.has_few_iterations = outer;
         self.outlines = outlines;
         self.jump(join, &results);
         self.b.switch_to_block(join);
