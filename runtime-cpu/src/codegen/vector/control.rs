@@ -136,7 +136,7 @@ impl<'a> VectorEmitter<'_, 'a, '_> {
     }
 
     /// The vectors of a mask, of whatever width they have.
-    fn mask_as_is(&mut self, lanes: &Lanes, bits: u8) -> Vectors {
+    pub fn mask_as_is(&mut self, lanes: &Lanes, bits: u8) -> Vectors {
         match lanes {
             Lanes::Mask(_, vectors) => vectors.clone(),
             _ => self.mask(lanes, bits),

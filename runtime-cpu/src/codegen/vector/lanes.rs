@@ -278,7 +278,7 @@ impl<'c, 'a, 'f> VectorEmitter<'c, 'a, 'f> {
             Lanes::Mask(bits, _) => *bits,
             _ => self.mask_bits(),
         };
-        let each = 128 / i64::from(bits);
+        let each = i64::from(self.mask_vector(bits).lane_count());
         let vectors = self.mask(mask, bits);
         let mut all = None;
         for (n, vector) in vectors.iter().enumerate() {

@@ -17,6 +17,7 @@ use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{self, InstBuilder, Type};
 use cranelift_codegen::packed_option::ReservedValue;
 use nesl_runtime::bug;
+use nesl_runtime::bug::OrBug;
 use nesl_runtime::kir::alias::{Independence, Range, independence, iterations_are_independent};
 use nesl_runtime::kir::division::has_high_products;
 use nesl_runtime::kir::index_sets::{Assumptions, IndexSet};
@@ -25,9 +26,6 @@ use nesl_runtime::kir::uniformity::Uniformity;
 use nesl_runtime::kir::vectorize::{Analysis, NotVectorizable, Surroundings, VectorFacts};
 use nesl_runtime::kir::walk;
 use nesl_runtime::kir::{self, Block, Combine, Inst, Op, Ty, ValueTy};
-
-/// A search among fewer elements tests all: what ends it is often predicted wrongly.
-const MIN_SEARCHED_ITERATIONS: u64 = 64;
 
 /// A loop of at most this many instructions has a second vector loop for its rest, and one that ends where it finds what
 /// it looks for.
@@ -93,9 +91,7 @@ impl<'a> FunctionEmitter<'a, '_> {
         let mut sizes =
             vec![most, usual, if length <= MAX_REST_VECTOR_INSTRUCTIONS { least } else { usual }];
         sizes.dedup();
-        let least = sizes[sizes.len() - 1];
-        let may_search =
-            !self.has_few_iterations && length <= MAX_REST_VECTOR_INSTRUCTIONS && inside.is_none();
+        let may_search = length <= MAX_REST_VECTOR_INSTRUCTIONS && inside.is_none();
         let search = Search::of(inst, &facts, self).filter(|_| may_search);
         let mut vector = VectorEmitter::new(self, facts, most, ir::Block::reserved_value());
         vector.read_only = body.insts.iter().all(|inst| inst.op.is_read_only());
@@ -147,22 +143,12 @@ impl<'a> FunctionEmitter<'a, '_> {
                 });
             accs = vec![lanes];
         }
-        if let Some(search) = search {
-            let (long, short) = (vector.c.b.create_block(), vector.c.b.create_block());
-            let is_long = vector.c.is_at_least(count, MIN_SEARCHED_ITERATIONS);
-            vector.c.branch(is_long, (long, &[]), (short, &[]));
-            vector.c.b.switch_to_block(long);
-            let mut at = at;
-            for elements in &sizes {
-                vector.elements = *elements;
-                at = vector.search_loop(*index, body, [at, count], search);
+        if let Some(search) = &search {
+            let counts = (count, nothing[1]);
+            if vector.search((*index, body), counts, search, &sizes, join) {
+                vector.c.b.switch_to_block(join);
+                return Some(GroupsDone::at(vector.c.b.block_params(join)));
             }
-            // What is left is a group with the element, or less than a group.
-            let after = vector.c.b.ins().iadd_imm_s(at, least as i64);
-            let end = vector.c.b.ins().smin(after, count);
-            vector.c.jump(join, &[at, nothing[1], end]);
-            vector.c.b.switch_to_block(short);
-            vector.elements = most;
         }
         for elements in sizes {
             // The lanes of the sums become fewer, too.
@@ -185,9 +171,7 @@ impl<'a> FunctionEmitter<'a, '_> {
         out.push(count);
         vector.c.jump(join, &out);
         vector.c.b.switch_to_block(join);
-        let mut start = vector.c.b.block_params(join).to_vec();
-        let end = start.pop().unwrap_or(count);
-        Some(GroupsDone { start, end })
+        Some(GroupsDone::at(vector.c.b.block_params(join)))
     }
 }
 
@@ -330,6 +314,14 @@ pub struct GroupsDone {
     pub start: Vec<ir::Value>,
     /// The iteration behind the last one that is to be executed.
     pub end: ir::Value,
+}
+
+impl GroupsDone {
+    /// The first single iteration, the reductions there, and the end, one after the other.
+    fn at(values: &[ir::Value]) -> GroupsDone {
+        let (end, start) = values.split_last().or_bug("a loop has an end");
+        GroupsDone { start: start.to_vec(), end: *end }
+    }
 }
 
 /// The iterations of a loop that were emitted before the single ones.
