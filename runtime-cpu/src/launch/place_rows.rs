@@ -8,6 +8,11 @@ use crate::workers::Workers;
 use nesl_runtime::kir::{Literal, Ty};
 use nesl_runtime::runtime::{Arg, Buffer, Failure};
 use smallvec::SmallVec;
+use std::sync::atomic::AtomicUsize;
+use std::sync::atomic::Ordering::Relaxed;
+
+/// The lengths of so many rows are computed by all threads. Below, waking them costs more.
+const MIN_PARALLEL_ROWS: usize = 1 << 14;
 
 /// Numbers of rows or of elements, one for each chunk and one behind.
 type Starts = SmallVec<[usize; 2]>;
@@ -29,7 +34,9 @@ pub(super) fn place_rows(
     let firsts: Starts = firsts.chain([work_items]).collect();
     let outputs = code.kernel.outputs.len();
     for rows in &code.known_rows {
-        let Some(starts) = starts_of_rows(code, &rows.length, &firsts, args) else { continue };
+        let Some(starts) = starts_of_rows(code, &rows.length, &firsts, args, workers) else {
+            continue;
+        };
         let total = starts.last().copied().unwrap_or(0);
         for at in rows.outputs.iter().copied() {
             let ty = code.kernel.outputs[at];
@@ -52,6 +59,7 @@ fn starts_of_rows(
     length: &RowLength,
     firsts: &[usize],
     args: &[Arg],
+    workers: &Workers,
 ) -> Option<Starts> {
     match length {
         RowLength::Common(length) => {
@@ -69,15 +77,7 @@ fn starts_of_rows(
             firsts.iter().map(|first| first.checked_mul(length)).collect()
         }
         RowLength::OfItem(at) => {
-            let Arg::Array(buffer, from) = &args[*at] else { return None };
-            let rows = *firsts.last()?;
-            if buffer.ty() != Ty::I64 || buffer.len() - from < rows {
-                return None;
-            }
-            let start = block(buffer).ok()?.start().cast::<i64>();
-            // SAFETY: the block has so many ints behind its start, all of them written before the launch, which
-            // does not write to it.
-            let lengths = unsafe { std::slice::from_raw_parts(start.add(*from), rows) };
+            let lengths = ints(args, *at)?.get(..*firsts.last()?)?;
             let (mut before, mut sum) = (0, 0usize);
             let starts = firsts.iter().map(|first| {
                 for length in &lengths[before..*first] {
@@ -88,7 +88,49 @@ fn starts_of_rows(
             });
             starts.collect()
         }
+        RowLength::Computed(length) => {
+            let scalar = |at: usize| match args.get(at)? {
+                Arg::Scalar(Literal::I64(int)) => Some(*int),
+                Arg::Scalar(Literal::I32(int)) => Some(i64::from(*int)),
+                Arg::Scalar(_) | Arg::Array(..) => None,
+            };
+            let of_chunk = |chunk: usize| {
+                length.sum(firsts[chunk]..firsts[chunk + 1], scalar, |at| ints(args, at))
+            };
+            let chunks = firsts.len() - 1;
+            let sums: Vec<AtomicUsize> = (0..chunks).map(|_| AtomicUsize::default()).collect();
+            const UNKNOWN: usize = usize::MAX;
+            let sum_of = |chunk| of_chunk(chunk).unwrap_or(UNKNOWN);
+            if *firsts.last()? < MIN_PARALLEL_ROWS {
+                (0..chunks).for_each(|chunk| sums[chunk].store(sum_of(chunk), Relaxed));
+            } else {
+                workers.each(chunks, &|take| {
+                    while let Some(chunk) = take() {
+                        sums[chunk].store(sum_of(chunk), Relaxed);
+                    }
+                });
+            }
+            let mut starts = Starts::from_elem(0, 1);
+            for sum in sums {
+                let sum = Some(sum.into_inner()).filter(|sum| *sum != UNKNOWN)?;
+                starts.push(starts.last()?.checked_add(sum)?);
+            }
+            Some(starts)
+        }
     }
+}
+
+/// Returns the elements of an array of ints that is an argument, written before the launch.
+fn ints(args: &[Arg], at: usize) -> Option<&[i64]> {
+    let Arg::Array(buffer, from) = args.get(at)? else { return None };
+    if buffer.ty() != Ty::I64 {
+        return None;
+    }
+    let start = block(buffer).ok()?.start().cast::<i64>();
+    // SAFETY: the block has so many ints behind its start, all of them written before the launch, which does not write
+    // to it; the arguments keep it.
+    let all = unsafe { std::slice::from_raw_parts(start, buffer.len()) };
+    all.get(*from..)
 }
 
 /// Returns an element of an array that was written before the launch, if there is such an element.

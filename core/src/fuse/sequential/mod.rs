@@ -23,6 +23,7 @@
 //! * *Horizontal* fusion ("loop"): reductions over one sequence, or over maps of it, share one loop
 //!   with an accumulator for each.
 //! * Filters of one sequence that must be in memory are stored by one loop ("filters").
+//! * Gathers at a range of places within the sequence cannot fault ("within").
 //! * An append whose one use is another append is stored in the result of that only ("part").
 //! * A rank whose one use is to permute what it ranks is a sort ("sort").
 //!
@@ -38,6 +39,7 @@
 //! | `shared_loop` | the reductions of a block that share a loop |
 //! | `shared_filters` | the filters of a block that share a loop |
 //! | `filtered_maps` | the maps that only a filter and its flags use |
+//! | `bounds` | the gathers that cannot fault |
 //! | `light_maps` | the maps that are computed again by each of their loops |
 //! | `appends` | the appends that are parts of others |
 //! | `uses` | the number, the depth and the block of each variable's uses |
@@ -45,6 +47,7 @@
 //! | `verify` | the invariants that a plan keeps |
 
 mod appends;
+mod bounds;
 mod filtered_maps;
 mod light_maps;
 pub mod ownership;

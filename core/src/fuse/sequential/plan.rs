@@ -6,6 +6,7 @@
 //! materialises it there, once.
 
 use super::appends::append_chains;
+use super::bounds::is_within_bounds;
 use super::filtered_maps::filtered_maps;
 use super::light_maps::light_maps;
 use super::shared_filters::{SharedFilters, shared_filters};
@@ -22,6 +23,8 @@ use std::rc::Rc;
 pub struct SequentialPlan<'a> {
     /// The variables whose sequences are not materialised where they are bound.
     pub(super) fused: FxHashSet<Var>,
+    /// The gathers whose places are within the sequence, so that they cannot fault.
+    pub(super) within: FxHashSet<Var>,
     /// The shared loops, by the first of their members.
     pub(super) loops: FxHashMap<Var, SharedLoop<'a>>,
     /// The filters that share a loop, by the first of them.
@@ -42,6 +45,7 @@ impl<'a> SequentialPlan<'a> {
         let mut walk = Walk {
             uses,
             shapes: FxHashMap::default(),
+            made: FxHashMap::default(),
             single_loop: FxHashSet::default(),
             together: FxHashSet::default(),
             plan,
@@ -53,6 +57,11 @@ impl<'a> SequentialPlan<'a> {
     /// Returns true if the sequences of a variable are not materialised where it is bound.
     pub fn is_fused(&self, var: Var) -> bool {
         self.fused.contains(&var)
+    }
+
+    /// Returns true if a gather cannot fault.
+    pub fn is_within_bounds(&self, gather: Var) -> bool {
+        self.within.contains(&gather)
     }
 
     /// Returns the shared loop that stands at a reduction.
@@ -168,6 +177,8 @@ struct Walk<'a> {
     uses: Uses,
     /// The shapes of the variables that are not all in memory.
     shapes: FxHashMap<Var, Shape>,
+    /// The operations that make the variables so far.
+    made: FxHashMap<Var, &'a Op>,
     /// The sequences that one shared loop, or the loop of a filter, is the only use of, and those that each of their loops
     /// computes again.
     single_loop: FxHashSet<Var>,
@@ -186,6 +197,14 @@ impl<'a> Walk<'a> {
                 self.plan.loops.insert(shared.members[0].var, shared);
             }
             self.single_loop.extend(filtered_maps(block, &self.uses));
+            for binding in &block.lets {
+                if let Op::Seq(SeqOp::Gather, args) = &binding.op
+                    && is_within_bounds(args[0], args[1], &self.made)
+                {
+                    self.plan.within.insert(binding.var);
+                }
+                self.made.insert(binding.var, &binding.op);
+            }
             let light: FxHashSet<Var> = light_maps(block, &self.uses).into_iter().collect();
             self.plan.appends.extend(append_chains(block, &self.uses));
             let mut filters = shared_filters(block, &self.uses);
@@ -268,6 +287,10 @@ impl<'a> Walk<'a> {
             },
             Op::First(pair) => self.atom(*pair).half(false),
             Op::Second(pair) => self.atom(*pair).half(true),
+            Op::Seq(SeqOp::Gather, _) => {
+                let may_fault = !self.plan.is_within_bounds(binding.var);
+                Shape::fused(ElementShape::Each(Shape::Stored), may_fault)
+            }
             Op::Seq(op, args) => self.sequence(*op, args),
             Op::Nest(nest) => self.nest(nest),
             // The other operations give scalars, or materialise their results: the sides of an `if`,
@@ -286,7 +309,6 @@ impl<'a> Walk<'a> {
             SeqOp::Index => self.atom(args[0]).random_access().element(),
             SeqOp::Range => Shape::fused(ElementShape::Range, false),
             SeqOp::Dist => Shape::fused(ElementShape::Each(Shape::Stored), false),
-            SeqOp::Gather => Shape::fused(ElementShape::Each(Shape::Stored), true),
             SeqOp::Pack => {
                 let of = self.atom(args[0]).random_access();
                 let keep = self.atom(args[1]).streamed();

@@ -70,8 +70,9 @@ fn each_decision(binding: &Let, plan: &SequentialPlan<'_>, all: &mut Vec<(String
 }
 
 /// Returns the decisions about a variable, as text.
-fn decisions(var: Var, plan: &SequentialPlan<'_>) -> [Option<String>; 5] {
+fn decisions(var: Var, plan: &SequentialPlan<'_>) -> [Option<String>; 6] {
     let fused = plan.is_fused(var).then(|| format!("fuse v{}", var.0));
+    let within = plan.is_within_bounds(var).then(|| format!("within v{}", var.0));
     let shared = plan.loop_at(var).map(|shared| {
         let members = names(shared.members.iter().map(|member| member.var));
         format!("loop over v{}: {members}", shared.over.0)
@@ -85,7 +86,7 @@ fn decisions(var: Var, plan: &SequentialPlan<'_>) -> [Option<String>; 5] {
         let direction = if rank == SeqOp::RankUp { "up" } else { "down" };
         format!("sort {direction} v{}", var.0)
     });
-    [fused, shared, filters, part, sort]
+    [fused, within, shared, filters, part, sort]
 }
 
 fn names(vars: impl Iterator<Item = Var>) -> String {

@@ -79,8 +79,8 @@ pub(in crate::lower) enum IndexFunction<'a> {
     Range(Value, Value),
     /// The same value at each index.
     Dist(LoweredValue<'a>),
-    /// The element of a stored sequence at each of some indices.
-    Gather(StoredSequence, LoweredSequence<'a>, Site),
+    /// The element of a stored sequence at each of some indices; the source location if one may be out of bounds.
+    Gather(StoredSequence, LoweredSequence<'a>, Option<Site>),
     /// The elements of the first sequence at which the second, of flags, is true. The index counts
     /// the unfiltered elements: only loops that test the flag can consume it.
     Filter(LoweredSequence<'a>, LoweredSequence<'a>),

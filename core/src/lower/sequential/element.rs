@@ -166,7 +166,9 @@ impl<'a> FunctionLowering<'a> {
             IndexFunction::Gather(of, indices, site) => {
                 let from = self.element(indices, index).scalar();
                 let from = self.index_of(from);
-                self.in_bounds(from, of.length, FaultCode::Gather, *site);
+                if let Some(site) = site {
+                    self.in_bounds(from, of.length, FaultCode::Gather, *site);
+                }
                 self.row(&of.columns, from)
             }
             IndexFunction::Filter(..) => {

@@ -176,6 +176,9 @@ impl<'a> FunctionLowering<'a> {
     pub fn operation(&mut self, binding: &'a Let) -> LoweredValue<'a> {
         let site = binding.site;
         match &binding.op {
+            Op::Seq(SeqOp::Gather, args) if self.plan.is_within_bounds(binding.var) => {
+                self.gather(args, None)
+            }
             Op::Copy(a) => self.atom(*a),
             Op::Scalar(op, args) => {
                 let args: Vec<Value> = args.iter().map(|a| self.atom(*a).scalar()).collect();

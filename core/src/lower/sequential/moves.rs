@@ -33,12 +33,7 @@ impl<'a> FunctionLowering<'a> {
             SeqOp::Index => self.index(args[0], args[1], update, site),
             SeqOp::Range => self.range(args, None, site),
             SeqOp::Dist => self.dist(args[0], args[1], None, site),
-            SeqOp::Gather => {
-                let of = self.stored(args[0]);
-                let places = self.streamed(args[1]);
-                let length = places.length();
-                LoweredValue::fused(length, true, IndexFunction::Gather(of, places, site))
-            }
+            SeqOp::Gather => self.gather(args, Some(site)),
             SeqOp::Scatter => self.scatter(args[0], args[1], update, site),
             SeqOp::Replace => self.replace(args, update, site),
             SeqOp::Permute => self.permute(args[0], args[1], site),
@@ -91,6 +86,15 @@ impl<'a> FunctionLowering<'a> {
             }
             LoweredSequence::Stored(_) | LoweredSequence::Fused(_) => element,
         }
+    }
+
+    /// Lowers a gather, which is fused with its consumer; `site` is its source location if it may fault.
+    pub(super) fn gather(&mut self, args: &[Atom], site: Option<Site>) -> LoweredValue<'a> {
+        let of = self.stored(args[0]);
+        let places = self.streamed(args[1]);
+        let length = places.length();
+        let may_fault = site.is_some();
+        LoweredValue::fused(length, may_fault, IndexFunction::Gather(of, places, site))
     }
 
     /// Lowers `[start:end:stride]`, which is fused with its consumer.

@@ -109,8 +109,7 @@ fn number(value: Value, index: Value, body: &Block, facts: &VectorFacts) -> Opti
         Some(Op::Convert(Ty::I32 | Ty::I64, number)) => *number,
         _ => value,
     };
-    let is_known =
-        number == index || body.insts.iter().any(|inst| inst.results.contains(&number));
+    let is_known = number == index || body.insts.iter().any(|inst| inst.results.contains(&number));
     let ascends = facts.of(number) == Uniformity::Affine && facts.cannot_overflow(number);
     (is_known && ascends).then_some(number)
 }
@@ -225,7 +224,12 @@ impl<'a> VectorEmitter<'_, 'a, '_> {
     }
 
     /// Emits the iterations of a group; returns the mask of the elements that are looked for.
-    fn tested(&mut self, (index, body): (Value, &'a Block), at: ir::Value, search: &Search) -> Lanes {
+    fn tested(
+        &mut self,
+        (index, body): (Value, &'a Block),
+        at: ir::Value,
+        search: &Search,
+    ) -> Lanes {
         self.c.poll();
         self.set(index, Lanes::Affine(at));
         self.block(body);

@@ -1,0 +1,31 @@
+//! Gathers that cannot fault: the places are a range within the sequence, as those of `even_elts` and `odd_elts`.
+//!
+//! ```text
+//! n = #v
+//! even = v -> [0:n:2]
+//! odd = v -> [1:max(n, 1):2]
+//! ```
+
+use crate::ir::{Atom, Op, Var};
+use crate::prim::SeqOp;
+use nesl_runtime::scalar::ScalarOp;
+use rustc_hash::FxHashMap;
+
+/// Returns true if a gather reads elements that exist; `made` has the operations that make variables.
+pub(super) fn is_within_bounds(of: Atom, places: Atom, made: &FxHashMap<Var, &Op>) -> bool {
+    let made_by = |atom: Atom| atom.variable().and_then(|var| made.get(&var).copied());
+    let Some(Op::Seq(SeqOp::Range, range)) = made_by(places) else { return false };
+    let [Atom::Int(start @ 0..), Atom::Int(1..), end] = range[..] else { return false };
+    let is_length =
+        |atom| matches!(made_by(atom), Some(Op::Seq(SeqOp::Length, args)) if args[0] == of);
+    match made_by(end) {
+        // If there are fewer elements, the range is empty.
+        Some(Op::Scalar(ScalarOp::Max, args)) => match args[..] {
+            [length, Atom::Int(least)] | [Atom::Int(least), length] => {
+                least <= start && is_length(length)
+            }
+            _ => false,
+        },
+        _ => is_length(end),
+    }
+}
