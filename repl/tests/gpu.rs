@@ -181,7 +181,7 @@ fn programs_of_the_examples() {
         kmeans                   182       233         1        78        58       961       472      9941         1
         knn                       30        33         2        17        18      2183       747      5557         2
         life                      35        43         0        18        10       202        74      1765         0
-        line_fit                  10        11         0         7         4        39        14      1848         0
+        line_fit                  10        11         0         7         4        33         9      1846         0
         list_ranking              38        40         0        21        19     10359      5101     20882         0
         mandelbrot                 3         4         0         3         4         5        56      2848         0
         matrix                    87        99         3        69        68       319       252      3941         3

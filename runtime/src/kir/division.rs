@@ -137,8 +137,8 @@ impl Division {
 }
 
 /// Returns true if dividing by a divisor is multiplying by a constant: of size 2 or more, of 64 bits.
-pub fn is_multiplied(divisor: Option<Literal>) -> bool {
-    matches!(divisor, Some(Literal::I64(divisor)) if divisor.unsigned_abs() >= 2)
+pub fn is_multiplied(divisor: Literal) -> bool {
+    matches!(divisor, Literal::I64(divisor) if divisor.unsigned_abs() >= 2)
 }
 
 /// Returns true if code has operations that vectors with high products do without going lane by lane.

@@ -514,10 +514,7 @@ impl<'a> Analysis<'a> {
     fn is_high_product(&self, op: Binary, a: Value, b: Value) -> bool {
         let is_product = match op {
             Binary::MulHigh => true,
-            Binary::Div | Binary::Rem => match self.constant(b) {
-                None => self.is_uniform(b),
-                known => is_multiplied(known),
-            },
+            Binary::Div | Binary::Rem => self.constant(b).map_or(self.is_uniform(b), is_multiplied),
             _ => false,
         };
         is_product && self.around.has_high_products && self.scalar(a) == Some(Ty::I64)

@@ -79,7 +79,9 @@ impl VectorEmitter<'_, '_, '_> {
             return Some(Lanes::Varying(words.collect()));
         }
         let divisor = match (known, y) {
-            (Some(Literal::I64(divisor)), _) if is_multiplied(known) => Divisor::Constant(divisor),
+            (Some(known @ Literal::I64(divisor)), _) if is_multiplied(known) => {
+                Divisor::Constant(divisor)
+            }
             (None, Lanes::Uniform(divisor)) => Divisor::Uniform(self.c.reciprocal(*divisor)),
             _ => return None,
         };

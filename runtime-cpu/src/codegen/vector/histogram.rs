@@ -1,7 +1,7 @@
 //! The buckets of a histogram: their offsets are computed for all elements at a time, and buckets updated one by
 //! one, since several elements may have the same.
 
-use super::lanes::{Lanes, VectorEmitter, Vectors};
+use super::lanes::{Lanes, Update, VectorEmitter};
 use crate::abi::chunk;
 use crate::codegen::emitter::{clif, flags};
 use crate::codegen::phases::{Role, Task};
@@ -9,17 +9,6 @@ use crate::codegen::sinks::SinkContext;
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{self, InstBuilder};
 use nesl_runtime::kir::{Combine, Sink, Ty};
-
-/// An update of a bucket for each element of a group.
-pub struct Update {
-    /// The address of the first bucket.
-    base: ir::Value,
-    /// The offsets of the buckets, in bytes.
-    offsets: Vectors,
-    values: Lanes,
-    combine: Combine,
-    ty: Ty,
-}
 
 /// The address of every other bucket has a displacement of so many bytes where updates lie one behind the other, which
 /// makes its instructions longer by a byte ([`VectorEmitter::update_in_line`]).

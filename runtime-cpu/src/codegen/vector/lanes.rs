@@ -11,7 +11,6 @@
 use super::super::emitter::{FunctionEmitter, clif};
 use super::super::machine::VECTOR_BYTES;
 use super::super::scalar::little;
-use super::histogram::Update;
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{self, ConstantData, InstBuilder, Type, types};
 use nesl_runtime::bug;
@@ -38,6 +37,20 @@ pub enum Lanes {
     Varying(Vectors),
     /// A bool, as masks of this many bits.
     Mask(u8, Vectors),
+}
+
+/// An update of a bucket of a histogram for each element of a group.
+pub struct Update {
+    /// The address of the first bucket.
+    pub base: ir::Value,
+    /// The offsets of the buckets, in bytes.
+    pub offsets: Vectors,
+    /// The values that are combined with those of the buckets.
+    pub values: Lanes,
+    /// The operator that combines them.
+    pub combine: kir::Combine,
+    /// The type of the values.
+    pub ty: Ty,
 }
 
 /// The emitter of code for a group of elements.

@@ -22,7 +22,7 @@ use super::super::emitter::FunctionEmitter;
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{self, InstBuilder, types};
 
-/// What divides by a divisor.
+/// The numbers by which lanes are multiplied and shifted instead of being divided.
 pub struct Reciprocal {
     /// The divisor; 1 for 0, as kir has it.
     pub divisor: ir::Value,
