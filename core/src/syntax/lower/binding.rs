@@ -3,6 +3,7 @@
 use super::super::ast::{Expr, ExprId, PatId};
 use super::super::grammar::Node;
 use super::super::lexer::Kind;
+use super::expr::NEVER_CHANGED;
 use super::{Lower, Report, span};
 use crate::base::{Span, TextRange, TextSize, with_stack};
 
@@ -122,11 +123,37 @@ impl Lower<'_> {
                 (self.range(word), self.token_text(pat.start).to_owned())
             }
         };
+        if let Some(assignment) = self.assigned_element(pat.start) {
+            let report = self.error(assignment, "an element cannot be assigned to");
+            return Some(report.hint(NEVER_CHANGED));
+        }
         let semicolon = self.range(Span::new(semicolon, semicolon + 1));
         let report = self
             .error(at, format!("expected `in` before `{found}`, after the bindings"))
             .label(self.range(Span::new(node.start, node.start + 1)), "the `let`");
         Some(report.fix("write `in` for the last `;`", semicolon, " in"))
+    }
+
+    /// Returns the place of `a[i] =` that begins at a token.
+    fn assigned_element(&self, start: u32) -> Option<rowan::TextRange> {
+        let kind = |at: u32| self.token_kind(at);
+        if kind(start) != Some(Kind::Name) || kind(start + 1) != Some(Kind::LBracket) {
+            return None;
+        }
+        let mut open = 0;
+        for at in start + 1.. {
+            match kind(at)? {
+                Kind::LBracket => open += 1,
+                Kind::RBracket => open -= 1,
+                Kind::Semi => return None,
+                _ => {}
+            }
+            if open == 0 {
+                let is_assigned = kind(at + 1) == Some(Kind::Equals);
+                return is_assigned.then(|| self.range(Span::new(start, at + 2)));
+            }
+        }
+        None
     }
 
     /// Makes the report of a missing `in`: before the line that begins in the middle of the last binding,

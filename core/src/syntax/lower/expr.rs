@@ -7,6 +7,10 @@ use super::{Lower, QUOTED_CHAR, Report, span};
 use crate::base::{Name, Span};
 use nesl_runtime::bug::OrBug;
 
+/// The way out for those who assign to an element.
+pub(super) const NEVER_CHANGED: &str =
+    "a sequence is never changed; `rep(a, v, i)` is a changed copy";
+
 impl Lower<'_> {
     /// Lowers an expression.
     pub(super) fn expr(&mut self, node: &Node) -> ExprId {
@@ -123,6 +127,7 @@ impl Lower<'_> {
                 let sign = self.range(sign);
                 let report = self.error(at, "`:=` names an optional argument of a call");
                 let report = match node.start {
+                    _ if node.kids[0].kind == Kind::Index => report.hint(NEVER_CHANGED),
                     0 => report.fix("a variable is defined with `=`", sign, "="),
                     _ => report.hint("to compare write `==`, to bind `let x = … in …`"),
                 };
@@ -488,8 +493,7 @@ impl Lower<'_> {
                     && matches!(node.kids[0].kids[1].kind, Kind::List | Kind::Range);
                 let call = node.start == 0 && node.kids[0].kind == Kind::Call;
                 if node.kids[0].kind == Kind::Index || list {
-                    report = report
-                        .hint("a sequence is never changed; `rep(a, v, i)` is a changed copy");
+                    report = report.hint(NEVER_CHANGED);
                 }
                 let bound = node.kids[0].kind == Kind::NameRef
                     && node.start.checked_sub(1).is_some_and(|before| {

@@ -62,9 +62,16 @@ impl<'a> Lower<'a> {
             match token.kind {
                 Kind::OpenText => {
                     let end = rowan::TextRange::empty(self.open_string_end(token.range));
-                    let report = self
-                        .error(token.range, "this string is never closed")
-                        .fix("add `\"`", end, "\"");
+                    let report = self.error(token.range, "this string is never closed");
+                    // `"a\";` was to end with a backslash.
+                    let line = text.lines().next().unwrap_or_default();
+                    let behind = line.rsplit_once("\\\"").map(|(_, behind)| behind);
+                    let is_closed = |behind: &str| behind.chars().all(|c| " \t;,)]}".contains(c));
+                    let report = if behind.is_some_and(is_closed) {
+                        report.hint("`\\\"` is a quotation mark in the string; a backslash is written `\\\\`")
+                    } else {
+                        report.fix("add `\"`", end, "\"")
+                    };
                     self.report(report);
                 }
                 Kind::Unknown => {
