@@ -274,23 +274,25 @@ fn computed(
 ) -> Option<Computed> {
     let mut found = Computed { steps: Vec::new() };
     let mut known = FxHashMap::default();
-    found.add(kernel, value, is_read_only, &mut known)?;
+    found.add(kernel, value, is_read_only, &mut known, MAX_LENGTH_INSTRUCTIONS)?;
     Some(found)
 }
 
 impl Computed {
-    /// Adds the steps that compute a value; returns the number of the last one.
+    /// Adds the steps that compute a value, if at most so many depend on each other; returns the number of the last one.
     fn add(
         &mut self,
         kernel: &Kernel,
         value: Value,
         is_read_only: &dyn Fn(Value) -> Option<usize>,
         known: &mut FxHashMap<Value, usize>,
+        depth: usize,
     ) -> Option<usize> {
         if let Some(step) = known.get(&value) {
             return Some(*step);
         }
-        let mut step = |value| self.add(kernel, value, is_read_only, known);
+        let depth = depth.checked_sub(1)?;
+        let mut step = |value| self.add(kernel, value, is_read_only, known, depth);
         let ty = kernel.types[value.0 as usize];
         let is_int = matches!(ty, ValueTy::Scalar(Ty::I64 | Ty::I32 | Ty::Bool));
         let param = kernel.params.iter().position(|param| *param == value);

@@ -77,7 +77,7 @@ fn starts_of_rows(
             firsts.iter().map(|first| first.checked_mul(length)).collect()
         }
         RowLength::OfItem(at) => {
-            let lengths = ints(args, *at)?.get(..*firsts.last()?)?;
+            let lengths = ints(args, *at, *firsts.last()?)?;
             let (mut before, mut sum) = (0, 0usize);
             let starts = firsts.iter().map(|first| {
                 for length in &lengths[before..*first] {
@@ -95,7 +95,8 @@ fn starts_of_rows(
                 Arg::Scalar(_) | Arg::Array(..) => None,
             };
             let of_chunk = |chunk: usize| {
-                length.sum(firsts[chunk]..firsts[chunk + 1], scalar, |at| ints(args, at))
+                let items = firsts[chunk]..firsts[chunk + 1];
+                length.sum(items.clone(), scalar, |at| ints(args, at, items.end))
             };
             let chunks = firsts.len() - 1;
             let sums: Vec<AtomicUsize> = (0..chunks).map(|_| AtomicUsize::default()).collect();
@@ -120,17 +121,16 @@ fn starts_of_rows(
     }
 }
 
-/// Returns the elements of an array of ints that is an argument, written before the launch.
-fn ints(args: &[Arg], at: usize) -> Option<&[i64]> {
+/// Returns so many elements of an array of ints that is an argument, written before the launch.
+fn ints(args: &[Arg], at: usize, count: usize) -> Option<&[i64]> {
     let Arg::Array(buffer, from) = args.get(at)? else { return None };
-    if buffer.ty() != Ty::I64 {
+    if buffer.ty() != Ty::I64 || buffer.len().checked_sub(*from)? < count {
         return None;
     }
     let start = block(buffer).ok()?.start().cast::<i64>();
-    // SAFETY: the block has so many ints behind its start, all of them written before the launch, which does not write
-    // to it; the arguments keep it.
-    let all = unsafe { std::slice::from_raw_parts(start, buffer.len()) };
-    all.get(*from..)
+    // SAFETY: the block has so many ints from there on, all of them written before the launch, which does not write to
+    // it; the arguments keep it.
+    Some(unsafe { std::slice::from_raw_parts(start.add(*from), count) })
 }
 
 /// Returns an element of an array that was written before the launch, if there is such an element.

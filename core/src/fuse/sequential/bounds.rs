@@ -19,7 +19,7 @@ pub(super) fn is_within_bounds(of: Atom, places: Atom, made: &FxHashMap<Var, &Op
     let is_length =
         |atom| matches!(made_by(atom), Some(Op::Seq(SeqOp::Length, args)) if args[0] == of);
     match made_by(end) {
-        // If there are fewer elements, the range is empty.
+        // If there are fewer elements than `least`, the range is empty, as it begins there or behind.
         Some(Op::Scalar(ScalarOp::Max, args)) => match args[..] {
             [length, Atom::Int(least)] | [Atom::Int(least), length] => {
                 least <= start && is_length(length)

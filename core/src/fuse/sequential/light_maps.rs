@@ -6,7 +6,8 @@
 //! at = min_val({(if y == best then i else max_int) : y in e; i in [0:#v]})
 //! ```
 //!
-//! Two loops go over `e`. To compute its elements in both takes no longer than to load them, and no loop stores them.
+//! Two loops go over `e`. To compute its elements in both takes no longer than to load them, so they are not stored. (A loop
+//! that takes a map twice counts as two.)
 
 use super::uses::Uses;
 use crate::ir::{Atom, Block, Class, Nest, Op, Var};

@@ -290,8 +290,7 @@ impl<'a> FunctionLowering<'a> {
         if !element.has_sequence() {
             let [a, b] = [a, b].map(|atom| self.streamed(atom));
             let before = a.length();
-            let behind = b.length();
-            let length = self.body.binary(Binary::Add, before, behind);
+            let length = self.joined_length(&a, &b);
             let mut rows = self.rows(element, length);
             let zero = self.body.i64(0);
             rows.fill(self, &a, zero);
@@ -321,8 +320,22 @@ impl<'a> FunctionLowering<'a> {
             return self.append_both(a, b, update);
         }
         let [a, b] = [a, b].map(|atom| self.random_access(atom));
-        let length = self.body.binary(Binary::Add, a.length(), b.length());
+        let length = self.joined_length(&a, &b);
         LoweredValue::fused(length, false, IndexFunction::Parts(Rc::new([a, b])))
+    }
+
+    /// Returns the number of elements of two sequences; the greatest int if that is too small for it, for which there is no
+    /// memory.
+    fn joined_length(&mut self, a: &LoweredSequence<'a>, b: &LoweredSequence<'a>) -> Value {
+        let before = a.length();
+        let length = self.body.binary(Binary::Add, before, b.length());
+        if matches!((a, b), (LoweredSequence::Stored(_), LoweredSequence::Stored(_))) {
+            return length;
+        }
+        // What is not in memory, such as `dist(x, n)`, may have any length.
+        let wraps = self.body.binary(Binary::Lt, length, before);
+        let greatest = self.body.i64(i64::MAX);
+        self.body.select(wraps, greatest, length)
     }
 
     /// Lowers `flatten`: one level of nesting less.

@@ -15,8 +15,8 @@ use nesl_runtime::kir::{Combine, Sink, Ty};
 const ODD_DISPLACEMENT_BYTES: i64 = 8;
 
 impl<'a> VectorEmitter<'_, 'a, '_> {
-    /// Computes which buckets a group of elements updates, for [`VectorEmitter::update_buckets`]; returns false if the sink is not a histogram, or does not do its
-    /// work in this pass.
+    /// Computes which buckets a group of elements updates, for [`VectorEmitter::update_buckets`]; returns false if the sink
+    /// is not a histogram, or does not do its work in this pass.
     pub fn histogram(&mut self, task: &Task<'a>, around: SinkContext) -> bool {
         let Sink::Histogram { array, combine, index, value, length: None, when } = task.sink else {
             return false;

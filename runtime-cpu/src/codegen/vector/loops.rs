@@ -195,7 +195,8 @@ impl<'a> FunctionEmitter<'a, '_> {
         self.b.ins().bor(before, behind)
     }
 
-    /// Returns true if the results of a loop depend on the order in which it combines elements: on rounding.
+    /// Returns true if the results of a loop depend on the order in which it combines elements: on rounding. (Which of two
+    /// zeros with different signs is the least or the greatest is left open.)
     pub fn is_ordered(&self, reduce: &[Combine], body: &Block) -> bool {
         reduce.iter().zip(&body.yields).any(|(combine, value)| {
             self.element_ty(*value).is_float() && !matches!(combine, Combine::Min | Combine::Max)

@@ -10,8 +10,8 @@
 //! }
 //! ```
 //!
-//! For any, nothing is reduced in the groups: the elements of the last one are left to the code for single elements. The
-//! place of the first is the number of the lowest bit of a group's mask, so that no lanes of ints are compared. Where
+//! For any, nothing is reduced in the groups: the elements of the last one are left to the code for single elements. For the
+//! first, nothing is left: its place is the number of the lowest bit of a group's mask, so that no lanes of ints are compared. Where
 //! there are few iterations, all are tested: what ends a short loop early is often predicted wrongly.
 
 use super::super::emitter::FunctionEmitter;
@@ -106,7 +106,7 @@ fn literal(value: Value, body: &Block, c: &FunctionEmitter<'_, '_>) -> Option<Li
 fn number(value: Value, index: Value, body: &Block, facts: &VectorFacts) -> Option<Value> {
     let number = match made_by(value, body) {
         // No sequence has more elements than ints have values.
-        Some(Op::Convert(Ty::I32 | Ty::I64, number)) => *number,
+        Some(Op::Convert(Ty::I32 | Ty::I64, number)) if *number == index => *number,
         _ => value,
     };
     let is_known = number == index || body.insts.iter().any(|inst| inst.results.contains(&number));
@@ -117,7 +117,7 @@ fn number(value: Value, index: Value, body: &Block, facts: &VectorFacts) -> Opti
 impl<'a> VectorEmitter<'_, 'a, '_> {
     /// Emits the groups of a search, of these numbers of elements one after the other. Jumps to `join` with the first
     /// single iteration, the result so far, and the end of these iterations. Returns false if it remains to emit what is
-    /// done for few iterations.
+    /// done for few iterations, as it does where any element is looked for.
     pub fn search(
         &mut self,
         (index, body): (Value, &'a Block),
