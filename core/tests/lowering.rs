@@ -172,6 +172,68 @@ fn "main"(v0: [int], v1: int) -> [int] {
 }
 
 #[test]
+fn a_plan_shows_light_maps_and_gathers_within_bounds() {
+    let program = r#"main "main"
+
+fn "main"(v0: [float], v1: float) -> (float, int) {
+  v4: [float] = each v2: float in v0 {
+    v3: float = mul(v2, v1)
+    v3
+  }
+  v5: float = reduce_max(v4)
+  v8: [int] = each v6: float in v4 {
+    v7: bool = eq(v6, v5)
+    v9: int = if v7 {
+      1
+    } else {
+      0
+    }
+    v9
+  }
+  v10: int = reduce_sum(v8)
+  v13: [float] = each v11: float in v0 {
+    v12: float = sqrt(v11)
+    v12
+  }
+  v14: float = reduce_max(v13)
+  v15: float = reduce_min(v13)
+  v18: [float] = each v16: float in v13 {
+    v17: float = sub(v16, v14)
+    v17
+  }
+  v19: float = reduce_sum(v18)
+  v20: int = length(v0)
+  v21: [int] = range(0, 2, v20)
+  v22: [float] = gather(v0, v21)
+  v23: float = reduce_sum(v22)
+  v24: int = add(v20, 1)
+  v25: [int] = range(0, 2, v24)
+  v26: [float] = gather(v0, v25)
+  v27: float = reduce_sum(v26)
+  v28: float = add(v15, v19)
+  v29: float = add(v23, v27)
+  v30: float = add(v28, v29)
+  v31: (float, int) = pair(v30, v10)
+  v31
+}
+"#;
+    // A product takes as long as a load; a root does not, and the last range may go beyond the end.
+    let expected = r#"plan "main" {
+  fuse v4
+  fuse v8
+  loop over v13: v14 v15
+  fuse v18
+  fuse v21
+  fuse v22
+  within v22
+  fuse v25
+  fuse v26
+}
+"#;
+    assert_eq!(plans(program), expected);
+}
+
+#[test]
 fn a_plan_shows_sorts() {
     let program = r#"main "main"
 
