@@ -172,11 +172,10 @@ impl VectorEmitter<'_, '_, '_> {
         let factor = self.all(x, factor as i64);
         let high = self.high_word(size, factor);
         let quotient = self.c.b.ins().ushr_imm_u(high, i64::from(shift_bits));
-        // All ones where the signs of dividend and divisor differ: xor and subtraction negate.
+        // All ones where the signs of dividend and divisor differ.
         let sign = self.c.b.ins().sshr_imm_u(x, i64::from(u64::BITS - 1));
         let sign = if divisor < 0 { self.c.b.ins().bnot(sign) } else { sign };
-        let flipped = self.c.b.ins().bxor(quotient, sign);
-        self.c.b.ins().isub(flipped, sign)
+        self.with_sign(quotient, sign)
     }
 
     /// Emits the quotients of lanes by a number that is the same for all of them, rounded to 0.
@@ -190,7 +189,12 @@ impl VectorEmitter<'_, '_, '_> {
         let sign = self.c.b.ins().sshr_imm_u(x, i64::from(u64::BITS - 1));
         let others = self.in_all(x, by.sign);
         let sign = self.c.b.ins().bxor(sign, others);
-        let flipped = self.c.b.ins().bxor(quotient, sign);
+        self.with_sign(quotient, sign)
+    }
+
+    /// Emits lanes of which those are negated whose word of the sign is all ones.
+    fn with_sign(&mut self, lanes: ir::Value, sign: ir::Value) -> ir::Value {
+        let flipped = self.c.b.ins().bxor(lanes, sign);
         self.c.b.ins().isub(flipped, sign)
     }
 }
