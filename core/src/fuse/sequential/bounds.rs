@@ -9,11 +9,14 @@
 use crate::ir::{Atom, Op, Var};
 use crate::prim::SeqOp;
 use nesl_runtime::scalar::ScalarOp;
-use rustc_hash::FxHashMap;
 
-/// Returns true if a gather reads elements that exist; `made` has the operations that make variables.
-pub(super) fn is_within_bounds(of: Atom, places: Atom, made: &FxHashMap<Var, &Op>) -> bool {
-    let made_by = |atom: Atom| atom.variable().and_then(|var| made.get(&var).copied());
+/// Returns true if a gather reads elements that exist; `made` returns the operation that makes a variable.
+pub(super) fn is_within_bounds<'p>(
+    of: Atom,
+    places: Atom,
+    made: &dyn Fn(Var) -> Option<&'p Op>,
+) -> bool {
+    let made_by = |atom: Atom| atom.variable().and_then(made);
     let Some(Op::Seq(SeqOp::Range, range)) = made_by(places) else { return false };
     let [Atom::Int(start @ 0..), Atom::Int(1..), end] = range[..] else { return false };
     let is_length =

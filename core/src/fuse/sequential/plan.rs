@@ -199,7 +199,7 @@ impl<'a> Walk<'a> {
             self.single_loop.extend(filtered_maps(block, &self.uses));
             for binding in &block.lets {
                 if let Op::Seq(SeqOp::Gather, args) = &binding.op
-                    && is_within_bounds(args[0], args[1], &self.made)
+                    && is_within_bounds(args[0], args[1], &|var| self.made.get(&var).copied())
                 {
                     self.plan.within.insert(binding.var);
                 }

@@ -4,7 +4,8 @@
 //!
 //! 1. it names variables that the block binds;
 //! 2. a fused variable has at most one use, in as many nests as its definition (no element is
-//!    computed twice), unless it is a range, or a shared loop is all that uses it, or a filter with its flags is;
+//!    computed twice), unless it is a range, or a shared loop is all that uses it, or a filter with its flags is, or it is a
+//!    light map;
 //! 3. a shared loop has at least two members, all of them reductions bound in one block, of the
 //!    common sequence or of a map over it whose body cannot fault, and every variable that such a
 //!    body takes from that block is bound before the first member;
@@ -12,9 +13,11 @@
 //!    it whose body cannot fault, and every variable that such a body takes from that block is bound
 //!    before the first of them;
 //! 5. an append that is part of another is used once;
-//! 6. a rank that is not computed is used once, to permute what it ranks.
+//! 6. a rank that is not computed is used once, to permute what it ranks;
+//! 7. a gather that is not tested is at places within the sequence.
 
 use super::appends::is_append;
+use super::bounds::is_within_bounds;
 use super::filtered_maps::filtered_maps;
 use super::light_maps::light_maps;
 use super::plan::SequentialPlan;
@@ -56,7 +59,7 @@ pub fn verify(
         uses: Uses::of(block),
         lets: FxHashMap::default(),
         binders: FxHashSet::default(),
-        filtered: FxHashSet::default(),
+        repeated: FxHashSet::default(),
         violations: Vec::new(),
     };
     block.each_let(&mut |binding| {
@@ -65,8 +68,9 @@ pub fn verify(
             checker.binders.extend(nest.binders.iter().map(|(var, ..)| *var));
         }
     });
-    checker.filtered(block);
+    checker.repeated(block);
     checker.fused();
+    checker.within();
     checker.appends();
     checker.sorts();
     let mut found = 0;
@@ -83,8 +87,8 @@ struct Checker<'p, 'a> {
     uses: Uses,
     lets: FxHashMap<Var, &'p Let>,
     binders: FxHashSet<Var>,
-    /// The maps that only a filter and its flags use.
-    filtered: FxHashSet<Var>,
+    /// The maps that several loops compute: those that only a filter and its flags use, and light ones.
+    repeated: FxHashSet<Var>,
     violations: Vec<Violation>,
 }
 
@@ -93,12 +97,12 @@ impl<'p> Checker<'p, '_> {
         self.violations.push(Violation::within(self.within, message));
     }
 
-    fn filtered(&mut self, block: &'p Block) {
+    fn repeated(&mut self, block: &'p Block) {
         with_stack(|| {
-            self.filtered.extend(filtered_maps(block, &self.uses));
-            self.filtered.extend(light_maps(block, &self.uses));
+            self.repeated.extend(filtered_maps(block, &self.uses));
+            self.repeated.extend(light_maps(block, &self.uses));
             for binding in &block.lets {
-                binding.op.blocks().for_each(|inner| self.filtered(inner));
+                binding.op.blocks().for_each(|inner| self.repeated(inner));
             }
         });
     }
@@ -115,7 +119,7 @@ impl<'p> Checker<'p, '_> {
             let loops = self.plan.loops.values();
             let shared = loops.into_iter().any(|shared| shared.over == var && shared.only_use);
             let once = self.uses.count(var) == 0 || self.uses.once(var);
-            if !once && !range && !shared && !self.filtered.contains(&var) {
+            if !once && !range && !shared && !self.repeated.contains(&var) {
                 self.report(format!("v{} is fused and computed more than once", var.0));
             }
         }
@@ -128,6 +132,19 @@ impl<'p> Checker<'p, '_> {
             // The elements of what it was taken out of are not followed here.
             Op::Copy(_) | Op::First(_) | Op::Second(_) | Op::Seq(SeqOp::Index, _) => true,
             _ => false,
+        }
+    }
+
+    fn within(&mut self) {
+        let mut within: Vec<Var> = self.plan.within.iter().copied().collect();
+        within.sort_unstable();
+        for gather in within {
+            let made = |var: Var| self.lets.get(&var).map(|binding| &binding.op);
+            let is_proved = matches!(made(gather), Some(Op::Seq(SeqOp::Gather, args))
+                if is_within_bounds(args[0], args[1], &made));
+            if !is_proved {
+                self.report(format!("v{} may read beyond the sequence", gather.0));
+            }
         }
     }
 
