@@ -101,3 +101,21 @@ fn programs_agree_when_sequences_are_not_shown() {
     agree_on(small_programs(), false, &WAYS[..2]);
     agree_on(cases(3, 6), false, &WAYS[..2]);
 }
+
+/// A length that wraps would make room for fewer elements than are written. The memory that a
+/// message names differs between the runtimes.
+#[test]
+fn more_elements_than_there_can_be_are_out_of_memory() {
+    let text = "function more(n, k) : (int, int) -> [[int]] = {[i] ++ dist(i, k - i) : i in [0:n]};
+        {#r : r in more(5, 10)};
+        #more(5, max_int);
+        {#(dist(1, k) ++ dist(i, k)) : i in [0:3]; k in dist(lshift(1, 62), 3)};";
+    let ways = WAYS.iter().chain(&FORCED);
+    let made = ways.map(|(name, make, strategy)| (*name, Some(*make), *strategy));
+    for (name, make, strategy) in made.chain([("direct", None, Strategy::Auto)]) {
+        let given = run(name, text, true, make, strategy);
+        let lines: Vec<_> = given.lines().collect();
+        let failed = |line: &&str| line.starts_with("Out of memory (");
+        assert!(lines.len() == 4 && lines[2..].iter().all(failed), "on {name}:\n{given}");
+    }
+}
