@@ -264,6 +264,15 @@ pub struct Thresholds {
     /// A conditional minimum, or a sum of products, takes two to four.
     pub max_light_operations: usize,
 
+    /// True if a launch may overwrite arguments that nobody else uses: each of its work items is executed once. A device
+    /// executes a launch again with more memory if the work items had too little.
+    pub gives_arguments: bool,
+
+    /// Bytes of the stack for launches that recurse which the frames of the host may take before.
+    ///
+    /// If they take more, such a launch makes a stack of its own, whose memory is faulted in again.
+    pub host_frame_bytes: usize,
+
     /// Elements that the calls of a recursion may move for each of their work items, beside one copy of what they are
     /// given; one that moves more is finished by sequential code after its second call.
     ///
@@ -505,6 +514,7 @@ impl Thresholds {
             max_host_scanned_segments: 0,
             max_host_appended_segments: 0,
             max_elements_copied_by_thread: 32,
+            gives_arguments: false,
             // The memory of threads is scarce.
             max_expected_pool_elements: 1 << 10,
             ..cpu
@@ -535,6 +545,8 @@ impl Default for Thresholds {
             min_selected_elements: 1 << 14,
             min_elements_per_selected: 16,
             distinct_by_intrinsic: true,
+            gives_arguments: true,
+            host_frame_bytes: 16 << 20,
             max_rematerialised_operations: 8,
             max_inlined_base_case_operations: 8,
             min_pool_elements: 16,

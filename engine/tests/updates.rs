@@ -161,6 +161,20 @@ const PROGRAMS: &[Program] = &[
         "sum(walk(dist(-1, n), [1], 0))",
     ),
     (
+        "an array handed on and back",
+        "function walk(num, v, count) : ([int], int, int) -> ([int], int) =
+           if v >= #num then (num, count)
+           else let (num, count) = walk(rep(num, count, v), 2 * v + 1, count + 1) in walk(num, 2 * v + 2, count);",
+        "let (num, count) = walk(dist(-1, n), 0, 0) in sum(num) + count",
+    ),
+    (
+        "a table of results handed on",
+        "function fib(n, memo) : (int, [int]) -> (int, [int]) =
+           if memo[n] >= 0 then (memo[n], memo)
+           else let (a, memo) = fib(n - 1, memo); (b, memo) = fib(n - 2, memo); s = rem(a + b, 1009) in (s, rep(memo, s, n));",
+        "let (x, memo) = fib(n, [0, 1] ++ dist(-1, n - 1)) in x + sum(memo)",
+    ),
+    (
         "a Fenwick tree",
         "function add(b, i, x) : ([int], int, int) -> [int] =
            if i >= #b then b else add(rep(b, b[i] + x, i), i + (i and (-i)), x);
@@ -631,46 +645,48 @@ fn loops_cost_what_they_write() {
     let table = measure_all(PROGRAMS, |_| SIZES, may_copy, 1.5);
     expect![[r#"
         work per turn                 sequential   flattened      chosen two threads
-        rep                                   30          11          30          30
-        rep of what was read                  43          11          43          43
-        a stack beside an array              133        2115         141         149
-        write                                 37          17          37          37
-        a range of writes                     81          39          81          84
-        writes of what was read              148         134         148         151
-        writes counted from the end           93          51          93          96
-        several writes                        57          22          57          57
+        rep                                   29          11          29          29
+        rep of what was read                  42          11          42          42
+        a stack beside an array              131        2115         139         147
+        write                                 36          17          36          36
+        a range of writes                     80          39          80          83
+        writes of what was read              147         134         147         150
+        writes counted from the end           92          51          92          95
+        several writes                        56          22          56          56
         snoc                                  27           4          27          27
         append a list                         40          33          40          40
-        append a map                         121         142         121         125
-        append what was read                  96          95          96         100
+        append a map                         121         142         117         121
+        append what was read                  96          95          98         102
         append a filter twice                219         207         219         225
         a breadth-first search               102          33         102         109
-        a map of what was written            102          37         102         102
-        a sum behind an update                58          33          58          58
-        a condition behind an update          40           8          40          40
-        a map behind an update                77          11          77          77
-        a depth-first search                 123          36         123         129
-        a Fenwick tree                       260         107         262         262
-        Josephus                              79           6          79          79
+        a map of what was written            101          37         101         101
+        a sum behind an update                57          33          57          57
+        a condition behind an update          39           8          39          39
+        a map behind an update                76          11          76          76
+        a depth-first search                 122          36         122         128
+        an array handed on and back           54          11          55          55
+        a table of results handed on          63          11          64          64
+        a Fenwick tree                       259         107         260         260
+        Josephus                              78           6          78          78
         a stack                               34           0          34          34
-        swaps                                 23           6          23          23
-        a pair                                29          11          29          29
-        a record                              37          17          37          37
-        two arrays                            58          21          58          58
-        arrays that change places             45          17          45          45
-        pairs                                 38           9          38          38
-        flags                                 46          12          46          46
-        a branch that updates                 32           7          32          32
-        a dynamic program                     49          11          49          49
-        a sieve                              157          56         165         165
-        a loop in a loop                     145          19         147         147
-        a heap                               594          74         596         596
-        a queue                               65          11          65          65
-        union and find                        76          62          76          76
+        swaps                                 22           6          22          22
+        a pair                                28          11          28          28
+        a record                              36          17          36          36
+        two arrays                            56          21          56          56
+        arrays that change places             43          17          43          43
+        pairs                                 36           9          36          36
+        flags                                 45          12          45          45
+        a branch that updates                 31           7          31          31
+        a dynamic program                     48          11          48          48
+        a sieve                              153          56         157         157
+        a loop in a loop                     144          19         145         145
+        a heap                               592          74         593         593
+        a queue                               64          11          64          64
+        union and find                        75          62          75          75
         in an apply-to-each                   92        3260          92          92
         snoc in an apply-to-each              92        1791          92          92
         not in tail position                  27          11          27          27
-        of an input                           37          12          37          37
+        of an input                           37          12          36          36
     "#]]
     .assert_eq(&table);
 }
@@ -701,7 +717,7 @@ fn loops_over_tables_cost_what_they_write() {
         maps of rows appended                292         370         311         334
         a stack of rows                       67          15          70          70
         lists of neighbours                  333          23         339         339
-        a table in a record                  257         248         325         325
+        a table in a record                  256         248         324         324
         two tables                           345         355         404         404
         texts and counts                      88          26          93          93
         rows in pairs                        257         384         345         345

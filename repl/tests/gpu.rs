@@ -179,7 +179,7 @@ fn programs_of_the_examples() {
         independent_set           27        27         0         9         8        57        15      1944         0
         integration                3         3         3         3         9         1         0       219         1
         kmeans                   182       233         1        78        58       961       472      9941         1
-        knn                       30        33         2        17        18      2183       747      5557         2
+        knn                       30        33         2        17        18      2183       748      5554         2
         life                      35        43         0        18        10       202        74      1765         0
         line_fit                  10        11         0         7         4        33         9      1846         0
         list_ranking              38        40         0        21        19     10359      5101     20882         0
@@ -191,7 +191,7 @@ fn programs_of_the_examples() {
         parentheses               24        32         0        17         5         8         5      4137         0
         picture                  125       147         1        76        53       232       202      5121         1
         primes                    15        15         3         9         7        14        18       623         3
-        quickhull                 40        42         2        21        35      3234      1119     25164         2
+        quickhull                 40        42         2        21        35      3234      1119     25160         2
         quicksort                 37        47         5        22        25       837       651      7136         5
         run_length                28        34         0        20         9       275       112      1899         0
         spanning_tree             23        26         1        12        12       146       105      4132         1

@@ -71,6 +71,11 @@ pub struct Env {
     pub emitted: *mut Part,
     /// True if an emitted array is not used after that, so that it may be taken out of the arena.
     pub emits_last: bool,
+    /// The whole arrays among the arguments, each with its address and its size in bytes, if there is only one work
+    /// item: it may emit one of them as it is.
+    pub whole_arguments: *const [usize; 2],
+    /// The number of these.
+    pub whole_argument_count: usize,
     /// True if a loop that allocates rarely may have done so since it last looked for memory that is not needed any more,
     /// or another one before it.
     pub allocated: bool,
@@ -99,6 +104,8 @@ impl Env {
             alone: i64::from(alone),
             emitted: std::ptr::null_mut(),
             emits_last: false,
+            whole_arguments: std::ptr::null(),
+            whole_argument_count: 0,
             allocated: false,
             arguments: [0; 4],
             result: 0,

@@ -82,6 +82,10 @@ pub unsafe extern "C" fn emit(env: *mut Env, output: i64, from: *const u8, bytes
         return Status::Done as i32;
     }
     if env.emits_last && part.len() == 0 {
+        if is_whole_argument(env, from, bytes) {
+            part.argument = from as usize;
+            return Status::Done as i32;
+        }
         let taken = arena.take(&mut env.memory, from, bytes);
         part.taken = taken.map(|(raw, counted)| Taken { raw, bytes, counted });
         if part.taken.is_some() {
@@ -93,4 +97,15 @@ pub unsafe extern "C" fn emit(env: *mut Env, output: i64, from: *const u8, bytes
         return Status::OutOfMemory as i32;
     }
     Status::Done as i32
+}
+
+/// Returns true if so many bytes are a whole array among the arguments of the launch.
+fn is_whole_argument(env: &Env, from: *const u8, bytes: usize) -> bool {
+    if env.whole_argument_count == 0 {
+        return false;
+    }
+    // SAFETY: the launcher keeps so many of them until the launch is over.
+    let arguments =
+        unsafe { std::slice::from_raw_parts(env.whole_arguments, env.whole_argument_count) };
+    arguments.contains(&[from as usize, bytes])
 }

@@ -43,6 +43,8 @@ pub struct Part {
     /// The address in the output for the next element's bytes, if the lengths of all rows were known before the
     /// launch: nothing is kept here then. 0 if they were not.
     pub place: usize,
+    /// The address of an array among the arguments that the only work item emits, and nothing else. 0 if there is none.
+    pub argument: usize,
     /// An array that an element made: what is emitted first.
     pub taken: Option<Taken>,
     /// The bytes behind that, as long as they are few.

@@ -31,7 +31,15 @@ pub(super) fn run(function: &Function, state: &mut FusionState) -> Block {
     let spaces = &function.spaces;
     let mut elements = FxHashSet::default();
     add_used_elements(&function.body, spaces, &mut elements);
-    let mut pass = Rematerialisation { spaces, state, elements, stored: FxHashSet::default() };
+    let mut with_sequences: FxHashSet<Var> =
+        function.params.iter().filter(|(_, ty)| ty.has_sequence()).map(|(var, _)| *var).collect();
+    function.body.each_let(&mut |binding| {
+        if binding.ty.has_sequence() {
+            with_sequences.insert(binding.var);
+        }
+    });
+    let stored = FxHashSet::default();
+    let mut pass = Rematerialisation { spaces, state, elements, stored, with_sequences };
     pass.add_stored(&function.body);
     pass.block(&function.body, CheapValues::default())
 }
@@ -77,6 +85,8 @@ struct Rematerialisation<'c, 's> {
     elements: FxHashSet<Var>,
     /// The values that are used outside of kernels, and so are in memory anyway.
     stored: FxHashSet<Var>,
+    /// The values that contain sequences.
+    with_sequences: FxHashSet<Var>,
 }
 
 impl Rematerialisation<'_, '_> {
@@ -134,9 +144,19 @@ impl Rematerialisation<'_, '_> {
         })
     }
 
-    /// Returns true for a value that may be computed more than once.
+    /// Returns true for a value that may be computed more than once. Half of a tuple is in memory anyway, and who reads
+    /// the tuple later keeps the sequences of its other half, which might be overwritten otherwise.
     fn may_be_repeated(&self, binding: &Let) -> bool {
-        binding.space != SpaceId::CALLER && binding.is_cheap() && !binding.ty.has_sequence()
+        let is_half = match &binding.op {
+            Op::Map(ir::Op::First(Atom::Var(of)) | ir::Op::Second(Atom::Var(of))) => {
+                self.with_sequences.contains(of)
+            }
+            _ => false,
+        };
+        binding.space != SpaceId::CALLER
+            && binding.is_cheap()
+            && !binding.ty.has_sequence()
+            && !is_half
     }
 
     /// Returns a kernel that computes the cheap values it uses.

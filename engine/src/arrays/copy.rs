@@ -126,6 +126,17 @@ pub(super) fn move_segments(
     memory.execute(Builtin::MoveSegments(columns), &args, total)
 }
 
+/// Returns true if a column is the only handle to its buffer, which may be overwritten then. Forgets what is known of
+/// its contents.
+pub(crate) fn is_only_handle(memory: &Memory<'_>, column: &Arg) -> bool {
+    let buffer = array(column);
+    let is_only = buffer.is_unique();
+    if is_only {
+        memory.state.facts.forget(buffer);
+    }
+    is_only
+}
+
 /// Returns a column of `count` elements that may be written: the column itself if it is `owned`
 /// and its buffer has no other handle, and a copy otherwise.
 pub(crate) fn writable(

@@ -50,7 +50,7 @@ use nesl_runtime::runtime::Failure;
 
 pub(crate) use arguments::{array, int, length, number, scalar};
 pub(crate) use concat::{append_rows, elements_of, list_rows};
-pub(crate) use copy::{as_lengths, fill, writable};
+pub(crate) use copy::{as_lengths, fill, is_only_handle, writable};
 pub(crate) use gather::{flatten_rows, gather_segments};
 pub(crate) use memory::Memory;
 pub(crate) use merge::{Side, merge_sides};

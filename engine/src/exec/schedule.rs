@@ -25,7 +25,7 @@ use nesl_runtime::fault::Fault;
 use nesl_runtime::kir::Literal;
 use nesl_runtime::runtime::Arg;
 use nesl_runtime::scalar::Scalar;
-use nesl_runtime::stack::stack_bytes;
+use nesl_runtime::stack::{stack_bytes, with_room};
 use std::cell::Cell;
 use std::rc::Rc;
 
@@ -51,7 +51,11 @@ pub(crate) fn run(
         stack_bytes: stack_bytes(),
         depth,
     };
-    let result = schedule.main(args).map_err(|error| schedule.launcher.locate(error));
+    let result = match schedule.room_bytes() {
+        None => schedule.main(args),
+        Some(bytes) => with_room(bytes, || schedule.main(args)),
+    };
+    let result = result.map_err(|error| schedule.launcher.locate(error));
     memory.runtime.cancel_prefetch();
     if result.is_err() {
         // A failure of what is still enqueued belongs to this run, not to the next one.
@@ -112,6 +116,15 @@ enum Outcome {
 }
 
 impl<'p> Schedule<'p> {
+    /// Returns the size in bytes of the stack that the launches of the run share, if they may need a large one again and
+    /// again: flattened code recurses, and leaves parts of the recursion to one thread.
+    fn room_bytes(&self) -> Option<usize> {
+        let shares_stack = self.launcher.memory.runtime.caps().shares_host_memory;
+        let recurses = self.program.has_recursion();
+        let host_frame_bytes = self.launcher.memory.limits.host_frame_bytes;
+        (shares_stack && recurses).then(|| self.depth.bytes.saturating_add(host_frame_bytes))
+    }
+
     fn main(&self, args: Vec<Vec<Arg>>) -> RunResult<Vec<Arg>> {
         let args = args.into_iter().map(|parts| Rc::new(FlatValue::new(parts))).collect();
         let (callee, trace) = (self.program.program.source.main, CallTrace::default());

@@ -62,6 +62,11 @@ impl FlatProgram {
         self.recursive[id.0 as usize]
     }
 
+    /// Returns true if the flattened code of some function can call it again.
+    pub(crate) fn has_recursion(&self) -> bool {
+        self.recursive.contains(&true)
+    }
+
     /// Returns true if the sequential version of a value calls functions that call themselves.
     pub(crate) fn needs_recursion(&self, sequential: &Block) -> bool {
         let marked = self

@@ -1,14 +1,20 @@
 //! The arguments of a launch, in the order of the kernel's parameters.
 
-use crate::arrays::{self, Memory, Parts, Segments, gather_segments, length, number, writable};
+use crate::arrays::{
+    self, Memory, Parts, Segments, gather_segments, is_only_handle, length, number, writable,
+};
 use crate::frame::{CallFrame, RunResult};
 use crate::unsupported::Unsupported;
+use nesl_core::base::with_stack;
 use nesl_core::flat::{Kernel, SpaceId};
-use nesl_core::ir::{Atom, Var};
+use nesl_core::ir::{Atom, Ty, Var};
+use nesl_core::lower;
 use nesl_core::lower::kernel::{FilterResult, KernelParam, LoweredKernel, ResultPart};
 use nesl_runtime::bug;
 use nesl_runtime::bug::OrBug;
 use nesl_runtime::runtime::Arg;
+use nesl_runtime::scalar::Precision;
+use std::ops::Range;
 use std::rc::Rc;
 
 /// Room for so many arguments is made for each parameter: a value has two parts as a rule.
@@ -25,7 +31,7 @@ pub(super) fn arguments(
 ) -> RunResult<Vec<Arg>> {
     let over = frame.extent(kernel.space).clone();
     let mut args = Vec::with_capacity(ARGS_PER_PARAM * code.params.len());
-    let mut overwritten = Vec::new();
+    let (mut overwritten, mut values, mut given) = (Vec::new(), Vec::new(), Vec::new());
     for param in &code.params {
         match param {
             KernelParam::Count => args.push(number(over.count)),
@@ -38,8 +44,18 @@ pub(super) fn arguments(
             KernelParam::Map(space) => {
                 args.push(Arg::Array(frame.outer_indices(memory, *space)?, 0))
             }
-            KernelParam::Value(var) => args.extend_from_slice(&frame.value_at_home(*var).parts),
+            KernelParam::Value(var) => {
+                values.push((*var, args.len()));
+                args.extend_from_slice(&frame.value_at_home(*var).parts);
+            }
             KernelParam::Pool(var) => args.extend_from_slice(pool(frame, *var)),
+            KernelParam::Rooms(var) => {
+                let mut sequences = Vec::new();
+                each_sequence(memory.precision, frame.ty(*var), &mut 0, &mut sequences);
+                let rooms = args.len();
+                args.extend(std::iter::repeat_n(number(0), sequences.len()));
+                given.push((rooms, *var, sequences));
+            }
             KernelParam::Out(space, ty) => {
                 let count = frame.extent(*space).count;
                 let own = args.len();
@@ -68,7 +84,54 @@ pub(super) fn arguments(
         let parts = writable_sequence(memory, frame, (*var, *space), !again)?;
         args.splice(*at..*at + parts.len(), parts);
     }
+    for (rooms, var, sequences) in given {
+        let value = values.iter().find(|(of, _)| *of == var);
+        let (_, at) = *value.or_bug("a value is passed with its rooms");
+        if !take_last(frame, var) {
+            continue;
+        }
+        for (n, sequence) in sequences.into_iter().enumerate() {
+            let parts = &args[at + sequence.start..at + sequence.end];
+            let [length, columns @ ..] = parts else { bug!("a sequence has a length") };
+            if columns.iter().all(|column| is_only_handle(memory, column)) {
+                args[rooms + n] = length.clone();
+            }
+        }
+    }
     Ok(args)
+}
+
+/// Takes a value out of the frame if this is its last use, and nobody else holds it.
+fn take_last(frame: &mut CallFrame<'_>, var: Var) -> bool {
+    let home = frame.home(var);
+    if !frame.is_last_use(var, home) {
+        return false;
+    }
+    let value = frame.take(var, home).or_bug("a value is computed before it is used");
+    match Rc::try_unwrap(value) {
+        Ok(_) => true,
+        Err(shared) => {
+            frame.bind(var, home, shared);
+            false
+        }
+    }
+}
+
+/// Adds for each sequence of a value, with one element and with no sequences of sequences, the range of its parts, the
+/// first of which has the number `at`. Moves that behind the value.
+fn each_sequence(precision: Precision, ty: &Ty, at: &mut usize, sequences: &mut Vec<Range<usize>>) {
+    with_stack(|| match ty {
+        Ty::Pair(first, second) => {
+            each_sequence(precision, first, at, sequences);
+            each_sequence(precision, second, at, sequences);
+        }
+        Ty::Sequence(_) => {
+            let end = *at + lower::parts(ty, precision).len();
+            sequences.push(*at..end);
+            *at = end;
+        }
+        _ => *at += lower::parts(ty, precision).len(),
+    });
 }
 
 /// Returns the numbers of the arguments that are arrays with an element for each element of a filter, of which

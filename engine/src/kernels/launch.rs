@@ -13,7 +13,7 @@ use nesl_core::ir::Site;
 use nesl_core::pipeline::launches::{Origin, variant};
 use nesl_core::strategy::ElementWork;
 use nesl_runtime::fault::Fault;
-use nesl_runtime::runtime::{Failure, Launch};
+use nesl_runtime::runtime::{Arg, Buffer, Failure, Launch};
 use std::cell::Cell;
 
 /// Launches the kernels of one run of a program.
@@ -93,7 +93,12 @@ impl<'p> Launcher<'p> {
         let outputs = runtime.launch(&Launch { module, kernel: 0, args: &args, tag, work_items });
         let outputs = outputs.map_err(|failure| at_call(failure, frame))?;
         if single {
-            let made = outputs.iter().map(|output| output.len() as u64).sum();
+            let is_argument = |output: &&Buffer| {
+                args.iter()
+                    .any(|arg| matches!(arg, Arg::Array(buffer, _) if buffer.is_same(output)))
+            };
+            let made = outputs.iter().filter(|output| !is_argument(output));
+            let made = made.map(|output| output.len() as u64).sum();
             let Work { moved, .. } = self.work.get();
             self.work.set(Work { moved: moved.saturating_add(made), ..self.work.get() });
         }

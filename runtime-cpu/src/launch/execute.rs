@@ -18,6 +18,9 @@ use std::sync::{Mutex, PoisonError};
 /// The part of the stack that is left for functions of the runtime, in bytes.
 const RESERVED_STACK_BYTES: usize = 256 << 10;
 
+/// The part of a new stack that the frames of the launcher take at most, in bytes.
+const STACK_MARGIN_BYTES: usize = 4 << 10;
+
 /// Code whose stack frames have at most so many bytes together runs on the stack of any thread. Larger
 /// frames could reach over the guard page behind it.
 const SMALL_FRAMES_BYTES: usize = 64 << 10;
@@ -43,6 +46,8 @@ pub fn run_pass(
     let work = |take: &mut dyn FnMut() -> Option<usize>| {
         let mut env = Env::new(options, workers, chunks == 1 && !run.gets_no_help);
         env.emits_last = run.code.kernel.stages.len() == 1;
+        env.whole_arguments = run.whole_arguments.as_ptr();
+        env.whole_argument_count = run.whole_arguments.len();
         let mut arena = run.code.facts.allocates.then(|| workers.take_arena());
         if let Some(arena) = &mut arena {
             env.arena = &mut **arena;
@@ -134,12 +139,13 @@ fn call(
             stacker::maybe_grow(reserved, reserved, || run(env))
         };
     }
-    stacker::grow(stack.saturating_add(reserved), || {
-        // A local of the new stack.
+    let needed = stack.saturating_add(reserved);
+    stacker::maybe_grow(needed, needed.saturating_add(STACK_MARGIN_BYTES), || {
+        // A local of that stack.
         let local = 0u8;
         let here = std::hint::black_box(std::ptr::from_ref(&local)) as usize;
         let left = stacker::remaining_stack().unwrap_or(stack / 2);
-        env.stack_limit = here - left + reserved;
+        env.stack_limit = here - left.min(needed) + reserved;
         run(env)
     })
 }

@@ -51,6 +51,9 @@ pub(super) struct Run<'a> {
     state: SmallVec<[u64; 64]>,
     /// The emitted parts: for each chunk, one for each output.
     emitted: Vec<Part>,
+    /// The whole arrays among the arguments, each with its address and its size in bytes, if there is only one work
+    /// item that emits.
+    whole_arguments: SmallVec<[[usize; 2]; 8]>,
     /// By output, the array itself, if the lengths of all rows are known before.
     rows: Vec<Option<Buffer>>,
     tag: u64,
@@ -102,6 +105,7 @@ pub fn launch(
         stride,
         state: SmallVec::from_elem(0, stride * chunks.len()),
         emitted: (0..code.kernel.outputs.len() * chunks.len()).map(|_| Part::default()).collect(),
+        whole_arguments: whole_arguments(code, extents.elements, launch.args)?,
         rows: vec![None; code.kernel.outputs.len()],
         chunks,
         alone,
@@ -119,7 +123,7 @@ pub fn launch(
     if let Some((way, begun)) = begun.filter(|_| done.is_ok()) {
         code.pace.note(size, way, begun.elapsed());
     }
-    let outputs = done.and_then(|()| gather(&mut run, workers, options));
+    let outputs = done.and_then(|()| gather(&mut run, launch.args, workers, options));
     for part in &mut run.emitted {
         part.free(workers.memory());
     }
@@ -247,13 +251,55 @@ fn length(code: &KernelCode, args: &[Arg], array: nesl_runtime::kir::Value) -> u
     }
 }
 
+/// Returns the whole arrays among the arguments, each with its address and its size in bytes, if there is only one work
+/// item that emits.
+fn whole_arguments(
+    code: &KernelCode,
+    work_items: u64,
+    args: &[Arg],
+) -> Result<SmallVec<[[usize; 2]; 8]>, Failure> {
+    let mut whole = SmallVec::new();
+    if work_items != 1 || code.kernel.outputs.is_empty() {
+        return Ok(whole);
+    }
+    for arg in args {
+        if let Arg::Array(buffer, 0) = arg
+            && !buffer.is_empty()
+        {
+            whole.push([block(buffer)?.start() as usize, buffer.len() * buffer.ty().size()]);
+        }
+    }
+    Ok(whole)
+}
+
+/// Returns the array argument that begins at an address.
+fn argument_at(address: usize, args: &[Arg]) -> Result<Buffer, Failure> {
+    for arg in args {
+        if let Arg::Array(buffer, 0) = arg
+            && block(buffer)?.start() as usize == address
+        {
+            return Ok(buffer.clone());
+        }
+    }
+    Err(internal_failure("an array that was emitted is no argument"))
+}
+
 /// Concatenates the parts that the chunks emitted.
-fn gather(run: &mut Run<'_>, workers: &Workers, options: &Options) -> Result<Vec<Buffer>, Failure> {
+fn gather(
+    run: &mut Run<'_>,
+    args: &[Arg],
+    workers: &Workers,
+    options: &Options,
+) -> Result<Vec<Buffer>, Failure> {
     let outputs = run.code.kernel.outputs.len();
     let mut out = Vec::with_capacity(outputs);
     for (at, ty) in run.code.kernel.outputs.iter().enumerate() {
         if let Some(rows) = run.rows[at].take() {
             out.push(rows);
+            continue;
+        }
+        if run.emitted[at].argument != 0 {
+            out.push(argument_at(run.emitted[at].argument, args)?);
             continue;
         }
         if run.chunks.len() == 1

@@ -107,6 +107,7 @@ pub fn kernel(
         segment: None,
         position: None,
         maps: FxHashMap::default(),
+        given: Vec::new(),
         pools: FxHashMap::default(),
     };
     let (kernel, params, results, filters) = lowering.run(&lets, &maps)?;
@@ -164,6 +165,8 @@ struct KernelLowering<'a> {
     position: Option<Value>,
     /// The arrays of [`KernelParam::Map`].
     maps: FxHashMap<SpaceId, Value>,
+    /// The inputs that the only value of the kernel may overwrite ([`KernelParam::Rooms`]), with their types.
+    given: Vec<(Var, &'a Ty)>,
     /// The columns of [`KernelParam::Pool`].
     pools: FxHashMap<Var, Columns>,
 }
@@ -351,11 +354,12 @@ impl<'a> KernelLowering<'a> {
         match &binding.op {
             Op::Map(_) => {
                 let Some(block) = map else { bug!("a map has an operation of the core language") };
-                let value = self.code.separate_block(block);
+                let value = self.code.separate_block(block, &[]);
                 self.code.materialise(&value, &binding.ty)
             }
             Op::Sequential(block) => {
-                let value = self.code.separate_block(block);
+                let given = std::mem::take(&mut self.given);
+                let value = self.code.separate_block(block, &given);
                 self.code.materialise(&value, &binding.ty)
             }
             Op::Element { of, .. } => self.element(*of),

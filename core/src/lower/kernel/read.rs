@@ -6,6 +6,7 @@
 use super::super::repr::{
     self, Columns, LoweredSequence, LoweredValue, StoredSequence, columns_from_parts, element_ty,
 };
+use super::super::sequential::rooms;
 use super::{KernelLowering, KernelParam};
 use crate::flat::{Let, Op, SpaceId, SpaceKind};
 use crate::ir::{Atom, Ty, Var};
@@ -43,6 +44,8 @@ pub(super) struct InputParams {
     space: KirSpace,
     /// The parts of each value.
     values: Vec<(Var, Vec<Value>)>,
+    /// The rooms of the values that may be overwritten.
+    rooms: Vec<(Var, Vec<Value>)>,
     /// The columns of the elements of each sequence.
     pools: Vec<(Var, Vec<Value>)>,
     /// The pools of sequences that are also read as values, whose arrays contain the elements
@@ -75,9 +78,30 @@ impl<'a> KernelLowering<'a> {
         segments |= through_segments;
         let space = self.add_space(segments);
         let maps = maps.into_iter().map(|space| (space, self.add_map(space))).collect();
+        let given = self.given_to(lets, &values, &shared);
         let values = values.into_iter().map(|var| (var, self.add_value(var))).collect();
         let pools = pools.into_iter().map(|var| (var, self.add_pool(var))).collect();
-        InputParams { space, values, pools, shared, maps }
+        let rooms = given.iter().map(|(var, ty)| (*var, self.add_rooms(*var, ty))).collect();
+        self.given = given;
+        InputParams { space, values, rooms, pools, shared, maps }
+    }
+
+    /// Returns the inputs that the kernel may overwrite where nobody else uses them. The kernel is sequential code for
+    /// a single element that uses each of them once: otherwise they might be read after they were overwritten.
+    fn given_to(&self, lets: &[Let], values: &[Var], shared: &[Var]) -> Vec<(Var, &'a Ty)> {
+        let [Let { op: Op::Sequential(block), space, .. }] = lets else { return Vec::new() };
+        if !self.code.limits.gives_arguments || !self.single(*space) {
+            return Vec::new();
+        }
+        let is_stored = |var| self.kernel.stores.iter().any(|(stored, _)| *stored == var);
+        let candidates = values.iter().filter(|var| !shared.contains(var) && !is_stored(**var));
+        let given = candidates.filter_map(|var| {
+            let (home, ty) = &self.values[var];
+            let is_given =
+                self.single(*home) && rooms::is_flat(ty) && self.code.may_overwrite(block, *var);
+            is_given.then_some((*var, ty))
+        });
+        given.collect()
     }
 
     /// Lists the values that the kernel reads and does not compute itself.
@@ -182,6 +206,11 @@ impl<'a> KernelLowering<'a> {
         parts.into_iter().map(|part| self.kir_param(part)).collect()
     }
 
+    fn add_rooms(&mut self, var: Var, ty: &Ty) -> Vec<Value> {
+        self.params.push(KernelParam::Rooms(var));
+        (0..rooms::count(ty)).map(|_| self.kir_param(INT)).collect()
+    }
+
     fn add_pool(&mut self, var: Var) -> Vec<Value> {
         let parts = repr::columns(element_ty(&self.values[&var].1), self.precision);
         self.params.push(KernelParam::Pool(var));
@@ -271,6 +300,11 @@ impl<'a> KernelLowering<'a> {
         self.maps = inputs.maps.into_iter().collect();
         for (var, parts) in inputs.values {
             self.load_value(var, parts, inputs.shared.contains(&var));
+        }
+        for (var, rooms) in inputs.rooms {
+            if let Some((value, ty)) = self.code.env.get_mut(&var) {
+                *value = value.with_rooms(ty, &mut rooms.into_iter());
+            }
         }
         for (var, parts) in inputs.pools {
             let element = element_ty(&self.values[&var].1);

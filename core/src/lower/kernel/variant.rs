@@ -91,6 +91,9 @@ pub enum KernelParam {
     Value(Var),
     /// The columns of the elements of a sequence.
     Pool(Var),
+    /// The lengths of the sequences of a value with one element, in elements, if the kernel may overwrite them, since
+    /// this is their last use; else 0 for each.
+    Rooms(Var),
     /// An array to be written, with an element for each element of an index space.
     Out(SpaceId, kir::Ty),
     /// An array to be written, with one element.

@@ -57,7 +57,7 @@ pub(in crate::lower) struct FunctionLowering<'a> {
     pub body: Body,
     /// The width of ints and floats.
     pub precision: Precision,
-    pub(super) limits: &'a Thresholds,
+    pub limits: &'a Thresholds,
     pub(super) program: &'a Program,
     pub(super) shared: &'a RefCell<ModuleState>,
     /// The representation and the type of each variable in scope.
@@ -117,11 +117,34 @@ impl<'a> FunctionLowering<'a> {
         }
     }
 
-    /// Lowers a block that no function of the program contains.
-    pub fn separate_block(&mut self, block: &'a Block) -> LoweredValue<'a> {
+    /// Returns true if a block of a kernel may overwrite a variable, or give it to a function that overwrites something.
+    pub fn may_overwrite(&self, block: &Block, var: Var) -> bool {
+        let ownership = &self.shared.borrow().ownership;
+        let mut may = false;
+        block.for_each_op(&mut |op| {
+            may |= match op {
+                Op::Call(callee, args) => {
+                    ownership.is_tracked(*callee) && args.contains(&Atom::Var(var))
+                }
+                Op::Seq(SeqOp::Replace | SeqOp::Scatter | SeqOp::Append, args) => {
+                    args[0] == Atom::Var(var)
+                }
+                _ => false,
+            };
+        });
+        may
+    }
+
+    /// Lowers a block that no function of the program contains. It may overwrite the sequences that are `given` to it:
+    /// each is used once, by this block, and has a room.
+    pub fn separate_block(
+        &mut self,
+        block: &'a Block,
+        given: &[(Var, &'a Ty)],
+    ) -> LoweredValue<'a> {
         self.plan_loops("a kernel", block);
         let ownership = self.shared.borrow().ownership.clone();
-        self.owned = ownership.of_block(self.program, block, &self.plan);
+        self.owned = ownership.of_block(self.program, block, &self.plan, given);
         self.has_rooms = !self.owned.is_empty();
         self.block(block)
     }

@@ -54,7 +54,7 @@ mod parts;
 mod pool;
 mod random;
 mod reads_first;
-mod rooms;
+pub(in crate::lower) mod rooms;
 mod scalar;
 mod shared_loop;
 mod sieves;

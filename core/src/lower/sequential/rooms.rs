@@ -25,10 +25,20 @@ use nesl_runtime::bug::OrBug;
 use nesl_runtime::kir::{self, Binary, Literal, Value};
 
 /// Returns the number of rooms of a value, with the capacities of pools.
-pub(super) fn count(ty: &Ty) -> usize {
+pub(in crate::lower) fn count(ty: &Ty) -> usize {
     let mut count = 0;
     each_sequence(ty, &mut |element| count += 1 + pools(element));
     count
+}
+
+/// Returns true if a value contains sequences, none of which contains others.
+pub(in crate::lower) fn is_flat(ty: &Ty) -> bool {
+    let (mut some, mut pools) = (false, 0);
+    each_sequence(ty, &mut |element| {
+        some = true;
+        pools += self::pools(element);
+    });
+    some && pools == 0
 }
 
 /// Returns the number of pools of a sequence of `element`.
@@ -188,7 +198,7 @@ impl<'a> FunctionLowering<'a> {
 
 impl<'a> LoweredValue<'a> {
     /// Returns a materialised value whose sequences have the given rooms.
-    pub(super) fn with_rooms(
+    pub(in crate::lower) fn with_rooms(
         &self,
         ty: &Ty,
         rooms: &mut dyn Iterator<Item = Value>,

@@ -46,6 +46,7 @@
 //! Ullrich and de Moura, *Counting immutable beans* (IFL 2019), for owned parameters that are inferred
 //! and for updates in place that are decided when the program runs.
 
+mod decisions;
 mod given;
 mod rows;
 mod tables;
@@ -216,13 +217,14 @@ impl Ownership {
         all
     }
 
-    /// Finds the ownership of a block that no function of the program contains. The variables that
-    /// it does not bind are not its own.
+    /// Finds the ownership of a block that no function of the program contains. Of the variables that it does not
+    /// bind only those that are `given` to it are its own, which are used nowhere else.
     pub fn of_block<'a>(
         &self,
         program: &'a Program,
         block: &'a Block,
         plan: &SequentialPlan<'a>,
+        given: &[(Var, &'a Ty)],
     ) -> BlockOwnership {
         let mut needed = has_updates(block);
         block.for_each_op(&mut |op| {
@@ -233,6 +235,9 @@ impl Ownership {
         }
         let mut walk = Walk::new(program, plan, self);
         walk.may_grow = self.grows_rows();
+        for (var, ty) in given {
+            walk.param(*var, ty);
+        }
         walk.block(block, false);
         walk.found
     }
@@ -255,54 +260,6 @@ impl Ownership {
     /// Returns true if the parameters and results of a function have rooms.
     pub fn is_tracked(&self, id: FunId) -> bool {
         self.tracked[id.0 as usize]
-    }
-
-    /// Returns the decisions about a function, as text, each with the variable it is about; those of
-    /// its result have none.
-    pub(super) fn decisions(&self, id: FunId) -> Vec<(Option<Var>, String)> {
-        let Some((block, summary)) = self.functions.get(id.0 as usize) else { return Vec::new() };
-        if !self.is_tracked(id) {
-            return Vec::new();
-        }
-        let numbers = |flags: &[bool]| {
-            let numbers = flags.iter().enumerate().filter(|(_, flag)| **flag);
-            numbers.map(|(at, _)| format!(" {at}")).collect::<String>()
-        };
-        let kept = |var: &Var, all: &[Kept], which: Kept, decision: &str| {
-            let flags: Vec<bool> = all.iter().map(|kept| *kept == which).collect();
-            let text = format!("{decision} v{}:{}", var.0, numbers(&flags));
-            flags.contains(&true).then_some((Some(*var), text))
-        };
-        let mut all: Vec<(Option<Var>, String)> = Vec::new();
-        let sets = [("in place", &block.in_place), ("move", &block.moves), ("take", &block.takes)];
-        for (decision, vars) in sets {
-            all.extend(vars.iter().map(|var| (Some(*var), format!("{decision} v{}", var.0))));
-        }
-        all.extend(block.kept.iter().filter_map(|(var, all)| kept(var, all, Kept::Same, "keep")));
-        all.extend(block.kept.iter().filter_map(|(var, all)| kept(var, all, Kept::Grown, "grow")));
-        all.extend(
-            block
-                .given
-                .iter()
-                .filter(|(_, given)| given.contains(&true))
-                .map(|(var, given)| (Some(*var), format!("give v{}:{}", var.0, numbers(given)))),
-        );
-        for (decision, binders) in [("rows", &block.rows), ("elements", &block.elements)] {
-            let text = |(var, binder): (&Var, &usize)| {
-                (Some(*var), format!("{decision} v{}: {binder}", var.0))
-            };
-            all.extend(binders.iter().map(text));
-        }
-        let copies = block.copies.iter().filter(|(_, copies)| !copies.is_empty());
-        all.extend(copies.map(|(var, copies)| {
-            let copies: String = copies.iter().map(|copy| format!(" v{}", copy.0)).collect();
-            (Some(*var), format!("copy v{}:{copies}", var.0))
-        }));
-        all.sort_unstable();
-        if summary.returned.contains(&true) {
-            all.push((None, format!("return{}", numbers(&summary.returned))));
-        }
-        all
     }
 }
 
@@ -428,10 +385,7 @@ impl<'w, 'a> Walk<'w, 'a> {
         self.given_to_itself = given_to_itself(function, id);
         let mut params = Vec::new();
         for (var, ty) in &function.params {
-            let origins: Vec<Origins> = (0..sequences(ty)).map(|_| self.allocation()).collect();
-            params.extend(origins.iter().flat_map(|origins| origins.reads.clone()));
-            self.grown.extend(&params);
-            self.define(*var, ty, origins);
+            params.extend(self.param(*var, ty));
         }
         self.block(&function.body, false);
         let result = self.atom(function.body.result, &function.result);
@@ -447,6 +401,15 @@ impl<'w, 'a> Walk<'w, 'a> {
         };
         let summary = Summary { returned, aliases: result.iter().map(aliases).collect() };
         (self.found, summary)
+    }
+
+    /// Gives each sequence of a parameter an allocation of its own, and returns these.
+    fn param(&mut self, var: Var, ty: &'a Ty) -> Set {
+        let origins: Vec<Origins> = (0..sequences(ty)).map(|_| self.allocation()).collect();
+        let own: Set = origins.iter().flat_map(|origins| origins.reads.clone()).collect();
+        self.grown.extend(&own);
+        self.define(var, ty, origins);
+        own
     }
 
     /// Walks a block; `is_body` says that it is the body of a nest.
