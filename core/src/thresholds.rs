@@ -268,6 +268,11 @@ pub struct Thresholds {
     /// executes a launch again with more memory if the work items had too little.
     pub gives_arguments: bool,
 
+    /// Cheap operations up to which a filter in sequential code makes its elements without a test whether they are kept.
+    ///
+    /// A branch that cannot be predicted costs a CPU as much as twenty. A device writes what is not kept to memory.
+    pub max_operations_of_not_kept: usize,
+
     /// Bytes of the stack for launches that recurse which the frames of the host may take before.
     ///
     /// If they take more, such a launch makes a stack of its own, whose memory is faulted in again.
@@ -515,6 +520,7 @@ impl Thresholds {
             max_host_appended_segments: 0,
             max_elements_copied_by_thread: 32,
             gives_arguments: false,
+            max_operations_of_not_kept: 0,
             // The memory of threads is scarce.
             max_expected_pool_elements: 1 << 10,
             ..cpu
@@ -546,6 +552,7 @@ impl Default for Thresholds {
             min_elements_per_selected: 16,
             distinct_by_intrinsic: true,
             gives_arguments: true,
+            max_operations_of_not_kept: 4,
             host_frame_bytes: 16 << 20,
             max_rematerialised_operations: 8,
             max_inlined_base_case_operations: 8,

@@ -32,7 +32,7 @@
 //! | [`loops`]: loops over arrays carry less and copy before they begin | |
 //! | [`unroll`], [`small_arrays`]: short loops become their iterations, and short arrays their elements | |
 //! | [`common_subexpressions`]: values that are known are not computed again | |
-//! | [`ranges`], [`division`]: checks that cannot fail and divisions go | |
+//! | [`ranges`], `differences`, [`division`]: checks that cannot fail and divisions go | |
 //! | [`narrow_ints`]: ints of 32 bits where numbers are small | |
 //! | [`early_exit`]: tests of all elements end early | |
 //! | | [`written`]: the arrays that code may read and write |
@@ -45,6 +45,7 @@ pub mod alias;
 mod build;
 pub mod common_subexpressions;
 mod data;
+mod differences;
 pub mod division;
 pub mod early_exit;
 pub mod facts;

@@ -17,9 +17,10 @@
 //! A quotient or remainder of a small number that is not negative by a constant is found by a multiplication and a
 //! shift ([`division`](super::division)): vectors have no division of ints.
 
+use super::differences::Differences;
 use super::division::{Divided, Division};
 use super::{Binary, Block, Class, Function, Inst, Kernel, Literal, Module, Op};
-use super::{Ty, Unary, Value, ValueTy};
+use super::{Space, Ty, Unary, Value, ValueTy};
 use crate::stack::with_stack;
 use rustc_hash::FxHashMap;
 
@@ -37,11 +38,12 @@ pub fn use_ranges(module: &mut Module) {
         }
     }
     for kernel in &mut module.kernels {
-        let Kernel { stages, types, indices, .. } = kernel;
+        let Kernel { stages, types, indices, space, .. } = kernel;
         let mut ranges = Ranges::new(&mut *types);
-        for index in indices {
+        for index in &*indices {
             ranges.define(*index, Some(Range { low: 0, high: MAX_COUNT }));
         }
+        ranges.number(indices, space);
         // A later stage sees the values of an earlier one.
         for stage in stages.iter_mut() {
             ranges.block(&mut stage.body);
@@ -141,11 +143,20 @@ impl Range {
     }
 }
 
+/// A place in the code: how many values were narrowed, and how many facts there were.
+#[derive(Clone, Copy)]
+struct Place {
+    narrowed: usize,
+    differences: usize,
+}
+
 /// The ranges of the values that are known where the analysis is.
 struct Ranges<'m> {
     types: &'m mut Vec<ValueTy>,
     /// The values with a smaller range than their type's.
     known: FxHashMap<Value, Range>,
+    /// The differences of ints that are known.
+    differences: Differences,
     /// The operations that compute bools.
     conditions: FxHashMap<Value, Op>,
     /// The ranges that conditions have narrowed, with those before: they hold again behind the block.
@@ -161,6 +172,7 @@ impl<'m> Ranges<'m> {
         Ranges {
             types,
             known: FxHashMap::default(),
+            differences: Differences::default(),
             conditions: FxHashMap::default(),
             narrowed: Vec::new(),
             names: FxHashMap::default(),
@@ -182,13 +194,30 @@ impl<'m> Ranges<'m> {
         known.or_else(|| Range::of_type(self.types[value.0 as usize]))
     }
 
+    /// Notes that the indices of an element of a space are below its extents.
+    fn number(&mut self, indices: &[Value], space: &Space) {
+        let extents = match *space {
+            Space::Flat { count } => vec![count],
+            Space::Regular { segments, length } => vec![segments, length],
+            Space::Segmented { segments, .. } => vec![segments],
+        };
+        for (index, extent) in indices.iter().zip(extents) {
+            self.differences.add_index(*index, extent);
+        }
+    }
+
     /// Analyses a block of which all holds until its end.
     fn block(&mut self, block: &mut Block) {
         with_stack(|| {
-            let before = self.narrowed.len();
+            let before = self.place();
             self.insts(block);
             self.forget(before);
         });
+    }
+
+    /// Returns a place in the code, for [`Ranges::forget`].
+    fn place(&self) -> Place {
+        Place { narrowed: self.narrowed.len(), differences: self.differences.facts() }
     }
 
     fn insts(&mut self, block: &mut Block) {
@@ -254,9 +283,10 @@ impl<'m> Ranges<'m> {
         }
     }
 
-    /// Takes back what the conditions since `before` have narrowed.
-    fn forget(&mut self, before: usize) {
-        for (value, range) in self.narrowed.drain(before..).rev() {
+    /// Takes back what the conditions since a place have narrowed, and the facts that were added.
+    fn forget(&mut self, before: Place) {
+        self.differences.forget(before.differences);
+        for (value, range) in self.narrowed.drain(before.narrowed..).rev() {
             match range {
                 Some(range) => self.known.insert(value, range),
                 None => self.known.remove(&value),
@@ -277,10 +307,15 @@ impl<'m> Ranges<'m> {
                 let most =
                     self.of(*count).map_or(MAX_COUNT, |count| count.high.clamp(1, MAX_COUNT));
                 self.define(*index, Some(Range { low: 0, high: most - 1 }));
+                let before = self.place();
+                // Where it is executed there is an iteration.
+                self.narrow_to(*count, Range { low: 1, high: i64::MAX });
+                self.differences.add_index(*index, *count);
                 self.block(body);
+                self.forget(before);
             }
             Op::While { cond, body, .. } => {
-                let before = self.narrowed.len();
+                let before = self.place();
                 self.insts(cond);
                 self.narrow(cond.yields[0], true);
                 self.insts(body);
@@ -302,6 +337,7 @@ impl<'m> Ranges<'m> {
                 }
                 let range = self.range(op, result);
                 self.define(result, range);
+                self.define_difference(op, result);
                 if self.types[result.0 as usize] == ValueTy::Scalar(Ty::Bool) {
                     self.fold(op, range);
                     self.conditions.insert(result, op.clone());
@@ -309,6 +345,40 @@ impl<'m> Ranges<'m> {
             }
         }
         true
+    }
+
+    /// Notes what an operation says of the difference of its result from its operands.
+    fn define_difference(&mut self, op: &Op, result: Value) {
+        if let Op::Const(Literal::I64(_) | Literal::I32(_)) = op
+            && let Some(constant) = self.single(result)
+        {
+            return self.differences.define_constant(result, constant);
+        }
+        let Op::Binary(op @ (Binary::Add | Binary::Sub | Binary::Min | Binary::Max), a, b) = *op
+        else {
+            return;
+        };
+        let (Some(of_a), Some(of_b)) = (self.of(a), self.of(b)) else { return };
+        if matches!(op, Binary::Min | Binary::Max) {
+            return self.differences.define_choice(result, op, a, b);
+        }
+        let Some(within) = Range::of_type(self.types[result.0 as usize]) else { return };
+        let (of, constant) = match (of_a.single(), of_b.single()) {
+            (_, Some(constant)) => (a, constant),
+            (Some(constant), None) if op == Binary::Add => (b, constant),
+            _ => return,
+        };
+        let plus = if op == Binary::Add { Some(constant) } else { constant.checked_neg() };
+        let of_other = if of == a { of_a } else { of_b };
+        if let Some(plus) = plus {
+            let ends = [of_other.low, of_other.high].map(|end| end.checked_add(plus));
+            let is_exact = |end: &Option<i64>| {
+                end.is_some_and(|end| (within.low..=within.high).contains(&end))
+            };
+            if ends.iter().all(is_exact) {
+                self.differences.define_sum(result, of, plus);
+            }
+        }
     }
 
     /// The operand that a conjunction or disjunction is equal to, since the other one is known.
@@ -348,7 +418,7 @@ impl<'m> Ranges<'m> {
     ) -> Vec<Option<Range>> {
         let mut sides = [(true, then), (false, otherwise)].into_iter().map(|(holds, side)| {
             with_stack(|| {
-                let before = self.narrowed.len();
+                let before = self.place();
                 self.narrow(cond, holds);
                 self.insts(side);
                 let yields: Vec<_> = side.yields.iter().map(|v| self.of(*v)).collect();
@@ -389,6 +459,7 @@ impl<'m> Ranges<'m> {
     /// Narrows the ranges of two ints that are compared.
     fn narrow_compared(&mut self, op: Binary, a: Value, b: Value, holds: bool) {
         let (Some(of_a), Some(of_b)) = (self.of(a), self.of(b)) else { return };
+        self.differences.add_compared(op, a, b, holds);
         let below = |of: Range, strict: bool| Range {
             low: i64::MIN,
             high: of.high.saturating_sub(i64::from(strict)),
@@ -403,10 +474,23 @@ impl<'m> Ranges<'m> {
             (Binary::Gt, true) | (Binary::Le, false) => (above(of_b, true), below(of_a, true)),
             (Binary::Ge, true) | (Binary::Lt, false) => (above(of_b, false), below(of_a, false)),
             (Binary::Eq, true) | (Binary::Ne, false) => (of_b, of_a),
+            (Binary::Ne, true) | (Binary::Eq, false) => return self.narrow_unequal(a, b),
             _ => return,
         };
         self.narrow_to(a, to_a);
         self.narrow_to(b, to_b);
+    }
+
+    /// Narrows the ranges of two ints that differ.
+    fn narrow_unequal(&mut self, a: Value, b: Value) {
+        for (value, other) in [(a, b), (b, a)] {
+            let (Some(of), Some(other)) = (self.of(value), self.single(other)) else { continue };
+            if of.low == other && other < of.high {
+                self.narrow_to(value, Range { low: other + 1, high: of.high });
+            } else if of.high == other && of.low < other {
+                self.narrow_to(value, Range { low: of.low, high: other - 1 });
+            }
+        }
     }
 
     /// Narrows the range of a value until the end of the block. Where no value is left, the code is never executed.
@@ -441,7 +525,12 @@ impl<'m> Ranges<'m> {
             },
             Op::Unary(op, a) => unary(*op, self.of(*a)?, within),
             Op::Binary(op, a, b) => match (self.of(*a), self.of(*b)) {
-                (Some(x), Some(y)) => binary(*op, x, y, within),
+                (Some(x), Some(y)) => {
+                    let found = binary(*op, x, y, within);
+                    let is_open = op.compares() && found.single().is_none();
+                    let decided = is_open.then(|| self.differences.decide(*op, *a, *b));
+                    decided.flatten().map_or(found, Range::bool)
+                }
                 // Floats are compared.
                 _ => within,
             },

@@ -11,7 +11,8 @@ use super::super::repr::{
 use super::function::FunctionLowering;
 use super::pool::Pool;
 use crate::base::with_stack;
-use crate::ir::Ty;
+use crate::ir::{self, Ty};
+use crate::prim::Cost;
 use nesl_runtime::bug;
 use nesl_runtime::kir::{self, Binary, Op, Value, ValueTy};
 
@@ -112,7 +113,9 @@ impl<'a> FunctionLowering<'a> {
         let kept =
             self.storing_loop(count, &mut storage, Some((zero, used)), |t, index, storage| {
                 let flag = t.element(keep, index).scalar();
-                if !element.has_sequence() && is_cheap_to_load(of) {
+                if !element.has_sequence()
+                    && is_cheap_to_make(of, t.limits.max_operations_of_not_kept)
+                {
                     // Without a branch: an element that is not kept is overwritten by the next.
                     let value = t.element(of, index);
                     t.store_row(storage, &value, used, true);
@@ -295,14 +298,21 @@ impl<'a> FunctionLowering<'a> {
     }
 }
 
-/// Returns true if an element that contains no sequence costs a load or less: it is then stored
-/// without a test whether it is kept.
-fn is_cheap_to_load(sequence: &LoweredSequence<'_>) -> bool {
-    match sequence {
-        LoweredSequence::Stored(_) => true,
-        LoweredSequence::Fused(fused) => {
-            matches!(fused.elements, IndexFunction::Range(..) | IndexFunction::Dist(_))
+/// Returns true if an element that contains no sequence costs at most so many cheap operations, which cannot fail, beside a
+/// load: it is then stored without a test whether it is kept.
+fn is_cheap_to_make(sequence: &LoweredSequence<'_>, most: usize) -> bool {
+    let LoweredSequence::Fused(fused) = sequence else { return true };
+    match &fused.elements {
+        IndexFunction::Range(..) | IndexFunction::Dist(_) => true,
+        IndexFunction::Map(nest, sources) => {
+            let is_cheap = |binding: &ir::Let| {
+                !binding.may_fault() && binding.op.costs_at_most(Cost::Cheap, &binding.ty)
+            };
+            (1..=most).contains(&nest.body.lets.len())
+                && nest.body.lets.iter().all(is_cheap)
+                && with_stack(|| sources.iter().all(|source| is_cheap_to_make(source, most)))
         }
+        IndexFunction::Gather(..) | IndexFunction::Filter(..) | IndexFunction::Parts(_) => false,
     }
 }
 
