@@ -444,6 +444,9 @@ pub struct Thresholds {
     /// Bounds the memory of a session; a kernel that is needed again after that is compiled again.
     pub max_kept_builtins: usize,
 
+    /// Compiled programs that are kept for forms that are entered again.
+    pub max_recent_programs: usize,
+
     /// Programs remembered as too long to be interpreted first; then all are forgotten.
     pub max_remembered_programs: usize,
 
@@ -609,6 +612,7 @@ impl Default for Thresholds {
             max_interpret_first_ns: 1_000_000_000,
             max_interpret_first_bytes: 256 << 20,
             max_kept_builtins: 256,
+            max_recent_programs: 16,
             max_remembered_programs: 4096,
             max_trace_search_ns: 300_000_000,
             max_trace_search_calls: 10_000,

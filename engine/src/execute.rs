@@ -10,8 +10,10 @@ use crate::exec::{self, DepthLimits};
 use crate::frame::{FlatProgram, RunError, RunResult};
 use crate::kernels::KernelCache;
 use crate::progress::Progress;
+use crate::recent::{self, RecentPrograms};
 use crate::resident::ResidentValue;
 use crate::unsupported::{Unsupported, UnsupportedCounts};
+use nesl_core::base::ItemId;
 use nesl_core::interp::Failure as ProgramFailure;
 use nesl_core::ir::{self, GlobalId, Ty};
 use nesl_core::lower::Lowered;
@@ -40,6 +42,7 @@ pub(crate) struct Executor {
     /// Time spent on compilation before the runtime's own part.
     translating: Cell<Duration>,
     unsupported: UnsupportedCounts,
+    recent: RecentPrograms<Prepared>,
     fuel: Cell<Option<u32>>,
 }
 
@@ -49,6 +52,8 @@ pub(crate) struct Prepared {
     program: ir::Program,
     /// The values of these globals.
     constants: Vec<ResidentValue>,
+    /// The form that it was compiled for.
+    item: ItemId,
     /// The type of the value.
     result: Ty,
     /// The main function takes a random key.
@@ -111,6 +116,7 @@ impl Executor {
             arrays: ArrayState::default(),
             translating: Cell::default(),
             unsupported: UnsupportedCounts::default(),
+            recent: RecentPrograms::default(),
             fuel: Cell::default(),
         }
     }
@@ -124,6 +130,7 @@ impl Executor {
                 self.plain = Some(plain.clone());
                 // Kernels are known by the modules loaded since.
                 self.arrays.forget_modules();
+                self.recent.clear();
                 Rc::new(Profiled::new(plain, profile))
             }
             None => plain,
@@ -157,13 +164,17 @@ impl Executor {
         program: &ir::Program,
         precision: Precision,
         seed: u64,
-    ) -> Option<Prepared> {
+    ) -> Option<Rc<Prepared>> {
         if !worth_compiling(program) {
             return None;
         }
         let began = Instant::now();
         let options =
             pipeline::Options { precision, seed, fuel: self.fuel.get(), limits: self.limits };
+        if let Some(prepared) = self.recent.find(program, &options) {
+            return Some(prepared);
+        }
+        let source = program;
         let Compiled { simple: program, literals, globals, flat } =
             pipeline::compile(program, &options);
         let constants = literals.into_iter().map(|(value, ty)| ResidentValue::value_of(value, ty));
@@ -173,19 +184,38 @@ impl Executor {
         let main = &program.functions[program.main.0 as usize];
         let (result, takes_key) = (main.result.clone(), !main.params.is_empty());
         let lowered = OnceCell::new();
-        Some(Prepared {
+        let prepared = Rc::new(Prepared {
             program,
             constants: constants.collect(),
+            item: recent::item(source),
             result,
             takes_key,
             options,
             flat,
             lowered,
-        })
+        });
+        if prepared.constants.is_empty() {
+            self.recent.add(source, options, &prepared);
+        }
+        Some(prepared)
     }
 
-    /// Runs a program; `None` if it is left to the direct interpreter.
+    /// Runs a program that stands in a form; `None` if it is left to the direct interpreter.
     pub(crate) fn run(
+        &self,
+        prepared: &Prepared,
+        inputs: &Inputs<'_>,
+        item: ItemId,
+    ) -> Option<Result<ResidentValue, ProgramFailure>> {
+        let mut done = self.run_here(prepared, inputs);
+        if let Some(Err(failure)) = &mut done {
+            recent::move_failure(failure, prepared.item, item);
+        }
+        done
+    }
+
+    /// Runs a program, in the form that it was compiled for.
+    fn run_here(
         &self,
         prepared: &Prepared,
         inputs: &Inputs<'_>,

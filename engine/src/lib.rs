@@ -17,6 +17,7 @@ mod kernels;
 mod outlook;
 mod preview;
 mod progress;
+mod recent;
 mod resident;
 mod runner;
 pub mod session;

@@ -24,20 +24,29 @@ pub struct InterpretBudget {
 impl InterpretBudget {
     /// Returns the budget of a program without effects.
     pub fn of(program: &Program, limits: &Thresholds) -> InterpretBudget {
-        let (compile_ns, program_hash) = compile_cost(program, limits);
+        let (compile_ns, code_hash) = compile_cost(program, limits);
+        let mut hash = FxHasher::default();
+        code_hash.hash(&mut hash);
+        for global in &program.globals {
+            global.item.hash(&mut hash);
+            global.name.hash(&mut hash);
+        }
+        let program_hash = hash.finish();
         let left_ns =
             compile_ns.clamp(limits.min_interpret_first_ns, limits.max_interpret_first_ns);
         InterpretBudget { left_ns, program_hash }
     }
 }
 
-/// Returns about how many nanoseconds compiling a program takes, and a hash of what it does.
+/// Returns a hash of the code of a program, the same wherever the program and its variables are defined. The elements of
+/// sequences of constants are no part of it.
+pub fn code_hash(program: &Program) -> u64 {
+    compile_cost(program, &Thresholds::default()).1
+}
+
+/// Returns about how many nanoseconds compiling a program takes, and a hash of its code.
 fn compile_cost(program: &Program, limits: &Thresholds) -> (u64, u64) {
     let (mut compile_ns, mut hash) = (0, FxHasher::default());
-    for global in &program.globals {
-        global.item.hash(&mut hash);
-        global.name.hash(&mut hash);
-    }
     for function in &program.functions {
         function.name.hash(&mut hash);
         function.body.for_each_op(&mut |op| {

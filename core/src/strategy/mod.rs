@@ -30,7 +30,7 @@ mod short_loops;
 mod version;
 
 pub use crate::thresholds::Thresholds;
-pub use interpret_first::InterpretBudget;
+pub use interpret_first::{InterpretBudget, code_hash};
 pub use light::is_light;
 pub use loop_lengths::{Loop, LoopLength};
 pub use overwrites::{Overwrites, overwrites};

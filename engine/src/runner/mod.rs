@@ -18,6 +18,7 @@ use crate::exec::DepthLimits;
 use crate::execute::{Executor, Inputs, Prepared};
 use crate::host::System;
 use crate::interpret_first::{InterpretFirst, values_on_host};
+use crate::recent;
 use crate::resident::ResidentValue;
 use endless::Endless;
 use nesl_core::interp::{self, Failure, Host, Value};
@@ -26,6 +27,7 @@ use nesl_core::strategy::eligibility::{left_to_interpreter, worth_compiling};
 use nesl_core::strategy::{InterpretBudget, Strategy, Thresholds};
 use nesl_runtime::fault::{Fault, FaultCode};
 use nesl_runtime::runtime;
+use std::rc::Rc;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
@@ -68,7 +70,7 @@ struct PureProgram<'p> {
     /// The budget left for interpreting the program; counted when it is first needed.
     budget: Option<InterpretBudget>,
     /// The program prepared for a seed; `None` inside if it is left to the direct interpreter.
-    prepared: Option<(u64, Option<Prepared>)>,
+    prepared: Option<(u64, Option<Rc<Prepared>>)>,
     /// True if the region is small ([`nesl_core::host_program::PureRegion::small`]).
     small: bool,
 }
@@ -203,7 +205,8 @@ impl Runner<'_> {
                 &mut prepared.insert((seed, new)).1
             }
         };
-        match prepared.as_ref().and_then(|prepared| executor.run(prepared, &inputs)) {
+        let item = recent::item(program);
+        match prepared.as_ref().and_then(|prepared| executor.run(prepared, &inputs, item)) {
             Some(Ok(value)) => {
                 self.on_runtime = true;
                 Ok((value, None))
