@@ -56,25 +56,25 @@ fn programs_of_the_benchmarks() {
     }
     expect![[r#"
         program            launches   drains    reads   writes    loads
-        dot                       1        1        1        0        1
-        black-scholes             1        1        0        0        1
+        dot                       1        1        1        0        0
+        black-scholes             1        1        0        0        0
         sort                      1        1        0        0        0
-        sum-rows                  1        1        0        0        1
-        sum-columns               3        2        1        0        3
-        spmv                      1        1        0        0        1
-        mandelbrot                1        2        0        0        1
-        pagerank                 40        1        0        0        2
-        kmeans-3                 16        6        5        0        7
-        kmeans-30                16        6        5        0        7
-        primes                   24       10        9        1        4
-        hotspot                  40        1        0        0        2
-        bfs                      90       34       33        3        6
-        word-count                5        3        2        0        4
-        quicksort               308       61       59        1       11
-        quickhull                83       34       30        4       16
-        barnes-hut               26        8        6        6        8
-        barnes-hut-squares      214       61       61        0       41
-        batcher                 864      192      181        2       17
+        sum-rows                  1        1        0        0        0
+        sum-columns               3        2        1        0        0
+        spmv                      1        1        0        0        0
+        mandelbrot                1        2        0        0        0
+        pagerank                 40        1        0        0        0
+        kmeans-3                 16        6        5        0        0
+        kmeans-30                16        6        5        0        0
+        primes                   24       10        9        1        0
+        hotspot                  40        1        0        0        0
+        bfs                      90       34       33        3        0
+        word-count                5        3        2        0        0
+        quicksort               308       61       59        1        0
+        quickhull                83       34       30        4        0
+        barnes-hut               26        8        6        6        0
+        barnes-hut-squares      214       61       61        0        0
+        batcher                 864      192      181        2        0
     "#]]
     .assert_eq(&table);
 }

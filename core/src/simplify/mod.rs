@@ -19,6 +19,7 @@
 //! | `rewrite` | inlining, constant folding, common subexpressions; unrolling; short lists element by element |
 //! | `dead` | dead code |
 //! | `split_reductions` | reductions of flattened sequences, row by row |
+//! | `counts` | filters of which only the length is used, as sums |
 //! | `nests` | vertical fusion of maps |
 //! | `sides` | conditionals between maps of one sequence |
 //! | `same_calls` | conditionals between two calls of one function |
@@ -39,6 +40,7 @@
 
 mod accumulate;
 mod calls;
+mod counts;
 mod dead;
 mod nests;
 mod once;
@@ -115,10 +117,12 @@ pub static PASSES: &[Pass] = &[
         stage: "joined",
         title: "Joined",
         about: "makes one apply-to-each of two where the second alone uses what the first gives, and of \
-                two sides of a conditional that map the same rows; reduces flattened rows row by row",
+                two sides of a conditional that map the same rows; reduces flattened rows row by row; adds up the \
+                flags of filters that are only counted",
         run: Run::Function(|function, _, context| {
             let mut function = function.into_owned();
             split_reductions::divide(&mut function, &context.effects, context.limits);
+            counts::of_filters(&mut function);
             nests::fuse(&mut function, &context.effects, context.limits);
             sides::join(&mut function, &context.effects, context.limits);
             function

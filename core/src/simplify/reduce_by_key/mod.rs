@@ -28,6 +28,7 @@
 //! would need tables of its own.
 
 mod group;
+mod kept_groups;
 mod sampled;
 
 use crate::base::with_stack;
@@ -94,6 +95,7 @@ impl Keyed {
         if self.nested.contains(&id) || !self.concerns(function) {
             return;
         }
+        kept_groups::keep_results(function, self);
         let mut uses = FxHashMap::default();
         function.body.count_uses(&mut uses);
         let builder = FunctionBuilder::extending(function);
