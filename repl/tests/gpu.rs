@@ -186,7 +186,7 @@ fn programs_of_the_examples() {
         mandelbrot                 3         4         0         3         4         5        56      2848         0
         matrix                    87        99         3        69        68       319       252      3941         3
         monte_carlo                9        12         0         6         6       168       120     40134         0
-        nqueens                   11        18         0        15         5     21106     14384     11483         0
+        nqueens                   11        18         0        15         5     21103     14382     11338         0
         pagerank                 376       376         0       125       123      1141        92     11898         0
         parentheses               24        32         0        17         5         8         5      4137         0
         picture                  125       147         1        76        53       232       202      5121         1

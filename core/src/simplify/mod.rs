@@ -17,6 +17,7 @@
 //! | file | contents |
 //! |---|---|
 //! | `rewrite` | inlining, constant folding, common subexpressions; unrolling; short lists element by element |
+//! | `constant_arguments` | parameters that are the same constant in every call |
 //! | `dead` | dead code |
 //! | `split_reductions` | reductions of flattened sequences, row by row |
 //! | `counts` | filters of which only the length is used, as sums |
@@ -40,6 +41,7 @@
 
 mod accumulate;
 mod calls;
+mod constant_arguments;
 mod counts;
 mod dead;
 mod nests;
@@ -212,9 +214,15 @@ pub fn simplify(program: &Program, limits: &Thresholds) -> Program {
 
 /// Applies the first `count` rows of [`PASSES`] to a well-formed program.
 pub fn up_to(program: &Program, count: usize, limits: &Thresholds) -> Program {
+    let calls = calls::Calls::of(program);
+    // The first pass folds what comes of them.
+    let program = &match count {
+        0 => Cow::Borrowed(program),
+        _ => constant_arguments::substitute(program, &calls),
+    };
     let mut context = Context {
         limits,
-        calls: calls::Calls::of(program),
+        calls,
         effects: Effects::of(program),
         keyed: reduce_by_key::Keyed::of(program),
         functions: vec![None; program.functions.len()],
