@@ -327,13 +327,17 @@ impl<'a> FunctionLowering<'a> {
     /// Returns the number of elements of two sequences; the greatest int if that is too small for it, for which there is no
     /// memory.
     fn joined_length(&mut self, a: &LoweredSequence<'a>, b: &LoweredSequence<'a>) -> Value {
-        let before = a.length();
-        let length = self.body.binary(Binary::Add, before, b.length());
+        let (before, added) = (a.length(), b.length());
+        let length = self.body.binary(Binary::Add, before, added);
         if matches!((a, b), (LoweredSequence::Stored(_), LoweredSequence::Stored(_))) {
             return length;
         }
-        // What is not in memory, such as `dist(x, n)`, may have any length.
-        let wraps = self.body.binary(Binary::Lt, length, before);
+        // What is not in memory, such as `dist(x, n)`, may have any length. A device computes the lengths that are the same
+        // for all rows before it is known that there are rows: they may be negative then.
+        let less = self.body.binary(Binary::Lt, length, before);
+        let zero = self.body.i64(0);
+        let adds = self.body.binary(Binary::Ge, added, zero);
+        let wraps = self.body.binary(Binary::And, less, adds);
         let greatest = self.body.i64(i64::MAX);
         self.body.select(wraps, greatest, length)
     }
