@@ -150,3 +150,41 @@ fn loops_over_tables_are_not_flattened_where_that_copies_them() {
         check(name, measure);
     }
 }
+
+/// Programs of linear work: counts that are read in an apply-to-each, and groups most of which are not kept.
+const LINEAR: [(&str, &str); 4] = [
+    (
+        "n = SIZE; a = {rem(i * 7, 10) : i in [0:n]};",
+        "let s = {x in a | x > 3} in sum({y * #s : y in a})",
+    ),
+    (
+        "n = SIZE; a = {rem(i * 7, 10) : i in [0:n]};",
+        "let s = {x in a | x > 3} in sum({(if y > 2 then #s else y) : y in a})",
+    ),
+    (
+        "n = SIZE; kv = {(min(i, 3), i) : i in [0:n]};",
+        "sum({sum({sum({x * y : y in vs}) : x in vs}) : (k, vs) in int_collect(kv) | #vs < 10})",
+    ),
+    (
+        "n = SIZE; kv = {(i, i) : i in [0:n]} ++ [(5, 5)]; z = [0:n];",
+        "sum({sum({x * k : x in z}) + #vs : (k, vs) in int_collect(kv) | #vs > 1})",
+    ),
+];
+
+#[test]
+fn what_is_counted_and_kept_takes_linear_work() {
+    for (before, form) in LINEAR {
+        let strategies = [
+            Strategy::Auto,
+            Strategy::Always(Version::Sequential),
+            Strategy::Always(Version::Flattened),
+        ];
+        for strategy in strategies {
+            let [small, large] = [1000, 4000].map(|size: u32| {
+                let before = before.replace("SIZE", &size.to_string());
+                work_of(&[before], &format!("{form};"), strategy)
+            });
+            assert!(large < 6.0 * small, "{form}, {strategy:?}: {small} and {large}");
+        }
+    }
+}

@@ -2,9 +2,11 @@
 //!
 //! ```text
 //! v3: [bool] = each v1 in v0 { v2 = gt(v1, 3); v2 }      v3: [int] = each v1 in v0 { v2 = gt(v1, 3); bool_to_int(v2) }
-//! v4: [int] = pack(v0, v3)                           →
-//! v5: int = length(v4)                                   v5: int = reduce_sum(v3)
+//! v4: [int] = pack(v0, v3)                           →   v6: int = reduce_sum(v3)
+//! v5: int = length(v4)                                   v5: int = copy(v6)
 //! ```
+//!
+//! The sum stands where the filter stood: the length may be asked for in an apply-to-each, again and again.
 //!
 //! So `#{x in a | x > 3}` is `count({x > 3 : x in a})`: it stores nothing, and over a short list it becomes the additions.
 
@@ -31,7 +33,7 @@ pub(super) fn of_filters(function: &mut Function) {
     let mut next = 0;
     function.params.iter().for_each(|(var, _)| next = next.max(var.0 + 1));
     function.body.each_binding(&mut |var, _| next = next.max(var.0 + 1));
-    let mut counts = Counts { uses, lengths, next, sums: FxHashMap::default() };
+    let mut counts = Counts { uses, lengths, next, numbers: FxHashMap::default() };
     counts.block(&mut function.body);
 }
 
@@ -42,8 +44,8 @@ struct Counts {
     lengths: FxHashMap<Var, usize>,
     /// The number of the next new variable.
     next: u32,
-    /// The flags of each filter of which only the length is used.
-    sums: FxHashMap<Var, Var>,
+    /// The number of elements of each filter of which only the length is used.
+    numbers: FxHashMap<Var, Var>,
 }
 
 impl Counts {
@@ -59,16 +61,19 @@ impl Counts {
                             && let Some(nest) = nest_of(&mut lets, flags, of)
                         {
                             self.count(nest);
-                            self.sums.insert(binding.var, flags);
+                            let number = self.fresh();
+                            self.numbers.insert(binding.var, number);
+                            let sum = SeqOp::Reduce(ReduceOp::Sum);
+                            let op = Op::Seq(sum, vec![Atom::Var(flags)]);
+                            lets.push(Let { var: number, ty: Ty::Int, op, ..binding });
                             continue;
                         }
                     }
                     Op::Seq(SeqOp::Length, args) => {
                         if let Atom::Var(of) = args[0]
-                            && let Some(flags) = self.sums.get(&of)
+                            && let Some(number) = self.numbers.get(&of)
                         {
-                            let sum = SeqOp::Reduce(ReduceOp::Sum);
-                            binding.op = Op::Seq(sum, vec![Atom::Var(*flags)]);
+                            binding.op = Op::Copy(Atom::Var(*number));
                         }
                     }
                     _ => {}
@@ -85,11 +90,15 @@ impl Counts {
         self.uses.get(&var) == Some(&1) && self.lengths.get(&var) == Some(&1)
     }
 
+    fn fresh(&mut self) -> Var {
+        self.next += 1;
+        Var(self.next - 1)
+    }
+
     /// Makes the flags that an apply-to-each gives ints.
     fn count(&mut self, binding: &mut Let) {
         let Op::Nest(nest) = &mut binding.op else { return };
-        let (var, site) = (Var(self.next), binding.site);
-        self.next += 1;
+        let (var, site) = (self.fresh(), binding.site);
         let op = Op::Scalar(ScalarOp::BoolToInt, vec![nest.body.result]);
         nest.body.lets.push(Let { var, ty: Ty::Int, op, site });
         nest.body.result = Atom::Var(var);

@@ -49,6 +49,7 @@ fn compile_cost(program: &Program, limits: &Thresholds) -> (u64, u64) {
     let (mut compile_ns, mut hash) = (0, FxHasher::default());
     for function in &program.functions {
         function.name.hash(&mut hash);
+        hash_atom(function.body.result, &mut hash);
         function.body.for_each_op(&mut |op| {
             compile_ns += limits.compile_ns_per_binding;
             discriminant(op).hash(&mut hash);
@@ -78,6 +79,7 @@ fn compile_cost(program: &Program, limits: &Thresholds) -> (u64, u64) {
                 | Op::Time(_) => {}
             }
             op.operands().into_iter().for_each(|atom| hash_atom(atom, &mut hash));
+            op.blocks().for_each(|inner| hash_atom(inner.result, &mut hash));
         });
     }
     (compile_ns, hash.finish())

@@ -7,12 +7,12 @@
 //! ```
 //!
 //! The groups are used by one apply-to-each then, which may have no need of them. What is computed of a group must not be
-//! able to fail: it is computed of all.
+//! able to fail, and take no longer than to look at each of its members: it is computed of all.
 
 use super::Keyed;
 use crate::base::with_stack;
 use crate::ir::{Atom, Block, Function, FunctionBuilder, Let, Nest, Op, Ty, Var};
-use crate::prim::SeqOp;
+use crate::prim::{Cost, SeqOp};
 use rustc_hash::FxHashMap;
 
 /// Keeps results instead of groups where a function can.
@@ -50,11 +50,45 @@ fn block(code: &mut Block, context: &Context<'_>, builder: &mut FunctionBuilder)
     });
 }
 
-/// The only sequence that an apply-to-each goes over, if it has one and its iterations cannot fail.
+/// The only sequence that an apply-to-each goes over, if it has one and its iterations cannot fail and are light.
 fn only_sequence(binding: &Let) -> Option<Var> {
     let Op::Nest(Nest { binders, body, serial: false }) = &binding.op else { return None };
-    let [(_, _, Atom::Var(over))] = binders[..] else { return None };
-    (!body.may_fault()).then_some(over)
+    let [(group, _, Atom::Var(over))] = binders[..] else { return None };
+    (!body.may_fault() && is_light(body, group)).then_some(over)
+}
+
+/// Returns true if code computes a few numbers of a group, by looking at each of its members a few times.
+fn is_light(body: &Block, group: Var) -> bool {
+    let mut parts = vec![group];
+    let mut sequences = Vec::new();
+    body.lets.iter().all(|binding| {
+        let is_part = |atom: &Atom| atom.variable().is_some_and(|var| parts.contains(&var));
+        let is_made = |atom: &Atom| atom.variable().is_some_and(|var| sequences.contains(&var));
+        match &binding.op {
+            Op::First(of) | Op::Second(of) if is_part(of) => {
+                parts.push(binding.var);
+                true
+            }
+            Op::Nest(nest) => {
+                let goes_over_members = nest.binders.iter().all(|(_, _, over)| is_part(over));
+                let is_scalar = |inner: &Let| {
+                    inner.op.blocks().next().is_none()
+                        && !inner.ty.has_sequence()
+                        && inner.op.costs_at_most(Cost::Scalar, &inner.ty)
+                };
+                sequences.push(binding.var);
+                goes_over_members && nest.body.lets.iter().all(is_scalar)
+            }
+            Op::Seq(SeqOp::Length | SeqOp::Reduce(_), args) => {
+                args.iter().all(|arg| is_part(arg) || is_made(arg))
+            }
+            op => {
+                op.blocks().next().is_none()
+                    && !binding.ty.has_sequence()
+                    && op.costs_at_most(Cost::Scalar, &binding.ty)
+            }
+        }
+    })
 }
 
 /// Returns the places of the flags and of the filter of groups, if the binding at a place goes over what is kept of them,
