@@ -19,7 +19,7 @@ use nesl_core::ir::{self, GlobalId, Ty};
 use nesl_core::lower::Lowered;
 use nesl_core::pipeline::{self, Compiled};
 use nesl_core::strategy::eligibility::worth_compiling;
-use nesl_core::strategy::{Strategy, Thresholds};
+use nesl_core::strategy::{Strategy, Thresholds, code_hash};
 use nesl_runtime::bug;
 use nesl_runtime::kir::Literal;
 use nesl_runtime::profile::{Profile, Profiled};
@@ -171,10 +171,10 @@ impl Executor {
         let began = Instant::now();
         let options =
             pipeline::Options { precision, seed, fuel: self.fuel.get(), limits: self.limits };
-        if let Some(prepared) = self.recent.find(program, &options) {
+        let source = (program, code_hash(program));
+        if let Some(prepared) = self.recent.find(source, &options) {
             return Some(prepared);
         }
-        let source = program;
         let Compiled { simple: program, literals, globals, flat } =
             pipeline::compile(program, &options);
         let constants = literals.into_iter().map(|(value, ty)| ResidentValue::value_of(value, ty));
@@ -187,7 +187,7 @@ impl Executor {
         let prepared = Rc::new(Prepared {
             program,
             constants: constants.collect(),
-            item: recent::item(source),
+            item: recent::item(source.0),
             result,
             takes_key,
             options,

@@ -8,7 +8,6 @@ use nesl_core::base::ItemId;
 use nesl_core::interp::Failure;
 use nesl_core::ir::{Block, Op, Program};
 use nesl_core::pipeline::Options;
-use nesl_core::strategy::code_hash;
 use std::cell::RefCell;
 use std::collections::VecDeque;
 use std::rc::Rc;
@@ -33,12 +32,13 @@ impl<T> Default for RecentPrograms<T> {
 
 impl<T> RecentPrograms<T> {
     /// Returns what a program was compiled to, if it was lately, with these options.
-    pub(crate) fn find(&self, program: &Program, options: &Options) -> Option<Rc<T>> {
+    /// `hash` is that of its code.
+    pub(crate) fn find(
+        &self,
+        (program, hash): (&Program, u64),
+        options: &Options,
+    ) -> Option<Rc<T>> {
         let programs = self.0.borrow();
-        if programs.is_empty() {
-            return None;
-        }
-        let hash = code_hash(program);
         let candidates =
             programs.iter().filter(|recent| recent.hash == hash && recent.options == *options);
         // Their constants are the same bit by bit, since these are part of the hash.
@@ -47,8 +47,8 @@ impl<T> RecentPrograms<T> {
     }
 
     /// Remembers a program, in place of the oldest if there are too many. One with long constants is not remembered: they
-    /// would be kept, too.
-    pub(crate) fn add(&self, program: &Program, options: Options, prepared: &Rc<T>) {
+    /// would be kept, too. `hash` is that of its code.
+    pub(crate) fn add(&self, (program, hash): (&Program, u64), options: Options, prepared: &Rc<T>) {
         let mut has_constants = false;
         for function in &program.functions {
             function.body.for_each_op(&mut |op| has_constants |= matches!(op, Op::Constants(_)));
@@ -60,8 +60,8 @@ impl<T> RecentPrograms<T> {
         if programs.len() >= options.limits.max_recent_programs {
             programs.pop_front();
         }
-        let (hash, source) = (code_hash(program), program.clone());
-        programs.push_back(Recent { hash, source, options, prepared: prepared.clone() });
+        let (source, prepared) = (program.clone(), prepared.clone());
+        programs.push_back(Recent { hash, source, options, prepared });
     }
 
     /// Forgets all programs.

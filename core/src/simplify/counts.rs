@@ -11,39 +11,34 @@
 //! So `#{x in a | x > 3}` is `count({x > 3 : x in a})`: it stores nothing, and over a short list it becomes the additions.
 
 use crate::base::with_stack;
-use crate::ir::{Atom, Block, Function, Let, Nest, Op, Ty, Var};
+use crate::ir::{Atom, Block, Function, FunctionBuilder, Let, Nest, Op, Ty, Var};
 use crate::prim::{ReduceOp, SeqOp};
 use nesl_runtime::scalar::ScalarOp;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 /// Makes sums of the lengths of filters of a function.
 pub(super) fn of_filters(function: &mut Function) {
-    let (mut uses, mut lengths) = (FxHashMap::default(), FxHashMap::default());
-    function.body.count_uses(&mut uses);
-    function.body.for_each_op(&mut |op| {
-        if let Op::Seq(SeqOp::Length, args) = op
-            && let Atom::Var(of) = args[0]
-        {
-            *lengths.entry(of).or_insert(0) += 1;
-        }
+    let (mut lengths, mut has_filters) = (FxHashSet::default(), false);
+    function.body.for_each_op(&mut |op| match op {
+        Op::Seq(SeqOp::Length, args) => lengths.extend(args[0].variable()),
+        Op::Seq(SeqOp::Pack, _) => has_filters = true,
+        _ => {}
     });
-    if lengths.is_empty() {
+    if lengths.is_empty() || !has_filters {
         return;
     }
-    let mut next = 0;
-    function.params.iter().for_each(|(var, _)| next = next.max(var.0 + 1));
-    function.body.each_binding(&mut |var, _| next = next.max(var.0 + 1));
-    let mut counts = Counts { uses, lengths, next, numbers: FxHashMap::default() };
-    counts.block(&mut function.body);
+    let (mut uses, numbers) = (FxHashMap::default(), FxHashMap::default());
+    function.body.count_uses(&mut uses);
+    let builder = FunctionBuilder::extending(function);
+    Counts { uses, lengths, builder, numbers }.block(&mut function.body);
 }
 
 struct Counts {
     /// The number of uses of each variable.
     uses: FxHashMap<Var, usize>,
-    /// The number of these that are its length.
-    lengths: FxHashMap<Var, usize>,
-    /// The number of the next new variable.
-    next: u32,
+    /// The variables of which the length is used.
+    lengths: FxHashSet<Var>,
+    builder: FunctionBuilder,
     /// The number of elements of each filter of which only the length is used.
     numbers: FxHashMap<Var, Var>,
 }
@@ -61,7 +56,7 @@ impl Counts {
                             && let Some(nest) = nest_of(&mut lets, flags, of)
                         {
                             self.count(nest);
-                            let number = self.fresh();
+                            let number = self.builder.fresh(Ty::Int);
                             self.numbers.insert(binding.var, number);
                             let sum = SeqOp::Reduce(ReduceOp::Sum);
                             let op = Op::Seq(sum, vec![Atom::Var(flags)]);
@@ -87,18 +82,13 @@ impl Counts {
 
     /// Returns true if nothing of a sequence is used but its length, once.
     fn is_only_counted(&self, var: Var) -> bool {
-        self.uses.get(&var) == Some(&1) && self.lengths.get(&var) == Some(&1)
-    }
-
-    fn fresh(&mut self) -> Var {
-        self.next += 1;
-        Var(self.next - 1)
+        self.uses.get(&var) == Some(&1) && self.lengths.contains(&var)
     }
 
     /// Makes the flags that an apply-to-each gives ints.
     fn count(&mut self, binding: &mut Let) {
         let Op::Nest(nest) = &mut binding.op else { return };
-        let (var, site) = (self.fresh(), binding.site);
+        let (var, site) = (self.builder.fresh(Ty::Int), binding.site);
         let op = Op::Scalar(ScalarOp::BoolToInt, vec![nest.body.result]);
         nest.body.lets.push(Let { var, ty: Ty::Int, op, site });
         nest.body.result = Atom::Var(var);

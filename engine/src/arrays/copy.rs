@@ -126,8 +126,8 @@ pub(super) fn move_segments(
     memory.execute(Builtin::MoveSegments(columns), &args, total)
 }
 
-/// Returns true if a column is the only handle to its buffer, which may be overwritten then. Forgets what is known of
-/// its contents.
+/// Returns true if a column is the only handle to its buffer, which may be overwritten then. What was known of the
+/// contents is forgotten.
 pub(crate) fn is_only_handle(memory: &Memory<'_>, column: &Arg) -> bool {
     let buffer = array(column);
     let is_only = buffer.is_unique();

@@ -120,7 +120,7 @@ impl<'p> Schedule<'p> {
     /// again: flattened code recurses, and leaves parts of the recursion to one thread.
     fn room_bytes(&self) -> Option<usize> {
         let shares_stack = self.launcher.memory.runtime.caps().shares_host_memory;
-        let recurses = self.program.has_recursion();
+        let recurses = self.program.leaves_recursion();
         let host_frame_bytes = self.launcher.memory.limits.host_frame_bytes;
         (shares_stack && recurses).then(|| self.depth.bytes.saturating_add(host_frame_bytes))
     }

@@ -19,7 +19,7 @@ pub(crate) struct FlatProgram {
     /// For each function, whether its flattened code can call it again.
     recursive: Vec<bool>,
     /// For each function, whether sequential code that calls it needs recursion; found when a device
-    /// asks.
+    /// asks, or a recursion.
     needs_recursion: OnceCell<Vec<bool>>,
     /// For each function, what its sequential code overwrites; found when a recursion asks.
     overwrites: Vec<OnceCell<Overwrites>>,
@@ -62,17 +62,19 @@ impl FlatProgram {
         self.recursive[id.0 as usize]
     }
 
-    /// Returns true if the flattened code of some function can call it again.
-    pub(crate) fn has_recursion(&self) -> bool {
-        self.recursive.contains(&true)
+    /// Returns true if flattened code recurses and may leave recursion to one thread again and again.
+    pub(crate) fn leaves_recursion(&self) -> bool {
+        self.recursive.contains(&true) && self.recursive_when_sequential().contains(&true)
     }
 
     /// Returns true if the sequential version of a value calls functions that call themselves.
     pub(crate) fn needs_recursion(&self, sequential: &Block) -> bool {
-        let marked = self
-            .needs_recursion
-            .get_or_init(|| strategy::recursive_when_sequential(&self.program.source));
-        strategy::calls_any(sequential, marked)
+        strategy::calls_any(sequential, self.recursive_when_sequential())
+    }
+
+    fn recursive_when_sequential(&self) -> &[bool] {
+        let source = &self.program.source;
+        self.needs_recursion.get_or_init(|| strategy::recursive_when_sequential(source))
     }
 
     /// Returns true if the flattened code of a function copies arrays that its sequential code

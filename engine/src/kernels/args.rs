@@ -176,15 +176,11 @@ fn writable_sequence(
     (var, space): (Var, SpaceId),
     last: bool,
 ) -> RunResult<Parts> {
-    let (home, element) = (frame.home(var), frame.element_ty(var));
+    let element = frame.element_ty(var);
     if frame.extent(space).single {
-        let last = last && frame.is_last_use(var, home);
-        let value = frame.take(var, home).or_bug("a value is computed before it is used");
-        let mut parts = value.parts.clone();
-        match Rc::try_unwrap(value) {
-            Ok(_) if last => {}
-            Ok(value) => frame.bind(var, home, Rc::new(value)),
-            Err(shared) => frame.bind(var, home, shared),
+        let mut parts = frame.value_at_home(var).parts.clone();
+        if last {
+            take_last(frame, var);
         }
         let length = length(&parts[0]);
         for column in &mut parts[1..] {

@@ -324,8 +324,7 @@ impl<'a> FunctionLowering<'a> {
         LoweredValue::fused(length, false, IndexFunction::Parts(Rc::new([a, b])))
     }
 
-    /// Returns the number of elements of two sequences; the greatest int if that is too small for it, for which there is no
-    /// memory.
+    /// Returns the number of elements of two sequences; the greatest int if that is too small for it: no memory has so many.
     fn joined_length(&mut self, a: &LoweredSequence<'a>, b: &LoweredSequence<'a>) -> Value {
         let (before, added) = (a.length(), b.length());
         let length = self.body.binary(Binary::Add, before, added);
