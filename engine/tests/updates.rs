@@ -399,6 +399,17 @@ const TABLES: &[Program] = &[
         "sum(flatten(go({[k:k + 8] : k in [0:n]}, 0, n - 1)))",
     ),
     (
+        "elimination with pivots",
+        "function go(m, k) : ([[float]], int) -> [[float]] =
+           if k == 4 then m
+           else let p = k + rem(k * 3, #m - k);
+                    m = rep(rep(m, m[p], k), m[k], p);
+                    pivot = m[k];
+                    m = {(if i > k then {x - 0.5 * y : x in r; y in pivot} else r) : r in m; i in [0:#m]}
+                in go(m, k + 1);",
+        "sum(flatten(go({{float(rem(i * 7 + j * j, 5) + 1) : j in [0:8]} : i in [0:n]}, 0)))",
+    ),
+    (
         "a row moved",
         "function go(m, i) : ([[int]], int) -> [[int]] =
            if i == #m then m else go(rep(m, m[i - 1], i), i + 1);",
@@ -707,8 +718,9 @@ fn loops_over_tables_cost_what_they_write() {
         writes to a row                      121        5163         147         147
         a row of others                      274         332         328         328
         elimination                          475         597         549         549
-        swaps of rows                        217         132         233         233
-        a row moved                          223         131         234         234
+        swaps of rows                        195         132         211         211
+        elimination with pivots              513         855         565         565
+        a row moved                          237         131         248         248
         writes of rows                       325         282         379         379
         rows of other lengths                204         155         242         242
         snoc of a row                        144          64         150         150
@@ -727,7 +739,7 @@ fn loops_over_tables_cost_what_they_write() {
         buckets of what was there            162         916         162         162
         edges at both ends                   245        2506         245         245
         records that grow                    223         971         223         223
-        rows that grow and shrink            162          45         162         162
+        rows that grow and shrink            172          45         172         172
         a column                             166        6368         174         180
         columns of some rows                 102        7689         107         112
         a table that is given                223         219         276         276

@@ -3,14 +3,18 @@
 use crate::base::with_stack;
 use crate::fuse::sequential::{BlockOwnership, Ownership};
 use crate::ir::{self, FunId};
+use crate::prim::SeqOp;
 
 /// The sequences that sequential code overwrites, and flattened code copies.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Overwrites {
     /// Sequences of scalars, which flattened code copies inside of apply-to-each.
     pub arrays: bool,
-    /// Sequences of sequences, which flattened code always copies.
+    /// Sequences of sequences whose rows are replaced: flattened code always copies them.
     pub tables: bool,
+    /// Sequences of sequences that rows are appended to: flattened code copies them inside of apply-to-each, and now and
+    /// then outside, for more room.
+    pub extended_tables: bool,
     /// The rows of a sequence of sequences, element by element, which flattened code makes anew; and the function goes
     /// over no other rows in an apply-to-each.
     pub rows: bool,
@@ -26,7 +30,9 @@ pub fn overwrites(program: &ir::Program) -> Vec<Overwrites> {
         each_outside_nests(&function.body, &mut |binding| {
             if owned.update(binding.var).in_place {
                 let is_table = binding.ty.element().is_some_and(ir::Ty::has_sequence);
-                all[at].tables |= is_table;
+                let appends = matches!(binding.op, ir::Op::Seq(SeqOp::Append, _));
+                all[at].extended_tables |= is_table && appends;
+                all[at].tables |= is_table && !appends;
                 all[at].arrays |= !is_table;
             }
         });
@@ -41,6 +47,7 @@ pub fn overwrites(program: &ir::Program) -> Vec<Overwrites> {
                     let callee = all[callee.0 as usize];
                     all[at].arrays |= callee.arrays;
                     all[at].tables |= callee.tables;
+                    all[at].extended_tables |= callee.extended_tables;
                 }
             });
         }

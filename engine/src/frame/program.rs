@@ -81,7 +81,7 @@ impl FlatProgram {
     /// overwrites; `single` if it is called for one element, on the host's own path.
     pub(crate) fn copies(&self, id: FunId, single: bool, limits: &Thresholds) -> bool {
         let found = self.overwrites(id, limits);
-        found.tables || found.arrays && !single
+        found.tables || (found.arrays || found.extended_tables) && !single
     }
 
     /// Returns true if the sequential code of a function changes rows where they lie, and goes over no others.

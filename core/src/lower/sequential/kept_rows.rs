@@ -40,7 +40,7 @@ pub(super) fn keep_rows(program: &mut Program) {
 struct KeptRows {
     /// The variables that the function calls itself with.
     given: FxHashSet<Var>,
-    /// Its parameters, and parts of them: they may be owned.
+    /// Its parameters, parts of them, and what updates make of those: they may be owned.
     tables: FxHashSet<Var>,
     names: FunctionBuilder,
 }
@@ -54,6 +54,12 @@ impl KeptRows {
                 match &mut binding.op {
                     Op::Copy(of) | Op::First(of) | Op::Second(of)
                         if of.variable().is_some_and(|of| self.tables.contains(&of)) =>
+                    {
+                        self.tables.insert(binding.var);
+                    }
+                    // What an update makes of a table is owned, too.
+                    Op::Seq(SeqOp::Replace | SeqOp::Scatter, args)
+                        if args[0].variable().is_some_and(|of| self.tables.contains(&of)) =>
                     {
                         self.tables.insert(binding.var);
                     }

@@ -5,7 +5,7 @@ use super::super::repr::{
     Column, Columns, IndexFunction, LoweredSequence, LoweredValue, StoredSequence, Views,
 };
 use super::function::FunctionLowering;
-use crate::fuse::sequential::ownership::Update;
+use crate::fuse::sequential::ownership::{Exchange, Update};
 use crate::ir::{Atom, Site};
 use crate::prim::SeqOp;
 use nesl_runtime::bug;
@@ -206,6 +206,16 @@ impl<'a> FunctionLowering<'a> {
     fn replace(&mut self, args: &[Atom], update: &Update, site: Site) -> LoweredValue<'a> {
         let element = self.element_ty(args[0]);
         let of = self.stored(args[0]);
+        if let Some(exchange) = update.exchange {
+            let rows = match exchange {
+                Exchange::With(other) => [args[2], other].map(|index| self.atom(index).scalar()),
+                Exchange::Done => return LoweredValue::of_stored(of),
+            };
+            let [row, other] = rows.map(|index| self.index_of(index));
+            self.in_bounds(row, of.length, FaultCode::Replace, site);
+            let exchanged = self.exchange_rows(&of, element, [row, other], update);
+            return LoweredValue::of_stored(exchanged);
+        }
         let value = self.atom(args[1]);
         let value = self.materialise(&value, element);
         let place = self.atom(args[2]).scalar();

@@ -118,6 +118,22 @@ impl<'a> FunctionLowering<'a> {
         pool.columns = columns;
     }
 
+    /// Writes a sequence whose elements contain no sequences into a pool from an element on, where there is room for it.
+    /// It may lie in the pool itself, there or farther behind: its elements are moved one by one, from the first on.
+    pub(super) fn move_in_pool(
+        &mut self,
+        pool: &Pool<'a>,
+        from: &Columns,
+        start: Value,
+        count: Value,
+    ) {
+        let k = self.open_loop();
+        let element = self.row(from, k);
+        let place = self.body.binary(Binary::Add, start, k);
+        self.store_in_pool(&pool.columns, &element, place);
+        self.close_loop(k, count);
+    }
+
     /// Returns true if a pool of segments of `element` may be spaced.
     pub(super) fn may_space(&self, element: &Ty) -> bool {
         self.grows_rows && !element.has_sequence()

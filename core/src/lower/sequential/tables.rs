@@ -42,8 +42,8 @@ enum Place {
     /// the place of the old one if it may (`fits`) and there is room, else behind all others in the pool
     /// of this number.
     Grown { lies_there: Value, fits: bool, pool: usize },
-    /// In the place of the old one if this flag is true, else behind all others.
-    Fits(Value),
+    /// In the place of the old one if a flag is true, else behind all others; it may lie in the table itself (`overlaps`).
+    Fits { there: Value, overlaps: bool },
     /// Behind all others.
     Behind,
 }
@@ -74,7 +74,7 @@ impl<'a> FunctionLowering<'a> {
         self.places(columns, value, index, update, owned, &mut kept, &mut places, &mut extra);
         let grown = places.iter().filter_map(|place| match place {
             Place::Grown { pool, .. } => Some(*pool),
-            Place::Kept | Place::Fits(_) | Place::Behind => None,
+            Place::Kept | Place::Fits { .. } | Place::Behind => None,
         });
         let grown: Vec<usize> = grown.collect();
         let (table, enough) =
@@ -83,6 +83,41 @@ impl<'a> FunctionLowering<'a> {
         let before = Before { owned, enough };
         self.put_row(&mut storage, value, index, before, &mut places.into_iter());
         StoredSequence { columns: self.table_columns(&storage), ..table }
+    }
+
+    /// Lowers both updates of an exchange of two rows, at indices that are in bounds.
+    pub(super) fn exchange_rows(
+        &mut self,
+        of: &StoredSequence,
+        element: &'a Ty,
+        rows: [Value; 2],
+        update: &Update,
+    ) -> StoredSequence {
+        let (table, _) = self.with_room(of, element, update.in_place, of.length, &[], &[]);
+        let storage = self.storage_of(&table.columns, element);
+        self.exchange(&storage, rows);
+        StoredSequence { columns: self.table_columns(&storage), ..table }
+    }
+
+    /// Exchanges what the rows of a table at two indices consist of: scalars, starts and lengths.
+    fn exchange(&mut self, storage: &RowStorage<'a>, rows: [Value; 2]) {
+        with_stack(|| {
+            let columns = match storage {
+                RowStorage::Unit => vec![],
+                RowStorage::Scalars(column) => vec![*column],
+                RowStorage::Pair(both) => {
+                    self.exchange(&both.0, rows);
+                    self.exchange(&both.1, rows);
+                    vec![]
+                }
+                RowStorage::Sequences { starts, lengths, .. } => vec![*starts, *lengths],
+            };
+            for column in columns {
+                let [first, second] = rows.map(|row| self.load(column, row));
+                self.body.store(column.array, rows[0], second);
+                self.body.store(column.array, rows[1], first);
+            }
+        });
     }
 
     /// Lowers `<-` of a table, whose writes are stored: places and rows.
@@ -232,9 +267,9 @@ impl<'a> FunctionLowering<'a> {
                     }
                     _ if is_flat && !update.moves => {
                         let old = self.load(views.lengths, index);
-                        let fits = self.body.binary(Binary::Le, row.length, old);
-                        places.push(Place::Fits(fits));
-                        extra.push(self.body.select(fits, zero, need));
+                        let there = self.body.binary(Binary::Le, row.length, old);
+                        places.push(Place::Fits { there, overlaps: update.overlaps });
+                        extra.push(self.body.select(there, zero, need));
                     }
                     _ => {
                         places.push(Place::Behind);
@@ -289,15 +324,16 @@ impl<'a> FunctionLowering<'a> {
                             pool,
                             [*starts, *lengths],
                             index,
-                            fits_there,
+                            (fits_there, false),
                             &row,
                         );
                         let elsewhere = self.body.end(vec![pool.used()]);
                         let op = Op::If { cond: stays, then: there, otherwise: elsewhere };
                         pool.set_used(self.body.push(op, &[ValueTy::Scalar(kir::Ty::I64)])[0]);
                     }
-                    Place::Fits(fits) => {
-                        self.put_there_or_behind(pool, [*starts, *lengths], index, fits, &row);
+                    Place::Fits { there, overlaps } => {
+                        let columns = [*starts, *lengths];
+                        self.put_there_or_behind(pool, columns, index, (there, overlaps), &row);
                     }
                     Place::Behind => {
                         let start = pool.used();
@@ -315,18 +351,22 @@ impl<'a> FunctionLowering<'a> {
     }
 
     /// Stores a sequence of a row at an index of two columns: into the place of the old one if a flag is true, else
-    /// behind all others.
+    /// behind all others. If it `overlaps`, it may lie in its new place, or begin in it.
     fn put_there_or_behind(
         &mut self,
         pool: &mut Pool<'a>,
         [starts, lengths]: [Column; 2],
         index: Value,
-        there: Value,
+        (there, overlaps): (Value, bool),
         row: &StoredSequence,
     ) {
         let old = self.load(starts, index);
         let start = self.body.select(there, old, pool.used());
-        self.write_in_pool(pool, &row.columns, start, row.length);
+        if overlaps {
+            self.move_in_pool(pool, &row.columns, start, row.length);
+        } else {
+            self.write_in_pool(pool, &row.columns, start, row.length);
+        }
         self.body.store(starts.array, index, start);
         self.body.store(lengths.array, index, row.length);
         let place = self.place_in_pool(pool, row.length);

@@ -1,7 +1,7 @@
 //! The text of the decisions, for people and for tests.
 
-use super::{Kept, Ownership};
-use crate::ir::{FunId, Var};
+use super::{Exchange, Kept, Ownership};
+use crate::ir::{Atom, FunId, Var};
 
 impl Ownership {
     /// Returns the decisions about a function, as text, each with the variable it is about; those of
@@ -21,7 +21,12 @@ impl Ownership {
             flags.contains(&true).then_some((Some(*var), text))
         };
         let mut all: Vec<(Option<Var>, String)> = Vec::new();
-        let sets = [("in place", &block.in_place), ("move", &block.moves), ("take", &block.takes)];
+        let sets = [
+            ("in place", &block.in_place),
+            ("move", &block.moves),
+            ("overlap", &block.overlaps),
+            ("take", &block.takes),
+        ];
         for (decision, vars) in sets {
             all.extend(vars.iter().map(|var| (Some(*var), format!("{decision} v{}", var.0))));
         }
@@ -40,6 +45,14 @@ impl Ownership {
             };
             all.extend(binders.iter().map(text));
         }
+        all.extend(block.exchanges.iter().map(|(var, exchange)| {
+            let text = match exchange {
+                Exchange::With(Atom::Var(other)) => format!("exchange v{}: v{}", var.0, other.0),
+                Exchange::With(other) => format!("exchange v{}: {other:?}", var.0),
+                Exchange::Done => format!("done v{}", var.0),
+            };
+            (Some(*var), text)
+        }));
         let copies = block.copies.iter().filter(|(_, copies)| !copies.is_empty());
         all.extend(copies.map(|(var, copies)| {
             let copies: String = copies.iter().map(|copy| format!(" v{}", copy.0)).collect();

@@ -20,9 +20,12 @@
 //! * *in place*: an update whose sequence is read by nobody afterwards.
 //! * *move*: of these, the updates of a sequence of sequences whose rows are read afterwards, though it
 //!   is not itself: the new rows are stored elsewhere, and nothing but the descriptors is overwritten.
+//! * *overlap*: updates that may put a row over another one of the table, whose elements are moved one by one.
 //! * *take*: a row that is taken out of a sequence of sequences, changed, and put back. It is changed
 //!   where it lies. *Keep* are the sequences of a row that lie in their places when it is put back, *grow*
 //!   those of them that may be longer then.
+//! * *exchange*: the first of two updates that exchange rows of a table. Their descriptors are exchanged, and the rows
+//!   stay where they lie. *Done* is the second, which has nothing left to do.
 //! * *rows*: an apply-to-each over a sequence of sequences, each of whose elements is a row that is changed
 //!   where it lies: the rows of the result are those. The number is that of the binder.
 //! * *elements*: an apply-to-each over such a row: its elements go where those of the row lie. Each is read before
@@ -47,6 +50,7 @@
 //! and for updates in place that are decided when the program runs.
 
 mod decisions;
+mod exchanges;
 mod given;
 mod rows;
 mod tables;
@@ -69,6 +73,8 @@ pub struct Update {
     pub in_place: bool,
     /// Rows of that sequence are read later: none is overwritten, only the descriptors are.
     pub moves: bool,
+    /// The row that it puts there may lie in the table: in its new place, or behind where that begins, or apart from it.
+    pub overlaps: bool,
     /// The row that it takes out is changed where it lies.
     pub takes: bool,
     /// The sequences of the new row that lie in their places already.
@@ -81,6 +87,17 @@ pub struct Update {
     pub elements: Option<usize>,
     /// The sequences that read the table and are copied before it is changed.
     pub copies: Vec<Var>,
+    /// It exchanges two rows.
+    pub exchange: Option<Exchange>,
+}
+
+/// The part of an update in an exchange of two rows.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Exchange {
+    /// The row at the index of the update is exchanged with the one at this index, which is in bounds.
+    With(Atom),
+    /// The rows have been exchanged.
+    Done,
 }
 
 /// If a sequence of a row that is put into a table lies in its place already.
@@ -102,6 +119,8 @@ pub struct BlockOwnership {
     in_place: FxHashSet<Var>,
     /// Of these, the ones that may not overwrite its rows.
     moves: FxHashSet<Var>,
+    /// Those that put a row there which may lie in the table.
+    overlaps: FxHashSet<Var>,
     /// The rows that are taken out and changed where they lie.
     takes: FxHashSet<Var>,
     /// For the updates that put rows back, the sequences of the row that lie in their places.
@@ -114,6 +133,8 @@ pub struct BlockOwnership {
     elements: FxHashMap<Var, usize>,
     /// The sequences that are copied before the rows of the table that they read are changed.
     copies: FxHashMap<Var, Vec<Var>>,
+    /// The updates that exchange rows.
+    exchanges: FxHashMap<Var, Exchange>,
     /// For each call, the sequences among its arguments that become the callee's.
     given: FxHashMap<Var, Vec<bool>>,
 }
@@ -142,12 +163,14 @@ impl BlockOwnership {
         Update {
             in_place: self.in_place.contains(&var),
             moves: self.moves.contains(&var),
+            overlaps: self.overlaps.contains(&var),
             takes: self.takes.contains(&var),
             kept: self.kept.get(&var).cloned().unwrap_or_default(),
             grows: self.grows.contains(&var),
             rows: self.rows.get(&var).copied(),
             elements: self.elements.get(&var).copied(),
             copies: self.copies.get(&var).cloned().unwrap_or_default(),
+            exchange: self.exchanges.get(&var).copied(),
         }
     }
 

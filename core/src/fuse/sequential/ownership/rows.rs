@@ -122,7 +122,7 @@ impl<'a> Walk<'_, 'a> {
         is_result || !self.is_delayed(binding.var)
     }
 
-    fn is_delayed(&self, var: Var) -> bool {
+    pub(super) fn is_delayed(&self, var: Var) -> bool {
         self.plan.is_fused(var) || self.plan.sort_of(var).is_some()
     }
 

@@ -164,6 +164,11 @@ impl<'a> Walk<'_, 'a> {
         op: SeqOp,
         args: &'a [Atom],
     ) -> Vec<Origins> {
+        if op == SeqOp::Replace
+            && let Some(result) = self.exchange(binding, args)
+        {
+            return result;
+        }
         let mut result = self.allocation();
         let table = args[0].variable().and_then(|var| Some((var, self.variables.get(&var)?)));
         let Some((table, of)) = table.map(|(table, (all, _))| (table, all[0].clone())) else {
@@ -198,14 +203,7 @@ impl<'a> Walk<'_, 'a> {
             }
         }
         let own = of.own.as_ref().filter(|_| !self.is_taken(&of));
-        let is_free = own.is_some_and(|own| {
-            own.iter().all(|allocation| {
-                let at = *allocation as usize;
-                self.depths[at] == self.depth
-                    && !self.readers[at].iter().any(|reader| self.is_live(*reader))
-            })
-        });
-        let own = own.filter(|_| is_free);
+        let own = own.filter(|own| self.descriptors_are_free(own));
         if own.is_none() && op == SeqOp::Append {
             // The rows of both are viewed where they lie, if that is one pool.
             return self.derived(binding);
@@ -218,7 +216,13 @@ impl<'a> Walk<'_, 'a> {
             });
             // What is not in memory yet is computed before it is stored.
             let overlaps = |other: &Origins| !other.delayed && !other.is_apart_from(own);
-            if viewed || op == SeqOp::Append || others.iter().any(overlaps) {
+            let overlaps = others.iter().any(overlaps);
+            // A row of scalars that lies in the table lies apart from the place that it is put to, or in it.
+            let is_flat = |ty: &Ty| matches!(ty, Ty::Sequence(element) if !element.has_sequence());
+            let may_move = op == SeqOp::Replace && binding.ty.element().is_some_and(is_flat);
+            if overlaps && may_move && !viewed {
+                self.found.overlaps.insert(binding.var);
+            } else if viewed || op == SeqOp::Append || overlaps {
                 if op != SeqOp::Append {
                     self.found.moves.insert(binding.var);
                 }
@@ -230,5 +234,14 @@ impl<'a> Walk<'_, 'a> {
             }
         }
         vec![result]
+    }
+
+    /// Returns true if the descriptors of a table that lies in some allocations may be overwritten.
+    pub(super) fn descriptors_are_free(&self, own: &[u32]) -> bool {
+        own.iter().all(|allocation| {
+            let at = *allocation as usize;
+            self.depths[at] == self.depth
+                && !self.readers[at].iter().any(|reader| self.is_live(*reader))
+        })
     }
 }

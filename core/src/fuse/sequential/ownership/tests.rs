@@ -428,7 +428,7 @@ v5
 }
 "#,
         &expect![[r#"
-            swap: in place v5, move v5, in place v6, move v6, return 0
+            swap: exchange v5: v1, in place v5, done v6, return 0
             old: in place v3, move v3, in place v4, move v4
             whole: 
             mapped: in place v6, return 0
