@@ -43,7 +43,8 @@ pub fn function_facts(module: &Module) -> Vec<FunctionFacts> {
                 Op::Call(callee, _) | Op::Compute(callee, _) => {
                     reaches[at][callee.0 as usize] = true
                 }
-                Op::Alloc(..) | Op::Compact { .. } => all[at].allocates = true,
+                Op::Alloc(..) => all[at].allocates = true,
+                Op::Compact { keep, .. } => all[at].allocates |= !keep.is_empty(),
                 _ => {}
             }
         });
@@ -157,7 +158,8 @@ pub fn has_traps(block: &Block) -> bool {
 pub fn allocates(block: &Block, facts: &[FunctionFacts]) -> bool {
     let mut found = false;
     walk::each_inst(block, &mut |inst| match &inst.op {
-        Op::Alloc(..) | Op::Compact { .. } => found = true,
+        Op::Alloc(..) => found = true,
+        Op::Compact { keep, .. } => found |= !keep.is_empty(),
         Op::Call(callee, _) => found |= facts[callee.0 as usize].allocates,
         _ => {}
     });

@@ -7,11 +7,13 @@
 //! ```
 //!
 //! `lists` has what is done with short lists whose elements become values, `guarded` with those of which conditions say
-//! what elements they have, `literal_rows` with rows that conditions choose among literals.
+//! what elements they have, `literal_rows` with rows that conditions choose among literals, `unfold` with recursion whose
+//! depth is a constant.
 
 mod guarded;
 mod lists;
 mod literal_rows;
+mod unfold;
 
 use super::calls::Calls;
 use crate::base::with_stack;
@@ -520,9 +522,10 @@ impl Rewriter<'_> {
         let small = self.calls.size(callee) <= self.limits.max_inlined_operations
             || self.calls.times(callee) == 1;
         if let Some(function) = (self.callees)(callee)
-            && !self.calls.is_recursive(callee)
-            && small
-            && self.written < self.limits.max_operations_after_inlining
+            && (self.unfolds(function, callee, &args)
+                || !self.calls.is_recursive(callee)
+                    && small
+                    && self.written < self.limits.max_operations_after_inlining)
         {
             let called = called.or(function.library.then_some(site));
             let params = function.params.iter().map(|(var, _)| *var);
@@ -533,6 +536,16 @@ impl Rewriter<'_> {
             return result;
         }
         self.builder.bind(ty.clone(), Op::Call(callee, args), site)
+    }
+
+    /// Returns true if a call of a recursive function is written out level by level.
+    fn unfolds(&self, function: &Function, id: FunId, args: &[Atom]) -> bool {
+        let is_counted = args.iter().any(|arg| matches!(arg, Atom::Int(_)));
+        if !is_counted || !self.calls.is_recursive(id) || self.calls.is_mutual(id) {
+            return false;
+        }
+        let most = self.limits.max_unfolded_operations / size(&function.body).max(1);
+        unfold::levels(function, id, args, most).is_some()
     }
 
     pub(super) fn remember(&mut self, atom: Atom, known: Known) {
