@@ -13,7 +13,7 @@ use nesl_runtime::bug;
 use nesl_runtime::bug::OrBug;
 use nesl_runtime::kir::alias::{Provenance, carried_since};
 use nesl_runtime::kir::walk::each_inst;
-use nesl_runtime::kir::{self, Binary, Block, Extern, Inst, Op, Site, Ty, Unary, ValueTy};
+use nesl_runtime::kir::{self, Binary, Block, Extern, Inst, Literal, Op, Site, Ty, Unary, ValueTy};
 
 /// The largest length of an array, in elements.
 const MAX_ARRAY_ELEMENTS: i64 = 1 << 44;
@@ -59,6 +59,12 @@ impl<'a> FunctionEmitter<'a, '_> {
             }
             Op::Unary(op, a) => self.unary(*op, self.element_ty(*a), self.get(*a)),
             Op::Binary(op, a, b) => {
+                // A float constant on the right is read by the instruction itself, one on the left is loaded before.
+                let is_float =
+                    |literal: &Literal| matches!(literal, Literal::F64(_) | Literal::F32(_));
+                let swaps = matches!(op, Binary::Add | Binary::Mul)
+                    && self.constants.get(a).is_some_and(is_float);
+                let (a, b) = if swaps { (b, a) } else { (a, b) };
                 let known = self.constants.get(b).copied();
                 self.binary(*op, self.element_ty(*a), self.get(*a), self.get(*b), known)
             }

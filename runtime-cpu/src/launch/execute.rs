@@ -43,8 +43,9 @@ pub fn run_pass(
     let failed = AtomicUsize::new(usize::MAX);
     let failure: Mutex<Option<(usize, Failure)>> = Mutex::new(None);
     let stack = stack_bytes(options, chunks);
-    let work = |take: &mut dyn FnMut() -> Option<usize>| {
+    let chunks_of_thread = |take: &mut dyn FnMut() -> Option<usize>, limit: Option<usize>| {
         let mut env = Env::new(options, workers, chunks == 1 && !run.gets_no_help);
+        env.stack_limit = limit.unwrap_or(env.stack_limit);
         env.emits_last = run.code.kernel.stages.len() == 1;
         env.whole_arguments = run.whole_arguments.as_ptr();
         env.whole_argument_count = run.whole_arguments.len();
@@ -66,7 +67,9 @@ pub fn run_pass(
             // SAFETY: `emitted` has `outputs` parts for each chunk, and `at` is below their number.
             env.emitted = unsafe { emitted.get().add(at * outputs) };
             env.details = 0;
-            let status = call(run.code, entry, &mut env, &params, state, stack);
+            // SAFETY: `entry` was compiled for the kernel whose parameters these are; `Env` and the chunk's words have the
+            // layout of `abi`.
+            let status = unsafe { entry(&mut env, params.as_ptr(), state) };
             if status != Status::Done as i32 {
                 failed.fetch_min(at, Relaxed);
                 let found = failure_of(&env, status, run.tag, workers.memory(), stack);
@@ -83,6 +86,10 @@ pub fn run_pass(
         if let Some(arena) = arena {
             workers.give_back_arena(arena);
         }
+    };
+    // A thread makes its stack once: there may be hundreds of chunks, and fewer elements than that.
+    let work = |take: &mut dyn FnMut() -> Option<usize>| {
+        with_frames(run.code, stack, |limit| chunks_of_thread(take, limit));
     };
     match run.alone {
         Some(time) if chunks > 1 => workers.each_soon(chunks, time, &work),
@@ -114,29 +121,17 @@ impl<T> Shared<T> {
     }
 }
 
-/// Runs compiled code where its stack frames have room; if it recurses, on a stack with `stack` bytes for
-/// its calls, of which only the part that is used is backed by memory.
-fn call(
-    code: &KernelCode,
-    entry: Entry,
-    env: &mut Env,
-    params: &[u64],
-    state: *mut u64,
-    stack: usize,
-) -> i32 {
-    let run = |env: &mut Env| {
-        // SAFETY: `entry` was compiled for the kernel whose parameters these are; `Env` and the
-        // chunk's words have the layout of `abi`.
-        unsafe { entry(env, params.as_ptr(), state) }
-    };
+/// Runs what calls compiled code where its stack frames have room; if it recurses, on a stack with `stack` bytes for its
+/// calls, of which only the part that is used is backed by memory. Gives the address that its frames must stay above.
+fn with_frames<R>(code: &KernelCode, stack: usize, run: impl FnOnce(Option<usize>) -> R) -> R {
     // Code that recurses asks before a call whether a part of the stack is left, in which the frames of
     // all functions and those of the runtime must have room.
     let reserved = RESERVED_STACK_BYTES.saturating_add(code.frame_bytes);
     if !code.facts.recursive {
         return if code.frame_bytes <= SMALL_FRAMES_BYTES {
-            run(env)
+            run(None)
         } else {
-            stacker::maybe_grow(reserved, reserved, || run(env))
+            stacker::maybe_grow(reserved, reserved, || run(None))
         };
     }
     let needed = stack.saturating_add(reserved);
@@ -145,8 +140,7 @@ fn call(
         let local = 0u8;
         let here = std::hint::black_box(std::ptr::from_ref(&local)) as usize;
         let left = stacker::remaining_stack().unwrap_or(stack / 2);
-        env.stack_limit = here - left.min(needed) + reserved;
-        run(env)
+        run(Some(here - left.min(needed) + reserved))
     })
 }
 

@@ -28,17 +28,18 @@ struct VarUses {
     halved: bool,
     /// True if some use is a call or an append, which read a filter in memory.
     stored: bool,
-    /// True if some use is a call, or puts it into a table as a row.
+    /// True if some use is a call, puts it into a table as a row, or puts a row into it.
     handed_over: bool,
 }
 
-/// Returns true if a binding calls a function with a variable, or puts it into a table as a row: it has it in memory.
+/// Returns true if a binding calls a function with a variable, puts it into a table as a row, or puts a row into it: it has
+/// it in memory.
 pub fn is_handed_over(binding: &Let, var: Var) -> bool {
     match &binding.op {
         Op::Call(..) => true,
         Op::Seq(SeqOp::Replace, args) => {
             let is_table = binding.ty.element().is_some_and(Ty::has_sequence);
-            is_table && args[1] == Atom::Var(var) && args[0] != args[1]
+            is_table && args[..2].contains(&Atom::Var(var)) && args[0] != args[1]
         }
         _ => false,
     }
@@ -83,7 +84,8 @@ impl Uses {
         self.count(var) > 0 && (!self.once(var) || self.of.get(&var).is_some_and(stored))
     }
 
-    /// Returns true if the one use of a variable, in the block that binds it, is a call, or puts it into a table as a row.
+    /// Returns true if the one use of a variable, in the block that binds it, is a call, puts it into a table as a
+    /// row, or puts a row into it.
     pub(super) fn is_handed_over(&self, var: Var) -> bool {
         self.once(var) && self.in_defining_block(var) && self.of[&var].handed_over
     }

@@ -15,13 +15,16 @@
 //! table that it owns leaves such a row where it lies, though ([`ownership`](crate::fuse::sequential::ownership)): only
 //! that is prepared here, in functions that give the rows to themselves.
 //!
+//! An element that each iteration over a row reads of the row itself is read before: the pivot's column in
+//! `{x - r[k] * y : x in r; y in pivot}`. Only then may the elements go where the row lies.
+//!
 //! Source: loop unswitching; Allen and Cocke, *A catalogue of optimizing transformations* (1972).
 
-use super::reads_first::mentions;
 use crate::base::with_stack;
 use crate::fuse::sequential::ownership::given_to_itself;
 use crate::ir::{Atom, Block, Class, FunId, FunctionBuilder, Let, Nest, Op, Program, Ty, Var};
 use crate::prim::SeqOp;
+use nesl_runtime::scalar::ScalarOp;
 use rustc_hash::FxHashSet;
 
 /// Prepares the functions of a program.
@@ -66,6 +69,7 @@ impl KeptRows {
                     Op::Nest(nest) if self.given.contains(&binding.var) => {
                         let rows = self.rows(nest, binding.ty.element(), behind);
                         keep_rows_of(nest, &rows, &mut self.names);
+                        read_first(&mut nest.body, &rows, &mut self.names);
                     }
                     _ => {}
                 }
@@ -77,8 +81,7 @@ impl KeptRows {
     /// The rows of an apply-to-each that lie in tables which nothing else uses, there or behind.
     fn rows(&self, nest: &Nest, row_ty: Option<&Ty>, behind: &[Let]) -> Vec<Var> {
         let is_unused = |table: Var| {
-            let is_table = FxHashSet::from_iter([table]);
-            !nest.body.lets.iter().chain(behind).any(|binding| mentions(binding, &is_table))
+            !nest.body.lets.iter().chain(behind).any(|binding| is_read(binding, table))
         };
         let is_row = |ty: &Ty, of: Atom| {
             let table = of.variable().filter(|table| self.tables.contains(table));
@@ -87,6 +90,18 @@ impl KeptRows {
         let rows = nest.binders.iter().filter(|(_, ty, of)| is_row(ty, *of));
         rows.map(|(row, ..)| *row).collect()
     }
+}
+
+/// Returns true if a binding uses a table, in the blocks inside too. Its length stands beside its arrays.
+fn is_read(binding: &Let, table: Var) -> bool {
+    let is_table = |atom: Atom| atom == Atom::Var(table);
+    with_stack(|| {
+        !matches!(binding.op, Op::Seq(SeqOp::Length, _))
+            && (binding.op.operands().iter().any(|operand| is_table(*operand))
+                || binding.op.blocks().any(|block| {
+                    is_table(block.result) || block.lets.iter().any(|inner| is_read(inner, table))
+                }))
+    })
 }
 
 /// Prepares an apply-to-each that may change some of its rows where they lie.
@@ -171,4 +186,62 @@ fn kept(elements: &Nest, rows: &[Var]) -> Option<(Var, Atom, bool)> {
         let keeps_if = if gives(then) { Some(true) } else { gives(otherwise).then_some(false) };
         keeps_if.map(|keeps_if| (row, *cond, keeps_if))
     })
+}
+
+/// Has an apply-to-each over a row read elements of the row before the first iteration, if there is one.
+fn read_first(block: &mut Block, rows: &[Var], names: &mut FunctionBuilder) {
+    with_stack(|| {
+        let mut lets = Vec::with_capacity(block.lets.len());
+        for mut binding in std::mem::take(&mut block.lets) {
+            match &mut binding.op {
+                Op::If { then, otherwise, .. } => {
+                    [then, otherwise].into_iter().for_each(|side| read_first(side, rows, names));
+                }
+                Op::Nest(nest) => {
+                    for row in rows {
+                        if nest.binders.iter().any(|(.., of)| *of == Atom::Var(*row)) {
+                            lets.extend(reads_of(nest, *row, names));
+                        }
+                    }
+                }
+                _ => {}
+            }
+            lets.push(binding);
+        }
+        block.lets = lets;
+    });
+}
+
+/// Takes the reads of a row at indices from outside out of an apply-to-each over its elements. Without elements nothing is
+/// read.
+fn reads_of(nest: &mut Nest, row: Var, names: &mut FunctionBuilder) -> Vec<Let> {
+    let mut inside: FxHashSet<Var> = nest.binders.iter().map(|(var, ..)| *var).collect();
+    inside.extend(nest.body.lets.iter().map(|binding| binding.var));
+    let is_read = |binding: &mut Let| match &binding.op {
+        Op::Seq(SeqOp::Index, args) => {
+            let is_outside = args[1].variable().is_none_or(|index| !inside.contains(&index));
+            args[0] == Atom::Var(row) && is_outside && !binding.ty.has_sequence()
+        }
+        _ => false,
+    };
+    let reads: Vec<Let> = nest.body.lets.extract_if(.., is_read).collect();
+    let Some(site) = reads.first().map(|read| read.site) else { return Vec::new() };
+    let mut lets = Vec::new();
+    let mut bind = |ty: Ty, op: Op| {
+        let var = names.fresh(ty.clone());
+        lets.push(Let { var, ty, op, site });
+        Atom::Var(var)
+    };
+    let length = bind(Ty::Int, Op::Seq(SeqOp::Length, vec![Atom::Var(row)]));
+    let has_elements = bind(Ty::Bool, Op::Scalar(ScalarOp::Gt, vec![length, Atom::Int(0)]));
+    for Let { var, ty, op, site } in reads {
+        let read = names.fresh(ty.clone());
+        let then = vec![Let { var: read, ty: ty.clone(), op, site }];
+        let then = Block { lets: then, result: Atom::Var(read) };
+        names.begin();
+        let nothing = names.nothing(&ty, site);
+        let otherwise = names.end(nothing);
+        lets.push(Let { var, ty, op: Op::If { cond: has_elements, then, otherwise }, site });
+    }
+    lets
 }

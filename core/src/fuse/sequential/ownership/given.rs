@@ -26,8 +26,8 @@ pub fn changes_rows(function: &Function, id: FunId) -> bool {
     changes
 }
 
-/// Returns the variables that a function calls itself with, the parts of those that are pairs, and the results of the sides
-/// of those that are conditionals.
+/// Returns the variables that a function calls itself with, the parts of those that are pairs, the results of the sides
+/// of those that are conditionals, and the sequences that those which are updates change.
 pub fn given_to_itself(function: &Function, id: FunId) -> FxHashSet<Var> {
     let mut given: FxHashSet<Var> = FxHashSet::default();
     function.body.for_each_op(&mut |op| {
@@ -47,6 +47,7 @@ pub fn given_to_itself(function: &Function, id: FunId) -> FxHashSet<Var> {
             let parts = match &binding.op {
                 Op::Pair(a, b) => [a, b],
                 Op::If { then, otherwise, .. } => [&then.result, &otherwise.result],
+                Op::Seq(SeqOp::Replace | SeqOp::Scatter, args) => [&args[0], &args[0]],
                 _ => continue,
             };
             if given.contains(&binding.var) {
