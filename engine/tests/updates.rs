@@ -711,30 +711,30 @@ fn loops_over_tables_cost_what_they_write() {
     let table = measure_all(TABLES, sizes_of, may_copy, 1.5);
     expect![[r#"
         work per turn                 sequential   flattened      chosen two threads
-        a cell                               153         133         158         158
+        a cell                               159         133         164         164
         a cell of a long row                  99        5147         125         125
-        cells of a dynamic program           914        1315         968         968
-        two cells of a row                   231         284         285         285
+        cells of a dynamic program           916        1315         974         974
+        two cells of a row                   233         284         291         291
         writes to a row                      121        5163         147         147
-        a row of others                      274         332         328         328
-        elimination                          475         597         549         549
-        swaps of rows                        195         132         211         211
-        elimination with pivots              513         855         565         565
-        a row moved                          237         131         248         248
-        writes of rows                       325         282         379         379
-        rows of other lengths                204         155         242         242
-        snoc of a row                        144          64         150         150
-        snoc of the last row                 220         162         208         208
-        rows appended                        205         184         215         215
-        maps of rows appended                292         370         311         334
-        a stack of rows                       67          15          70          70
+        a row of others                      276         332         334         334
+        elimination                          477         597         557         557
+        swaps of rows                        197         132         217         217
+        elimination with pivots              515         855         567         567
+        a row moved                          239         131         254         254
+        writes of rows                       333         282         391         391
+        rows of other lengths                212         155         254         254
+        snoc of a row                        147          64         154         154
+        snoc of the last row                 224         162         210         210
+        rows appended                        211         184         223         223
+        maps of rows appended                301         370         323         346
+        a stack of rows                       73          15          77          77
         lists of neighbours                  333          23         339         339
-        a table in a record                  256         248         324         324
-        two tables                           345         355         404         404
-        texts and counts                      88          26          93          93
-        rows in pairs                        257         384         345         345
-        a table of tables                    443         506         546         546
-        tables, each on its own              384       51563         384         384
+        a table in a record                  258         248         330         330
+        two tables                           353         355         416         416
+        texts and counts                      89          26          94          94
+        rows in pairs                        260         384         356         356
+        a table of tables                    461         506         564         564
+        tables, each on its own              384       57747         384         384
         buckets                              130         391         130         130
         buckets of what was there            162         916         162         162
         edges at both ends                   245        2506         245         245
@@ -742,7 +742,7 @@ fn loops_over_tables_cost_what_they_write() {
         rows that grow and shrink            172          45         172         172
         a column                             166        6368         174         180
         columns of some rows                 102        7689         107         112
-        a table that is given                223         219         276         276
+        a table that is given                225         219         282         282
     "#]]
     .assert_eq(&table);
 }

@@ -318,7 +318,7 @@ fn is_cheap_to_make(sequence: &LoweredSequence<'_>, most: usize) -> bool {
 
 impl<'a> RowStorage<'a> {
     /// Returns the values that the pools carry from one iteration to the next.
-    fn state(&self) -> Vec<Value> {
+    pub(super) fn state(&self) -> Vec<Value> {
         match self {
             RowStorage::Unit | RowStorage::Scalars(_) => Vec::new(),
             RowStorage::Pair(both) => {
@@ -330,7 +330,7 @@ impl<'a> RowStorage<'a> {
         }
     }
 
-    fn set_state(&mut self, values: &mut dyn Iterator<Item = Value>) {
+    pub(super) fn set_state(&mut self, values: &mut dyn Iterator<Item = Value>) {
         match self {
             RowStorage::Unit | RowStorage::Scalars(_) => {}
             RowStorage::Pair(both) => {

@@ -47,6 +47,7 @@ mod entry;
 mod faults;
 mod function;
 mod histogram;
+mod joined_tables;
 mod kept_rows;
 mod math;
 mod moves;

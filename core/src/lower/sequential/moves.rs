@@ -308,6 +308,9 @@ impl<'a> FunctionLowering<'a> {
             return LoweredValue::of_stored(self.fresh(length, rows.columns()));
         }
         let (a, b) = (self.stored(a), self.stored(b));
+        if let Some(joined) = self.joined_tables(element, [&a, &b]) {
+            return LoweredValue::of_stored(joined);
+        }
         let length = self.body.binary(Binary::Add, a.length, b.length);
         let joined = self.collect(length, element, |t, i| {
             let first = t.body.binary(Binary::Lt, i, a.length);

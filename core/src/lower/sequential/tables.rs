@@ -165,12 +165,7 @@ impl<'a> FunctionLowering<'a> {
         self.pool_sizes(&rows.columns, rows.length, &mut extra);
         let (table, _) = self.with_room(of, element, in_place, length, &extra, &[]);
         let mut storage = self.storage_of(&table.columns, element);
-        self.storing_loop(rows.length, &mut storage, None, |t, k, storage| {
-            let row = t.row(&rows.columns, k);
-            let index = t.body.binary(Binary::Add, of.length, k);
-            t.store_row(storage, &row, index, false);
-            None
-        });
+        self.store_rows(&mut storage, &rows.columns, Some(of.length), rows.length);
         StoredSequence { length, columns: self.table_columns(&storage), room: table.room }
     }
 
@@ -376,7 +371,7 @@ impl<'a> FunctionLowering<'a> {
     }
 
     /// Returns the columns of a table that was changed, the capacities of spaced pools negated.
-    fn table_columns(&mut self, storage: &RowStorage<'a>) -> Columns {
+    pub(super) fn table_columns(&mut self, storage: &RowStorage<'a>) -> Columns {
         with_stack(|| match storage {
             RowStorage::Pair(both) => {
                 let first = self.table_columns(&both.0);
@@ -476,11 +471,7 @@ impl<'a> FunctionLowering<'a> {
         let mut sizes = sizes.into_iter();
         let mut pool = |t: &mut Self, inner| t.reserved_pool(inner, &mut sizes);
         let mut storage = self.row_storage(element, room, &mut pool);
-        self.storing_loop(of.length, &mut storage, None, |t, index, storage| {
-            let row = t.row(&of.columns, index);
-            t.store_row(storage, &row, index, false);
-            None
-        });
+        self.store_rows(&mut storage, &of.columns, None, of.length);
         let columns = self.table_columns(&storage);
         StoredSequence { length: of.length, ..self.fresh(room, columns) }
     }
@@ -521,7 +512,7 @@ impl<'a> FunctionLowering<'a> {
 
     /// Adds the number of elements that the segments of the first `count` rows take, for each pool in the
     /// order of [`Columns::each_pool`].
-    fn pool_sizes(&mut self, columns: &Columns, count: Value, sizes: &mut Vec<Value>) {
+    pub(super) fn pool_sizes(&mut self, columns: &Columns, count: Value, sizes: &mut Vec<Value>) {
         with_stack(|| match columns {
             Columns::Unit | Columns::Scalars(_) => {}
             Columns::Pair(both) => {
