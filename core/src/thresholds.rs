@@ -278,6 +278,10 @@ pub struct Thresholds {
     /// A branch that cannot be predicted costs a CPU as much as twenty. A device writes what is not kept to memory.
     pub max_operations_of_not_kept: usize,
 
+    /// True if sequential code takes mathematical functions behind the loops that give what they are taken of, of several
+    /// elements at a time: a thread has vectors. A thread of a device has none.
+    pub splits_maths: bool,
+
     /// Bytes of the stack for launches that recurse which the frames of the host may take before.
     ///
     /// If they take more, such a launch makes a stack of its own, whose memory is faulted in again.
@@ -529,6 +533,7 @@ impl Thresholds {
             max_elements_copied_by_thread: 32,
             gives_arguments: false,
             max_operations_of_not_kept: 0,
+            splits_maths: false,
             // The memory of threads is scarce.
             max_expected_pool_elements: 1 << 10,
             ..cpu
@@ -562,6 +567,7 @@ impl Default for Thresholds {
             distinct_by_intrinsic: true,
             gives_arguments: true,
             max_operations_of_not_kept: 4,
+            splits_maths: true,
             host_frame_bytes: 16 << 20,
             max_rematerialised_operations: 8,
             max_inlined_base_case_operations: 8,

@@ -50,6 +50,7 @@ mod appends;
 mod bounds;
 mod filtered_maps;
 mod light_maps;
+mod maths;
 pub mod ownership;
 mod plan;
 mod print;
@@ -58,6 +59,7 @@ mod shared_loop;
 mod uses;
 mod verify;
 
+pub use maths::{has_loops, is_plain, takes_maths};
 pub use ownership::{BlockOwnership, Ownership};
 pub use plan::SequentialPlan;
 pub use print::{print, print_located};

@@ -9,6 +9,7 @@ use super::appends::append_chains;
 use super::bounds::is_within_bounds;
 use super::filtered_maps::filtered_maps;
 use super::light_maps::light_maps;
+use super::maths::kept_apart;
 use super::shared_filters::{SharedFilters, shared_filters};
 use super::shared_loop::{SharedLoop, shared_loops};
 use super::uses::Uses;
@@ -48,6 +49,7 @@ impl<'a> SequentialPlan<'a> {
             made: FxHashMap::default(),
             single_loop: FxHashSet::default(),
             together: FxHashSet::default(),
+            apart: FxHashSet::default(),
             plan,
         };
         walk.block(block);
@@ -184,6 +186,8 @@ struct Walk<'a> {
     single_loop: FxHashSet<Var>,
     /// The filters that share loops.
     together: FxHashSet<Var>,
+    /// The sequences that are not fused with the mathematical functions that are taken of them.
+    apart: FxHashSet<Var>,
     plan: SequentialPlan<'a>,
 }
 
@@ -197,6 +201,7 @@ impl<'a> Walk<'a> {
                 self.plan.loops.insert(shared.members[0].var, shared);
             }
             self.single_loop.extend(filtered_maps(block, &self.uses));
+            self.apart.extend(kept_apart(block));
             for binding in &block.lets {
                 if let Op::Seq(SeqOp::Gather, args) = &binding.op
                     && is_within_bounds(args[0], args[1], &|var| self.made.get(&var).copied())
@@ -263,7 +268,7 @@ impl<'a> Walk<'a> {
     /// of them if one may fault. A call has its arguments in memory, and so has an update the row that it puts into a table:
     /// they are stored before as well, so that they do not read until then what they are computed from.
     fn may_fuse(&self, var: Var, fused: &FusedShape) -> bool {
-        if self.uses.is_handed_over(var) {
+        if self.uses.is_handed_over(var) || self.apart.contains(&var) {
             return false;
         }
         let range = matches!(fused.elements, ElementShape::Range);

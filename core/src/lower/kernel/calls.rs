@@ -1,7 +1,7 @@
 //! Finds the functions that a kernel calls, and renumbers them so that its module contains no
 //! others.
 
-use super::super::sequential::{block_reads_first, join_sieves, prepared};
+use super::super::sequential::{block_reads_first, join_sieves, prepared, split_maths_of_block};
 use crate::base::with_stack;
 use crate::flat::{Let, Op};
 use crate::ir::{self, Block, FunId, FunctionBuilder, Program, Var};
@@ -25,6 +25,10 @@ pub(super) fn callees(program: &Program, lets: &[Let], limits: &Thresholds) -> (
             renumber_calls(block, &new_id);
             join_sieves(block, || FunctionBuilder::beyond(last));
             block.each_binding(&mut |var, _| last = last.max(var));
+            if limits.splits_maths {
+                split_maths_of_block(block, || FunctionBuilder::beyond(last));
+                block.each_binding(&mut |var, _| last = last.max(var));
+            }
             block_reads_first(block);
         } else if let Op::Map(op) = &binding.op {
             let lets = vec![core_binding(binding, op)];

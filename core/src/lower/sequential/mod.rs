@@ -59,6 +59,7 @@ pub(in crate::lower) mod rooms;
 mod scalar;
 mod shared_loop;
 mod sieves;
+mod split_maths;
 mod tables;
 
 pub(in crate::lower) use arrays::combine;
@@ -66,6 +67,7 @@ pub(in crate::lower) use calls::function;
 pub(in crate::lower) use function::{FunctionLowering, ModuleState};
 pub(in crate::lower) use reads_first::in_block as block_reads_first;
 pub(in crate::lower) use sieves::in_block as join_sieves;
+pub(in crate::lower) use split_maths::in_block as split_maths_of_block;
 
 use super::{Lowered, Settings, Unsupported, globals};
 use crate::ir::{FunId, GlobalId, Op, Program};
@@ -105,12 +107,15 @@ pub fn prepare(program: &Program, limits: &Thresholds) -> (Program, Vec<GlobalId
 }
 
 /// Returns functions as sequential code is generated for them: recursion whose results are added up is a loop, maps over
-/// short lists are unrolled, sieves over several sequences are one, conditionals of rows are outside of them, and elements
-/// are read before their array is updated.
+/// short lists are unrolled, sieves over several sequences are one, conditionals of rows are outside of them, mathematical
+/// functions are behind the loops that give what they are taken of, and elements are read before their array is updated.
 pub(in crate::lower) fn prepared(program: &Program, limits: &Thresholds) -> Program {
     let mut program = for_one_thread(program, limits);
     sieves::join(&mut program);
     kept_rows::keep_rows(&mut program);
+    if limits.splits_maths {
+        split_maths::split(&mut program);
+    }
     reads_first::reads_first(&mut program);
     program
 }
