@@ -410,6 +410,20 @@ const TABLES: &[Program] = &[
         "sum(flatten(go({{float(rem(i * 7 + j * j, 5) + 1) : j in [0:8]} : i in [0:n]}, 0)))",
     ),
     (
+        "rows that stay",
+        "function go(m, k) : ([[int]], int) -> [[int]] =
+           if k == 4 then m else go({if r[k] < 3 then {x + r[k] : x in r} else r : r in m}, k + 1);",
+        "sum(flatten(go({{rem(i * 7 + j * j, 11) : j in [0:8]} : i in [0:n]}, 0)))",
+    ),
+    (
+        "a row behind all",
+        "function go(m, k) : ([[int]], int) -> [[int]] =
+           if k == 4 then m
+           else let pivot = {x * 2 : x in m[k]}
+                in go(rep({{x + r[k] * y : x in r; y in pivot} : r in m}, pivot, k), k + 1);",
+        "sum(flatten(go({{rem(i * 7 + j * j, 11) : j in [0:8]} : i in [0:n]}, 0)))",
+    ),
+    (
         "a row moved",
         "function go(m, i) : ([[int]], int) -> [[int]] =
            if i == #m then m else go(rep(m, m[i - 1], i), i + 1);",
@@ -720,6 +734,8 @@ fn loops_over_tables_cost_what_they_write() {
         elimination                          477         597         557         557
         swaps of rows                        197         132         217         217
         elimination with pivots              515         855         567         567
+        rows that stay                       282         647         347         347
+        a row behind all                     469         855         580         580
         a row moved                          239         131         254         254
         writes of rows                       333         282         391         391
         rows of other lengths                212         155         254         254

@@ -17,9 +17,9 @@ use nesl_runtime::bug::OrBug;
 pub const VECTOR_BYTES: usize = 16;
 
 /// Functions of more than this many instructions of Cranelift are given to the allocator that is
-/// linear in their length. Code takes two to three times as long with it, and 8,000 instructions 10 ms more to compile
-/// with the other one.
-const MAX_BACKTRACKING_INSTRUCTIONS: usize = 16_000;
+/// linear in their length. Code takes two to three times as long with it; with the other one 11,000 instructions take 15 ms
+/// more to compile.
+const MAX_BACKTRACKING_INSTRUCTIONS: usize = 11_000;
 
 /// The target machine.
 #[derive(Clone)]
