@@ -131,7 +131,7 @@ pub struct Global {
     #[arg(long, global = true, value_name = "BYTES", value_parser = bytes)]
     pub memory: Option<u64>,
     /// Let calls within each other take at most so many bytes of a stack, such as 1G [default: 128M]
-    #[arg(long, global = true, value_name = "BYTES", value_parser = bytes)]
+    #[arg(long, global = true, value_name = "BYTES", value_parser = commands::stack_bytes)]
     pub stack: Option<u64>,
     /// Use at most so many bytes of a GPU's memory, such as 500M or 20G [default: all it has]
     #[arg(long, global = true, value_name = "BYTES", value_parser = bytes)]

@@ -260,6 +260,14 @@ fn n22_the_memory_of_a_run_can_be_limited() {
 }
 
 #[test]
+fn a_stack_that_the_computer_has_no_memory_for_is_refused() {
+    let output = nesl().args(["--stack", "900T", "eval", "1"]).output().expect("it starts");
+    assert_eq!(output.status.code(), Some(2));
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(said.contains("no memory for a stack of 900T: at most "), "{said}");
+}
+
+#[test]
 fn n23_a_sum_of_many_terms_takes_little_memory() {
     /// The number of terms.
     const TERMS: usize = 100_000;

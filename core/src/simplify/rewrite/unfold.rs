@@ -17,13 +17,13 @@ use crate::base::with_stack;
 use crate::ir::{Atom, Block, FunId, Function, Op, Var};
 use rustc_hash::FxHashMap;
 
-/// What walking a body with known constants comes to.
+/// The calls of itself that the walk over a body with known constants comes to.
 enum Reached {
-    /// No call of the function itself.
+    /// There is no call of the function itself.
     None,
-    /// One, with these arguments; those that are not constants are variables.
+    /// There is one, with these arguments; those that are not constants are variables.
     Call(Vec<Atom>),
-    /// More than one, or perhaps one, or one in tail position.
+    /// There are several, or perhaps one, or one in tail position.
     Other,
 }
 
@@ -110,7 +110,7 @@ impl Walk {
         }
     }
 
-    /// What blocks come to that are executed perhaps, or several times.
+    /// Returns what blocks that are executed perhaps, or several times, come to.
     fn unless_it_calls<'b>(&self, mut blocks: impl Iterator<Item = &'b Block>) -> Reached {
         let calls = blocks.any(|block| {
             let mut calls = false;

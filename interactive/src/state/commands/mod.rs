@@ -34,7 +34,7 @@ mod plots;
 mod settings;
 
 pub use files::file_path;
-pub use settings::{bytes, idle, threads};
+pub use settings::{bytes, idle, stack_bytes, threads};
 
 use crate::completion::{Completion, Completions};
 use crate::output::Outcome;

@@ -7,7 +7,7 @@ use crate::runtimes::named;
 use crate::state::State;
 use crate::table::Table;
 use nesl_engine::Precision;
-use nesl_runtime::runtime::MAX_THREADS;
+use nesl_runtime::runtime::{MAX_THREADS, default_memory_limit};
 use std::time::Duration;
 
 /// A setting: its name, its values in words, and what it is.
@@ -353,4 +353,13 @@ pub fn bytes(text: &str) -> Result<u64, String> {
     };
     let number: u64 = digits.parse().map_err(|_| wrong())?;
     number.checked_mul(1 << unit).filter(|bytes| *bytes > 0).ok_or_else(wrong)
+}
+
+/// Returns a number of bytes of a stack, which the memory of this computer has room for.
+pub fn stack_bytes(text: &str) -> Result<u64, String> {
+    let most = default_memory_limit();
+    let wanted = bytes(text)?;
+    let too_large =
+        || format!("this computer has no memory for a stack of {text}: at most {}M", most >> 20);
+    (wanted <= most).then_some(wanted).ok_or_else(too_large)
 }
