@@ -148,6 +148,7 @@ impl<'a, 'j> Assembler<'a, 'j> {
         let config = self.jit.target_config();
         emitter.outlines = outlines(self.jit, self.vector_bytes);
         emitter.depth = params[1];
+        emitter.itself = Some(at as u32);
         emitter.enter();
         for (name, param) in function.params.iter().zip(&params[2..]) {
             emitter.set(*name, *param);

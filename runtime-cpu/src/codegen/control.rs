@@ -440,8 +440,10 @@ impl<'a> FunctionEmitter<'a, '_> {
 
     fn call_op(&mut self, inst: &Inst, callee: u32, args: &[kir::Value]) {
         let mut depth = self.depth;
-        if self.unit.facts[callee as usize].recursive {
-            depth = self.b.ins().iadd_imm_s(depth, -1);
+        let facts = &self.unit.facts[callee as usize];
+        if facts.recursive {
+            let is_two_deeper = facts.holds_itself && self.itself == Some(callee);
+            depth = self.b.ins().iadd_imm_s(depth, if is_two_deeper { -2 } else { -1 });
         }
         let mut all = vec![self.env, depth];
         all.extend(self.all(args));

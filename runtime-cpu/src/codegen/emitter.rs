@@ -118,6 +118,8 @@ pub struct FunctionEmitter<'a, 'f> {
     pub interrupt: ir::Value,
     /// The number of calls that may still nest.
     pub depth: ir::Value,
+    /// The number of the function, unless it is a kernel.
+    pub itself: Option<u32>,
     /// The way to leave early.
     pub exit: Exit,
     /// The index of the element under execution, in a kernel.
@@ -173,6 +175,7 @@ impl<'a, 'f> FunctionEmitter<'a, 'f> {
             env: params[0],
             interrupt: params[0],
             depth: params[0],
+            itself: None,
             exit,
             element: None,
             is_cold: false,

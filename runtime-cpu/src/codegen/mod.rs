@@ -161,14 +161,17 @@ fn compile_here(
     room: usize,
     stop: &AtomicBool,
 ) -> Result<Compiled, String> {
-    let (mut module, facts) = inline(module, Limits::SMALL_CALLEES);
+    let (mut module, inlined) = inline(module, Limits::SMALL_CALLEES);
     eliminate_common_subexpressions(&mut module);
     use_ranges(&mut module);
-    make_room_for_equal_rows(&mut module, &facts);
-    simplify_loops(&mut module, &facts);
+    make_room_for_equal_rows(&mut module, &inlined);
+    simplify_loops(&mut module, &inlined);
     unroll_loops(&mut module);
     forward_stores(&mut module);
-    let facts = function_facts(&module);
+    let mut facts = function_facts(&module);
+    for (facts, inlined) in facts.iter_mut().zip(&inlined) {
+        facts.holds_itself = inlined.holds_itself;
+    }
     eliminate_common_subexpressions(&mut module);
     use_ranges(&mut module);
     narrow_ints(&mut module);

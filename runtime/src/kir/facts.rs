@@ -20,6 +20,8 @@ pub struct FunctionFacts {
     pub recursive: bool,
     /// True if it may call itself, directly or through others.
     pub in_cycle: bool,
+    /// True if it took a copy of its own body for its calls of itself, so that each one that is left is two levels deeper.
+    pub holds_itself: bool,
     /// True if it may allocate.
     pub allocates: bool,
     /// True if its running time has no small bound: it has loops that are not known to be short,

@@ -6,7 +6,7 @@
 //! calls either: everything that does not call itself is inlined ([`Limits::ALL_CALLEES`]).
 //!
 //! A small function that calls itself takes a copy of its own body for each of those calls, so that it is called about half
-//! as often. The depth of its recursion is then counted in calls of the longer function.
+//! as often.
 
 use super::facts::{FunctionFacts, function_facts};
 use super::simplify::remove_dead_marks;
@@ -76,7 +76,10 @@ pub fn inline(module: &Module, limits: Limits) -> (Module, Vec<FunctionFacts>) {
     }
     let facts = function_facts(&out);
     remove_dead_marks(&mut out, &facts);
-    let facts = function_facts(&out);
+    let mut facts = function_facts(&out);
+    for (facts, unrolled) in facts.iter_mut().zip(unrolled) {
+        facts.holds_itself = unrolled;
+    }
     (out, facts)
 }
 
