@@ -20,7 +20,8 @@ pub struct Thresholds {
     /// passes compile.
     pub max_inlined_operations: usize,
 
-    /// Operations that a call of a recursive function is written out to at most, if its constants say how deep it is.
+    /// Operations that the calls of recursive functions in one function are written out to at most, if their constants say
+    /// how deep they are.
     ///
     /// Noise of 4 octaves is 400 operations, and takes half as long without recursion on a CPU.
     pub max_unfolded_operations: usize,

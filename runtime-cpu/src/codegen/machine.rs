@@ -16,9 +16,8 @@ use nesl_runtime::bug::OrBug;
 /// The size of a vector register, in bytes.
 pub const VECTOR_BYTES: usize = 16;
 
-/// Functions of more than this many instructions of Cranelift are given to the allocator that is
-/// linear in their length. Code takes two to three times as long with it; with the other one 11,000 instructions take 15 ms
-/// more to compile.
+/// Functions of more than this many instructions of Cranelift are given to the register allocator that is linear in their
+/// length. Its code takes two to three times as long; the backtracking allocator takes 15 ms more for 11,000 instructions.
 const MAX_BACKTRACKING_INSTRUCTIONS: usize = 11_000;
 
 /// The target machine.

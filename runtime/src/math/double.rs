@@ -40,7 +40,7 @@ pub(super) fn polynomial<O: Ops>(o: &O, coefficients: &[f64], z: O::F) -> O::F {
 }
 
 /// The polynomial in `z`, of which `square` is the square: its even and its odd powers by the scheme of Horner, at the same
-/// time. A loop that waits for the result waits for half as many operations, and there is but one more.
+/// time. A loop that waits for the result waits for half as many of them, and there is none more.
 #[inline(always)]
 pub(super) fn polynomial_by_halves<O: Ops>(
     o: &O,

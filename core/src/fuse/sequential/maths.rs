@@ -1,7 +1,5 @@
-//! Mathematical functions of what a loop in each iteration computes: they are not fused with that.
-//!
-//! A vector takes such a function of eight floats in the time that one takes otherwise, and an apply-to-each with loops in
-//! it is no loop over vectors.
+//! Mathematical functions of the results of inner loops: they are not fused with these loops, which are no loops over
+//! vectors. Lowering to sequential code takes them apart where they stand together (`lower::sequential::split_maths`).
 
 use crate::ir::{Block, Let, Op, Var};
 use crate::prim::SeqOp;

@@ -54,7 +54,9 @@ impl<'a> FunctionLowering<'a> {
                         to
                     },
                 );
-            let views = Views { starts, lengths, capacity: None, ..(**first).clone() };
+            let extent = self.body.binary(Binary::Max, first.extent, second.extent);
+            let pool = first.pool.clone();
+            let views = Views { starts, lengths, pool, extent, capacity: None };
             return Some(self.fresh(length, Columns::Views(Rc::new(views))));
         }
         let (mut sizes, mut more) = (Vec::new(), Vec::new());

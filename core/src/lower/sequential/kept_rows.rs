@@ -15,8 +15,9 @@
 //! table that it owns leaves such a row where it lies, though ([`ownership`](crate::fuse::sequential::ownership)): only
 //! that is prepared here, in functions that give the rows to themselves.
 //!
-//! An element that each iteration over a row reads of the row itself is read before: the pivot's column in
-//! `{x - r[k] * y : x in r; y in pivot}`. Only then may the elements go where the row lies.
+//! An element that each iteration over a row reads of the row itself is read before the first iteration: `r[k]` in
+//! `{x - r[k] * y : x in r; y in pivot}`. Else a later iteration would read it when it is overwritten already, and the new
+//! elements could not go where the row lies.
 //!
 //! Source: loop unswitching; Allen and Cocke, *A catalogue of optimizing transformations* (1972).
 
@@ -217,14 +218,14 @@ fn read_first(block: &mut Block, rows: &[Var], names: &mut FunctionBuilder) {
 fn reads_of(nest: &mut Nest, row: Var, names: &mut FunctionBuilder) -> Vec<Let> {
     let mut inside: FxHashSet<Var> = nest.binders.iter().map(|(var, ..)| *var).collect();
     inside.extend(nest.body.lets.iter().map(|binding| binding.var));
-    let is_read = |binding: &mut Let| match &binding.op {
+    let is_element_of_row = |binding: &mut Let| match &binding.op {
         Op::Seq(SeqOp::Index, args) => {
             let is_outside = args[1].variable().is_none_or(|index| !inside.contains(&index));
             args[0] == Atom::Var(row) && is_outside && !binding.ty.has_sequence()
         }
         _ => false,
     };
-    let reads: Vec<Let> = nest.body.lets.extract_if(.., is_read).collect();
+    let reads: Vec<Let> = nest.body.lets.extract_if(.., is_element_of_row).collect();
     let Some(site) = reads.first().map(|read| read.site) else { return Vec::new() };
     let mut lets = Vec::new();
     let mut bind = |ty: Ty, op: Op| {

@@ -119,7 +119,8 @@ impl<'a> FunctionLowering<'a> {
     }
 
     /// Writes a sequence whose elements contain no sequences into a pool from an element on, where there is room for it.
-    /// It may lie in the pool itself, there or farther behind: its elements are moved one by one, from the first on.
+    /// It may be a segment of the pool itself: that one, or one that lies apart from it. (A copy of elements is of arrays
+    /// that do not overlap.)
     pub(super) fn move_in_pool(
         &mut self,
         pool: &Pool<'a>,

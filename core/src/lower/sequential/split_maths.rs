@@ -1,4 +1,4 @@
-//! Mathematical functions of what a loop in each iteration computes: of all elements together, behind those loops.
+//! Mathematical functions of the results of inner loops: they are taken of all elements together, behind these loops.
 //!
 //! ```text
 //! v9: [float] = each v1: [float] in v0 {            v8: [float] = each v1: [float] in v0 {

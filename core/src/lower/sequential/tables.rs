@@ -42,7 +42,7 @@ enum Place {
     /// the place of the old one if it may (`fits`) and there is room, else behind all others in the pool
     /// of this number.
     Grown { lies_there: Value, fits: bool, pool: usize },
-    /// In the place of the old one if a flag is true, else behind all others; it may lie in the table itself (`overlaps`).
+    /// In the place of the old one if a flag is true, else behind all others; it may be a row of the table (`overlaps`).
     Fits { there: Value, overlaps: bool },
     /// Behind all others.
     Behind,
@@ -346,7 +346,7 @@ impl<'a> FunctionLowering<'a> {
     }
 
     /// Stores a sequence of a row at an index of two columns: into the place of the old one if a flag is true, else
-    /// behind all others. If it `overlaps`, it may lie in its new place, or begin in it.
+    /// behind all others. If it `overlaps`, it may be a row of the table, and lie in its new place already.
     fn put_there_or_behind(
         &mut self,
         pool: &mut Pool<'a>,

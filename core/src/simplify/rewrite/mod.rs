@@ -165,6 +165,10 @@ pub(super) struct Rewriter<'a> {
     pub(super) lists: Option<Lists<'a>>,
     /// The variables of operations that are known not to fault.
     pub(super) known_to_succeed: FxHashSet<Var>,
+    /// The functions whose calls are being replaced by their bodies.
+    inlining: Vec<FunId>,
+    /// The number of operations of the calls of recursive functions that were written out.
+    unfolded: usize,
     pub(super) builder: FunctionBuilder,
     pub(super) known: FxHashMap<Var, Known>,
     /// Scalar expressions that were computed, by open block.
@@ -185,6 +189,8 @@ impl<'a> Rewriter<'a> {
             unroll: false,
             lists: None,
             known_to_succeed: FxHashSet::default(),
+            inlining: Vec::new(),
+            unfolded: 0,
             builder: FunctionBuilder::new(),
             known: FxHashMap::default(),
             scopes: vec![FxHashMap::default()],
@@ -530,7 +536,10 @@ impl Rewriter<'_> {
             let called = called.or(function.library.then_some(site));
             let params = function.params.iter().map(|(var, _)| *var);
             let mut env = Env { atoms: params.zip(args).collect(), called };
-            return self.block(&function.body, &mut env);
+            self.inlining.push(callee);
+            let result = self.block(&function.body, &mut env);
+            self.inlining.pop();
+            return result;
         }
         if let Some(result) = self.call_version(callee, &args, ty, site) {
             return result;
@@ -538,14 +547,24 @@ impl Rewriter<'_> {
         self.builder.bind(ty.clone(), Op::Call(callee, args), site)
     }
 
-    /// Returns true if a call of a recursive function is written out level by level.
-    fn unfolds(&self, function: &Function, id: FunId, args: &[Atom]) -> bool {
+    /// Returns true if a call of a recursive function is written out level by level. What is left for that in this
+    /// function becomes less by the outermost of the calls; the others come to the same decision.
+    fn unfolds(&mut self, function: &Function, id: FunId, args: &[Atom]) -> bool {
         let is_counted = args.iter().any(|arg| matches!(arg, Atom::Int(_)));
         if !is_counted || !self.calls.is_recursive(id) || self.calls.is_mutual(id) {
             return false;
         }
-        let most = self.limits.max_unfolded_operations / size(&function.body).max(1);
-        unfold::levels(function, id, args, most).is_some()
+        let size = size(&function.body).max(1);
+        let is_outermost = !self.inlining.contains(&id);
+        let most = match is_outermost {
+            true => self.limits.max_unfolded_operations.saturating_sub(self.unfolded),
+            false => self.limits.max_unfolded_operations,
+        };
+        let Some(levels) = unfold::levels(function, id, args, most / size) else { return false };
+        if is_outermost {
+            self.unfolded += levels * size;
+        }
+        true
     }
 
     pub(super) fn remember(&mut self, atom: Atom, known: Known) {

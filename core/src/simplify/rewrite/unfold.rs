@@ -7,8 +7,9 @@
 //! ```
 //!
 //! The body is walked with the constants in place of the parameters, and so is that of the call of itself which it comes to.
-//! It is written out if this ends soon. Calls in tail position are left: they become loops. So are functions with an
-//! apply-to-each, or of sequences: copies of what they launch would take longer to compile than calls take.
+//! It is written out if this ends soon. Calls in tail position are left: they become loops. Functions with an
+//! apply-to-each, or whose result has sequences, are left, too: copies of what they launch would take longer to compile
+//! than calls take.
 //!
 //! Source: Jones, Gomard and Sestoft, *Partial evaluation and automatic program generation* (1993).
 
@@ -23,7 +24,7 @@ enum Reached {
     None,
     /// There is one, with these arguments; those that are not constants are variables.
     Call(Vec<Atom>),
-    /// There are several, or perhaps one, or one in tail position.
+    /// There are several, or one that may not be executed, or one in tail position.
     Other,
 }
 

@@ -8,7 +8,9 @@
 //! ```
 //!
 //! The table is the same but for the places of the two rows, which are exchanged with the first update. The second has
-//! nothing left to do. Elimination with pivots exchanges rows so, and a sort of rows by insertion.
+//! nothing left to do. Both rows were read before, so that both indices are in bounds; if they are equal, nothing changes.
+//! The result of the first update has no use but the second. The table `v0` may have others: then it is copied, as by any
+//! update. Elimination with pivots exchanges rows so, and a sort of rows by insertion.
 
 use super::{Exchange, Origins, Walk, add};
 use crate::ir::{Atom, Let, Op, Var};
@@ -42,7 +44,7 @@ impl<'a> Walk<'_, 'a> {
     }
 
     /// Returns the update that completes the exchange which an update of a table begins, with the index that the row
-    /// which this one puts there was taken from. Nothing else uses the table in between.
+    /// which this one puts there was taken from. Nothing else uses its result.
     fn second_update(&self, first: &'a Let, args: &'a [Atom]) -> Option<(Var, Atom)> {
         let other = self.index_of_row(args[1], args[0])?;
         let scope = self.scopes.last()?;

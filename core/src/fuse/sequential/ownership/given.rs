@@ -45,9 +45,9 @@ pub fn given_to_itself(function: &Function, id: FunId) -> FxHashSet<Var> {
         let before = given.len();
         for binding in lets.iter().rev().filter(|binding| binding.ty.has_sequence()) {
             let parts = match &binding.op {
-                Op::Pair(a, b) => [a, b],
-                Op::If { then, otherwise, .. } => [&then.result, &otherwise.result],
-                Op::Seq(SeqOp::Replace | SeqOp::Scatter, args) => [&args[0], &args[0]],
+                Op::Pair(a, b) => vec![a, b],
+                Op::If { then, otherwise, .. } => vec![&then.result, &otherwise.result],
+                Op::Seq(SeqOp::Replace | SeqOp::Scatter, args) => vec![&args[0]],
                 _ => continue,
             };
             if given.contains(&binding.var) {

@@ -20,7 +20,7 @@
 //! * *in place*: an update whose sequence is read by nobody afterwards.
 //! * *move*: of these, the updates of a sequence of sequences whose rows are read afterwards, though it
 //!   is not itself: the new rows are stored elsewhere, and nothing but the descriptors is overwritten.
-//! * *overlap*: updates that may put a row over another one of the table, whose elements are moved one by one.
+//! * *overlap*: updates that may put a whole row of the table over another one, whose elements are moved one by one.
 //! * *take*: a row that is taken out of a sequence of sequences, changed, and put back. It is changed
 //!   where it lies. *Keep* are the sequences of a row that lie in their places when it is put back, *grow*
 //!   those of them that may be longer then.
@@ -73,7 +73,7 @@ pub struct Update {
     pub in_place: bool,
     /// Rows of that sequence are read later: none is overwritten, only the descriptors are.
     pub moves: bool,
-    /// The row that it puts there may lie in the table: in its new place, or behind where that begins, or apart from it.
+    /// The row that it puts there may be one of the table: the one that it replaces, or one that lies apart from that.
     pub overlaps: bool,
     /// The row that it takes out is changed where it lies.
     pub takes: bool,

@@ -215,11 +215,19 @@ impl<'a> Walk<'_, 'a> {
                 self.viewers[*allocation as usize].iter().any(|viewer| self.is_live(*viewer))
             });
             // What is not in memory yet is computed before it is stored.
-            let overlaps = |other: &Origins| !other.delayed && !other.is_apart_from(own);
-            let overlaps = others.iter().any(overlaps);
-            // A row of scalars that lies in the table lies apart from the place that it is put to, or in it.
+            let overlaps = |other: &&Origins| !other.delayed && !other.is_apart_from(own);
+            let mut overlapping = others.iter().filter(overlaps).peekable();
+            let overlaps = overlapping.peek().is_some();
+            // A whole row of scalars of the table lies apart from the place that it is put to, or is the row there. What
+            // else lies in its pool, such as a part of `flatten(table)`, may reach into that place.
             let is_flat = |ty: &Ty| matches!(ty, Ty::Sequence(element) if !element.has_sequence());
-            let may_move = op == SeqOp::Replace && binding.ty.element().is_some_and(is_flat);
+            let is_row = |other: &Origins| {
+                let taken = other.row.and_then(|row| self.taken.get(&row));
+                taken.is_some_and(|taken| taken.lies_in == *own)
+            };
+            let may_move = op == SeqOp::Replace
+                && binding.ty.element().is_some_and(is_flat)
+                && overlapping.all(is_row);
             if overlaps && may_move && !viewed {
                 self.found.overlaps.insert(binding.var);
             } else if viewed || op == SeqOp::Append || overlaps {
