@@ -161,10 +161,10 @@ function levels(table, row, k) : ([[int]], [int], int) -> [[int]] =
   let table = snoc(table, row) in
   if 2 * k > #table[0] then table
   else levels(table, {min(a, b) : a in take(row, #row - k); b in drop(row, k)}, 2 * k);
-function log(x) : int -> int = if x < 2 then 0 else 1 + log(x / 2);
+function halvings(x) : int -> int = if x < 2 then 0 else 1 + halvings(x / 2);
 function minima(values, lows, highs) : ([int], [int], [int]) -> [int] =
   let table = levels([] [int], values, 1);
-      logs = {log(i) : i in [0:#values + 1]}
+      logs = {halvings(i) : i in [0:#values + 1]}
   in {let k = logs[r - l] in min(table[k][l], table[k][r - lshift(1, k)]) : l in lows; r in highs};
 """, form="minima(values, lows, highs)", numba=_range_minima)
 
