@@ -755,7 +755,7 @@ fn loops_over_tables_cost_what_they_write() {
         buckets of what was there            162         916         162         162
         edges at both ends                   245        2506         245         245
         records that grow                    223         971         223         223
-        rows that grow and shrink            172          45         172         172
+        rows that grow and shrink            162          45         162         162
         a column                             166        6368         174         180
         columns of some rows                 102        7689         107         112
         a table that is given                225         219         282         282
