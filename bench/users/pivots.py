@@ -194,7 +194,12 @@ def _noise(p, x, y):
 
 @loop
 def _octaves(p, x, y, k):
-    return 0.0 if k == 0 else _noise(p, x, y) + 0.5 * _octaves(p, 2 * x, 2 * y, k - 1)
+    # Numba crashes when it loads a recursive function that calls others from its cache.
+    total, part = 0.0, 1.0
+    for _ in range(k):
+        total += part * _noise(p, x, y)
+        x, y, part = 2 * x, 2 * y, part / 2
+    return total
 
 
 @loop
