@@ -213,8 +213,8 @@ fn read_first(block: &mut Block, rows: &[Var], names: &mut FunctionBuilder) {
     });
 }
 
-/// Takes the reads of a row at indices from outside out of an apply-to-each over its elements. Without elements nothing is
-/// read.
+/// Takes the reads of a row at indices from outside out of an apply-to-each over its elements. They are not executed if the
+/// row has no elements.
 fn reads_of(nest: &mut Nest, row: Var, names: &mut FunctionBuilder) -> Vec<Let> {
     let mut inside: FxHashSet<Var> = nest.binders.iter().map(|(var, ..)| *var).collect();
     inside.extend(nest.body.lets.iter().map(|binding| binding.var));

@@ -17,8 +17,8 @@ use crate::ir::{Atom, Let, Op, Var};
 use crate::prim::SeqOp;
 
 impl<'a> Walk<'_, 'a> {
-    /// Notes an update of a table that exchanges two rows, or the second update of an exchange. Returns the origins of
-    /// its result.
+    /// Notes an update of a table that exchanges two rows, or the second one of an exchange, and returns the origins of the
+    /// table that it makes.
     pub(super) fn exchange(&mut self, binding: &'a Let, args: &'a [Atom]) -> Option<Vec<Origins>> {
         let table = args[0].variable()?;
         if self.found.exchanges.get(&binding.var) == Some(&Exchange::Done) {
