@@ -123,3 +123,66 @@ impl Walk {
         if calls { Reached::Other } else { Reached::None }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::ir::{parse, verify};
+    use crate::simplify::simplify;
+    use crate::thresholds::Thresholds;
+
+    /// Recursion whose constants say how deep it is becomes its levels, but not in calls of calls without a bound.
+    #[test]
+    fn calls_of_a_constant_depth_are_written_out_within_a_bound() {
+        let operations = |depth: u32, calls: u32| {
+            let inner = |at: u32| {
+                let next = at + 1;
+                format!(
+                    r#"
+fn "h{at}"(v0: int, v1: int) -> int {{
+  v2: bool = eq(v1, 0)
+  v8: int = if v2 {{
+    v0
+  }} else {{
+    v3: int = call "h{next}"(v0, v1)
+    v4: int = mul(v0, 3)
+    v5: int = sub(v1, 1)
+    v6: int = call "h{at}"(v4, v5)
+    v7: int = sub(v3, v6)
+    v7
+  }}
+  v8
+}}
+"#
+                )
+            };
+            let functions: String = (0..calls).map(inner).collect();
+            let text = format!(
+                r#"main "main"
+
+fn "main"(v0: int) -> int {{
+  v1: int = call "h0"(v0, {depth})
+  v1
+}}
+{functions}
+fn "h{calls}"(v0: int, v1: int) -> int {{
+  v2: int = add(v0, v1)
+  v2
+}}
+"#
+            );
+            let program = parse(&text).unwrap();
+            assert_eq!(verify(&program), Ok(()));
+            let simple = simplify(&program, &Thresholds::default());
+            assert_eq!(verify(&simple), Ok(()));
+            let mut operations = 0;
+            simple.functions.iter().for_each(|f| f.body.for_each_op(&mut |_| operations += 1));
+            (operations, simple.functions.len())
+        };
+        assert_eq!(operations(4, 1).1, 1, "four levels are written out");
+        let (operations, functions) = operations(60, 4);
+        assert!(
+            functions > 1 && operations < 2_500,
+            "{operations} operations, {functions} functions"
+        );
+    }
+}
