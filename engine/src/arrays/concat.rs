@@ -357,7 +357,7 @@ impl AppendedRows {
         }
         args.extend([begin.clone(), behind.clone(), lengths.clone()]);
         memory.execute(Builtin::Appended, &args, count + 1)?;
-        if memory.limits.max_known_elements > 0 {
+        if memory.keeps_contents(count) {
             memory.state.facts.set_segments(&lengths, count, total, Some(array(&begin)));
         }
         Ok(AppendedRows { begin, behind, lengths })

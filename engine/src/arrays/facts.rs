@@ -6,9 +6,10 @@
 //! somebody holds the array: a handle here does not keep it. Nobody changes an array that others can
 //! see; one that its only owner is about to overwrite is forgotten first ([`ArrayFacts::forget`]).
 //!
-//! On a runtime whose arrays lie in the host's memory, reading costs nothing, and no contents are kept. That
-//! an array has ranks is kept on any: what is permuted by them need not be checked. The number of written
-//! elements of an array that grows by appends is kept on any, too ([`Appended`]).
+//! On a runtime whose arrays lie in the host's memory, reading costs nothing, and only what is known of many segments is
+//! kept ([`Memory::keeps_contents`](super::Memory::keeps_contents)). That an array has ranks is kept on any: what is
+//! permuted by them need not be checked. The number of written elements of an array that grows by appends is kept on any,
+//! too ([`Appended`]).
 
 use super::arguments::slice;
 use nesl_runtime::runtime::{Arg, Buffer, WeakBuffer};

@@ -130,6 +130,12 @@ impl Memory<'_> {
         ints.first().map(|int| *int as usize)
     }
 
+    /// Returns true if facts about a descriptor of `count` segments are kept: always where reading it takes a wait, and
+    /// elsewhere if there are more segments than the host looks at itself.
+    pub(super) fn keeps_contents(&self, count: usize) -> bool {
+        self.limits.max_known_elements > 0 || count > self.limits.max_host_scanned_segments
+    }
+
     /// Records the first elements of a column that the host knows now, if they are few.
     pub(super) fn know_values(&self, column: &Arg, ints: &[i64]) {
         if ints.len() <= self.limits.max_known_elements {

@@ -62,7 +62,7 @@ impl Segments {
 
     /// Records the total, so that segments made of the same lengths need no wait.
     fn record(&self, memory: &Memory<'_>) {
-        if memory.limits.max_known_elements > 0
+        if memory.keeps_contents(self.count)
             && let Some(lengths) = self.lengths.get()
         {
             let offsets = self.offsets.get();
@@ -175,7 +175,7 @@ impl PendingSegments {
             let segments = Segments { count, total, regular: None, offsets, lengths };
             return Ok(PendingSegments::Known(Rc::new(segments)));
         }
-        if let Some(total) = total.filter(|_| memory.limits.max_known_elements > 0) {
+        if let Some(total) = total.filter(|_| memory.keeps_contents(count)) {
             let segments = Segments::of_total(memory, count, lengths, total);
             return Ok(PendingSegments::Known(segments));
         }
@@ -203,7 +203,7 @@ impl PendingSegments {
         };
         if let (array, 0) = slice(&lengths)
             && array.len() == count
-            && memory.limits.max_known_elements > 0
+            && memory.keeps_contents(count)
         {
             memory.state.facts.set_contents(array, Contents::Linear(0, length));
         }
@@ -276,7 +276,7 @@ pub(super) fn write_descriptor(
         end += length;
         follows
     });
-    if tiled && memory.limits.max_known_elements > 0 {
+    if tiled && memory.keeps_contents(count) {
         memory.state.facts.set_segments(&lengths_column, count, total, Some(&array));
     }
     Ok([starts_column, lengths_column])
@@ -342,7 +342,7 @@ fn linear(memory: &Memory<'_>, count: usize, of: usize, ascending: bool) -> Step
         return Ok(array);
     }
     let array = multiples(memory, count, of, ascending)?;
-    if memory.limits.max_known_elements > 0 {
+    if memory.keeps_contents(count) {
         facts.set_contents(&array, Contents::Linear(factor, first));
     }
     Ok(array)

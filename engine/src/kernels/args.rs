@@ -66,6 +66,10 @@ pub(super) fn arguments(
                 };
                 args.push(Arg::Array(array, 0));
             }
+            KernelParam::Rows(space, length, ty) => {
+                let rows = Segments::regular(frame.extent(*space).count, *length)?;
+                args.push(Arg::Array(memory.alloc(*ty, rows.total)?, 0));
+            }
             KernelParam::Table(size, combine, ty) => {
                 let size = table_size(memory, frame, kernel, *size)?;
                 args.push(arrays::fill(memory, combine.neutral(*ty), size)?);

@@ -116,6 +116,9 @@ impl LaunchResults<'_, '_> {
                     | ResultPart::Length(_)
                     | ResultPart::Output(_)
                     | ResultPart::Alias(_, None)
+                    | ResultPart::EqualStarts(_)
+                    | ResultPart::EqualLengths(_)
+                    | ResultPart::EqualSum(_)
                     | ResultPart::Sum(_)
                     | ResultPart::SumOf(_) => {}
                 }
@@ -145,7 +148,10 @@ impl LaunchResults<'_, '_> {
             | ResultPart::Length(_)
             | ResultPart::Starts(_)
             | ResultPart::Sum(_)
-            | ResultPart::SumOf(_) => None,
+            | ResultPart::SumOf(_)
+            | ResultPart::EqualStarts(_)
+            | ResultPart::EqualLengths(_)
+            | ResultPart::EqualSum(_) => None,
         }
     }
 
@@ -185,13 +191,23 @@ impl LaunchResults<'_, '_> {
                     tiles = Some(segments);
                     starts
                 }
+                ResultPart::EqualStarts(length) => {
+                    let count = frame.extent(result.space).count;
+                    let segments = tiles.insert(Segments::regular(count, *length)?);
+                    Arg::Array(segments.offsets(memory)?, 0)
+                }
+                ResultPart::EqualLengths(_) => {
+                    tiles.as_ref().or_bug("the lengths follow the starts").lengths(memory)?
+                }
                 ResultPart::StartsOf(_) => {
                     let segments = read.segments();
                     inner_total = segments.total;
                     Arg::Array(segments.offsets(memory)?, 0)
                 }
                 ResultPart::SumOf(_) => number(inner_total),
-                ResultPart::Sum(_) => number(tiles.as_ref().map_or(0, |tiles| tiles.total)),
+                ResultPart::Sum(_) | ResultPart::EqualSum(_) => {
+                    number(tiles.as_ref().map_or(0, |tiles| tiles.total))
+                }
             });
         }
         let is_sequence = matches!(frame.homes.get(&result.var), Some((_, Ty::Sequence(_))));

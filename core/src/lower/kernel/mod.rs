@@ -43,6 +43,7 @@ use crate::base::with_stack;
 use crate::flat::{self, Let, Op, SpaceId, SpaceKind};
 use crate::ir::{self, Atom, FunId, Ty, Var};
 use crate::prim::SeqOp;
+use crate::thresholds::Thresholds;
 use nesl_runtime::bug;
 use nesl_runtime::fault::FaultCode;
 use nesl_runtime::kir::uniformity::uniform_values;
@@ -97,6 +98,7 @@ pub fn kernel(
         kernel,
         variant,
         precision: settings.precision,
+        limits: settings.limits,
         builder: KernelBuilder::new(name(function, kernel)),
         code: FunctionLowering::new(kir::Body::default(), &source, settings, &shared),
         params: Vec::new(),
@@ -145,6 +147,8 @@ struct KernelLowering<'a> {
     kernel: &'a flat::Kernel,
     variant: &'a Variant,
     precision: Precision,
+    /// The limits of what is stored element by element.
+    limits: &'a Thresholds,
     /// The builder of the kir kernel.
     builder: KernelBuilder,
     /// The code of a thread. Its body is the builder's while parameters are added or a stage ends.

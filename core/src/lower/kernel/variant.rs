@@ -96,6 +96,8 @@ pub enum KernelParam {
     Rooms(Var),
     /// An array to be written, with an element for each element of an index space.
     Out(SpaceId, kir::Ty),
+    /// An array to be written, with so many elements for each element of an index space.
+    Rows(SpaceId, usize, kir::Ty),
     /// An array to be written, with one element.
     One(kir::Ty),
     /// An array of this length, filled with the neutral element of an operator, which the kernel
@@ -139,6 +141,12 @@ pub enum ResultPart {
     Starts(usize),
     /// The sum of the lengths in the array passed as a parameter.
     Sum(usize),
+    /// The starts of sequences that have so many elements each and lie one behind the other.
+    EqualStarts(usize),
+    /// The lengths of sequences that have so many elements each.
+    EqualLengths(usize),
+    /// The number of elements of all these sequences.
+    EqualSum(usize),
     /// The exclusive prefix sums of the lengths in an output.
     StartsOf(usize),
     /// The sum of the lengths in an output.

@@ -15,7 +15,7 @@ use crate::base::with_stack;
 use crate::flat::{Let, Op, SpaceId};
 use crate::ir::{Atom, Ty, Var};
 use nesl_runtime::bug::OrBug;
-use nesl_runtime::kir::{self, Output, Sink, Value, ValueTy};
+use nesl_runtime::kir::{self, Literal, Output, Sink, Value, ValueTy};
 use std::rc::Rc;
 
 impl<'a> KernelLowering<'a> {
@@ -316,9 +316,56 @@ impl<'a> KernelLowering<'a> {
 
     /// Emits the sequences of all threads, in their order.
     fn emit_each(&mut self, stored: &StoredSequence, element: &Ty, parts: &mut Vec<ResultPart>) {
+        if let Some(length) = self.short_length(stored) {
+            parts.extend([
+                ResultPart::EqualStarts(length),
+                ResultPart::EqualLengths(length),
+                ResultPart::EqualSum(length),
+            ]);
+            return self.store_short(&stored.columns, length, parts);
+        }
         let (lengths, at) = self.array(self.kernel.space, kir::Ty::I64);
         parts.extend([ResultPart::Starts(at), ResultPart::Array(at), ResultPart::Sum(at)]);
         self.emit_all(stored, element, lengths, parts);
+    }
+
+    /// Returns the length of a sequence, in elements, if it is a constant, the same few for all threads, and the elements
+    /// contain no sequences.
+    fn short_length(&self, stored: &StoredSequence) -> Option<usize> {
+        let Some(Literal::I64(length)) = self.code.body.constant(stored.length) else {
+            return None;
+        };
+        let mut is_flat = !has_no_column(&stored.columns);
+        stored.columns.each_pool(&mut |_, _| is_flat = false);
+        let most = self.limits.max_short_list_elements;
+        usize::try_from(length).ok().filter(|length| is_flat && (1..=most).contains(length))
+    }
+
+    /// Stores the elements of the sequences of all threads, which are equally long, one sequence behind the other.
+    fn store_short(&mut self, columns: &Columns, length: usize, parts: &mut Vec<ResultPart>) {
+        let space = self.kernel.space;
+        match columns {
+            Columns::Scalars(column) => {
+                let from = self.code.array_of(*column);
+                let ty = self.code.body.element(from);
+                let (to, at) = self.array_param(KernelParam::Rows(space, length, ty), ty);
+                let body = &mut self.code.body;
+                let count = body.i64(length as i64);
+                let start = body.binary(kir::Binary::Mul, self.indices[&space], count);
+                for number in 0..length {
+                    let number = body.i64(number as i64);
+                    let element = body.load(from, number);
+                    let index = body.binary(kir::Binary::Add, start, number);
+                    body.store(to, index, element);
+                }
+                parts.push(ResultPart::Array(at));
+            }
+            Columns::Pair(both) => with_stack(|| {
+                self.store_short(&both.0, length, parts);
+                self.store_short(&both.1, length, parts);
+            }),
+            Columns::Unit | Columns::Views(_) => {}
+        }
     }
 
     /// Emits the columns of a sequence, and those of its pools; the lengths go to an array.

@@ -29,6 +29,7 @@
 //! | `shared_loop` | reductions that share a loop |
 //! | `branches` | values that depend on a condition |
 //! | `moves`, `arrays`, `histogram` | the operations on sequences |
+//! | `flat_rows` | `flatten` of rows of which only the elements are stored |
 //! | `kept_rows` | rows that an apply-to-each leaves as they are |
 //! | `sieves` | sieves over several sequences |
 //! | `reads_first` | reads of elements before the update of their array |
@@ -45,6 +46,7 @@ mod collect;
 mod element;
 mod entry;
 mod faults;
+mod flat_rows;
 mod function;
 mod histogram;
 mod joined_tables;

@@ -354,13 +354,6 @@ impl<'a> FunctionLowering<'a> {
         self.body.select(wraps, greatest, length)
     }
 
-    /// Lowers `flatten`: one level of nesting less.
-    fn flatten(&mut self, of: Atom) -> LoweredValue<'a> {
-        let of = self.stored(of);
-        let views = of.columns.views();
-        LoweredValue::Sequence(LoweredSequence::Stored(self.contiguous(&views, of.length)))
-    }
-
     /// Returns the elements of `count` segments one behind the other: a part of the pool itself if
     /// that is how they lie, else a copy.
     pub(in crate::lower) fn contiguous(

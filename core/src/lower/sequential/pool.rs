@@ -313,6 +313,9 @@ impl<'a> FunctionLowering<'a> {
             (PoolColumns::Unit, _) => {}
             (PoolColumns::Scalars(array), Columns::Scalars(column)) => {
                 let from = self.array_of(*column);
+                if let Some(length) = self.few_elements(length) {
+                    return self.copy_few(from, *array, start, length);
+                }
                 let to = self.body.slice(*array, start);
                 self.body.copy(from, to, length);
             }
@@ -345,6 +348,25 @@ impl<'a> FunctionLowering<'a> {
                 ill_typed("columns of the element's type")
             }
         });
+    }
+
+    /// Returns a number of elements if it is a constant, and so small that elements are copied one by one.
+    fn few_elements(&self, length: Value) -> Option<i64> {
+        let most = self.limits.max_short_list_elements as i64;
+        match self.body.constant(length)? {
+            Literal::I64(length) => Some(length).filter(|length| (0..=most).contains(length)),
+            _ => None,
+        }
+    }
+
+    /// Copies the first elements of an array one by one. If they were stored at constant places, they are never in memory.
+    fn copy_few(&mut self, from: Value, to: Value, start: Value, length: i64) {
+        for number in 0..length {
+            let number = self.body.i64(number);
+            let element = self.body.load(from, number);
+            let place = self.body.binary(Binary::Add, start, number);
+            self.body.store(to, place, element);
+        }
     }
 
     /// Stores an element that contains no sequence at an index of a pool.
@@ -419,6 +441,11 @@ impl<'a> Pool<'a> {
     /// Returns the flag that says if the pool is spaced, where that may be.
     pub fn spaced(&self) -> Option<Value> {
         self.spaced
+    }
+
+    /// Returns the columns of the elements that were appended, which lie in no pool that existed before.
+    pub fn elements(&self) -> Columns {
+        self.columns.columns(self.used)
     }
 
     /// Returns the column of the sequences whose elements were appended. The capacity of a spaced pool

@@ -70,9 +70,9 @@ pub struct VersionChoice<'p> {
 /// The descriptors of values and filters that a launch stores.
 #[derive(Clone, Debug, Default)]
 pub struct StoredDescriptors {
-    /// The values that have a part with the starts of contiguous sequences, each with its index
-    /// space.
-    contiguous: Vec<(Var, SpaceId)>,
+    /// The values that have a part with the starts of contiguous sequences, each with its index space, and true if they are
+    /// equally long.
+    contiguous: Vec<(Var, SpaceId, bool)>,
     /// The filters whose elements are counted.
     filters: Vec<SpaceId>,
 }
@@ -80,10 +80,17 @@ pub struct StoredDescriptors {
 impl StoredDescriptors {
     /// Returns those that a kernel's code stores.
     pub fn of(code: &LoweredKernel) -> StoredDescriptors {
-        let is_start = |part: &ResultPart| matches!(part, ResultPart::Starts(_));
-        let contiguous = code.results.iter().filter(|result| result.parts.iter().any(is_start));
+        let are_equal = |part: &ResultPart| match part {
+            ResultPart::Starts(_) => Some(false),
+            ResultPart::EqualStarts(_) => Some(true),
+            _ => None,
+        };
+        let contiguous = code.results.iter().filter_map(|result| {
+            let are_equal = result.parts.iter().find_map(are_equal)?;
+            Some((result.var, result.space, are_equal))
+        });
         StoredDescriptors {
-            contiguous: contiguous.map(|result| (result.var, result.space)).collect(),
+            contiguous: contiguous.collect(),
             filters: code.filters.iter().map(|filter| filter.space).collect(),
         }
     }
@@ -322,9 +329,9 @@ impl<'p> Walk<'p, '_> {
         let stored = self.visitor.launch(Launch { function, kernel, origin, variant, version })?;
         let filters = match stored {
             Some(StoredDescriptors { contiguous, filters }) => {
-                for (var, space) in contiguous {
+                for (var, space, are_equal) in contiguous {
                     if matches!(call.values.get(&var), Some((_, Ty::Sequence(_)))) {
-                        call.tiled.insert((var, space), false);
+                        call.tiled.insert((var, space), are_equal);
                     }
                 }
                 filters

@@ -215,8 +215,11 @@ impl Rewriter<'_> {
         }
     }
 
-    /// Binds what `flatten` makes of an apply-to-each whose body gives a short list: the values that are there. The
-    /// binders and the body are those of the new function.
+    /// Binds what `flatten` makes of an apply-to-each whose body gives a short list of which conditions say what is there, or
+    /// a list of one element: the values that are there. The binders and the body are those of the new function.
+    ///
+    /// Longer lists that are always the same length are left alone: their elements are stored one list behind the other by the
+    /// loop that computes them.
     pub(super) fn flat_rows(
         &mut self,
         mut nest: Nest,
@@ -226,8 +229,11 @@ impl Rewriter<'_> {
         let slots = self.slots(nest.body.result).filter(|slots| !slots.is_empty());
         let Some(slots) = slots else { return Err(nest) };
         let element = rows.sequence_element().sequence_element().clone();
-        self.note_change();
         let has_flags = slots.iter().any(|(flag, _)| *flag != ALWAYS);
+        if !has_flags && slots.len() > 1 {
+            return Err(nest);
+        }
+        self.note_change();
         let b = &mut self.builder;
         let count = slots.len() as i64;
         let (flags, values): (Vec<Atom>, Vec<Atom>) = slots.into_iter().unzip();
@@ -238,6 +244,7 @@ impl Rewriter<'_> {
         };
         let columns = match has_flags {
             true => Columns::Pair(Box::new((Columns::Each(flags), values))),
+            // A list of one element: the element.
             false => values,
         };
         let mut stored = Vec::new();
