@@ -159,8 +159,13 @@ fn is_made(
 pub enum Independence {
     /// They may be interleaved.
     Always,
-    /// They may be interleaved if none of these pairs of ranges overlap.
-    IfApart(Vec<[Range; 2]>),
+    /// They may be interleaved if none of these pairs of ranges overlap, but for those that are one range if `or_equal`.
+    IfApart {
+        /// The pairs.
+        ranges: Vec<[Range; 2]>,
+        /// The two of a pair may be one range: an iteration accesses the same element by two names.
+        or_equal: bool,
+    },
     /// They may have to be executed in their order.
     Never,
 }
@@ -229,7 +234,8 @@ pub fn independence(
             }
             let ranges = (memory.range(write, index), memory.range(other, index));
             let (Some(a), Some(b)) = ranges else { return Independence::Never };
-            if a.array == b.array {
+            // Two rows of a table may be one row.
+            if a.array == b.array && (a.start == b.start || memory.fails_after_write) {
                 return Independence::Never;
             }
             if !apart.contains(&[a, b]) {
@@ -237,7 +243,11 @@ pub fn independence(
             }
         }
     }
-    if apart.is_empty() { Independence::Always } else { Independence::IfApart(apart) }
+    match apart.is_empty() {
+        true => Independence::Always,
+        // An iteration that fails when it has written is done again, and must not read what it wrote.
+        false => Independence::IfApart { ranges: apart, or_equal: !memory.fails_after_write },
+    }
 }
 
 /// An access to an element.
@@ -406,13 +416,17 @@ mod tests {
         let range =
             |array, start: Option<u32>| Range { array: Value(array), start: start.map(Value) };
         let moved = "v5: i64 = add v3, v4 v6: i64 = load v1[v5] store v0[v4] = v6";
-        let expected = Independence::IfApart(vec![[range(0, None), range(1, Some(3))]]);
-        assert_eq!(found(moved), expected);
+        let expected = |ranges: &[[Range; 2]]| Independence::IfApart {
+            ranges: ranges.to_vec(),
+            or_equal: true,
+        };
+        assert_eq!(found(moved), expected(&[[range(0, None), range(1, Some(3))]]));
         let two = "v5: i64 = load v0[v4] store v0[v4] = v4 store v1[v4] = v5";
-        let expected = [[range(1, None), range(0, None)]];
-        assert_eq!(found(two), Independence::IfApart(expected.to_vec()));
-        let same = "v5: i64 = add v3, v4 v6: i64 = load v0[v5] store v0[v4] = v6";
-        assert_eq!(found(same), Independence::Never, "the elements behind");
+        assert_eq!(found(two), expected(&[[range(1, None), range(0, None)]]));
+        let rows = "v5: i64 = add v3, v4 v6: i64 = load v0[v5] store v0[v4] = v6";
+        assert_eq!(found(rows), expected(&[[range(0, None), range(0, Some(3))]]), "two rows");
+        let fails = "v5: i64 = add v3, v4 v6: i64 = load v0[v5] store v0[v4] = v6 v7: bool = lt v6, v4 check v7 @0";
+        assert_eq!(found(fails), Independence::Never, "it would read what it wrote");
         let gathered = "v5: i64 = load v1[v4] v6: i64 = load v2[v5] store v0[v4] = v6";
         assert_eq!(found(gathered), Independence::Never, "any elements");
         let sliced = "v7: [i64] = slice v1[v4..] v6: i64 = load v7[v4] store v0[v4] = v6";

@@ -84,7 +84,7 @@ pub enum Op {
     },
     /// The same array from this element on (i64).
     Slice(Value, Value),
-    /// Copies elements to an array that does not overlap. Uninitialised elements stay so.
+    /// Copies elements to an array that does not overlap, or to where they lie. Uninitialised elements stay so.
     Copy {
         /// The source array.
         from: Value,

@@ -41,6 +41,7 @@
 //! | `filtered_maps` | the maps that only a filter and its flags use |
 //! | `bounds` | the gathers that cannot fault |
 //! | `light_maps` | the maps that are computed again by each of their loops |
+//! | `placed_rows` | the rows of tables that are computed where they are put |
 //! | `appends` | the appends that are parts of others |
 //! | `uses` | the number, the depth and the block of each variable's uses |
 //! | `print` | the plans of a program as text behind its ir |
@@ -52,6 +53,7 @@ mod filtered_maps;
 mod light_maps;
 mod maths;
 pub mod ownership;
+mod placed_rows;
 mod plan;
 mod print;
 mod shared_filters;

@@ -10,6 +10,7 @@ use super::bounds::is_within_bounds;
 use super::filtered_maps::filtered_maps;
 use super::light_maps::light_maps;
 use super::maths::kept_apart;
+use super::placed_rows::placed_rows;
 use super::shared_filters::{SharedFilters, shared_filters};
 use super::shared_loop::{SharedLoop, shared_loops};
 use super::uses::Uses;
@@ -50,6 +51,7 @@ impl<'a> SequentialPlan<'a> {
             single_loop: FxHashSet::default(),
             together: FxHashSet::default(),
             apart: FxHashSet::default(),
+            placed: FxHashSet::default(),
             plan,
         };
         walk.block(block);
@@ -188,6 +190,8 @@ struct Walk<'a> {
     together: FxHashSet<Var>,
     /// The sequences that are not fused with the mathematical functions that are taken of them.
     apart: FxHashSet<Var>,
+    /// The rows that are computed where they are put into a table.
+    placed: FxHashSet<Var>,
     plan: SequentialPlan<'a>,
 }
 
@@ -202,6 +206,7 @@ impl<'a> Walk<'a> {
             }
             self.single_loop.extend(filtered_maps(block, &self.uses));
             self.apart.extend(kept_apart(block));
+            self.placed.extend(placed_rows(block));
             for binding in &block.lets {
                 if let Op::Seq(SeqOp::Gather, args) = &binding.op
                     && is_within_bounds(args[0], args[1], &|var| self.made.get(&var).copied())
@@ -266,9 +271,11 @@ impl<'a> Walk<'a> {
 
     /// Returns true if a sequence need not be in memory: its one use computes the elements, and all
     /// of them if one may fault. A call has its arguments in memory, and so has an update the row that it puts into a table:
-    /// they are stored before as well, so that they do not read until then what they are computed from.
+    /// they are stored before as well, so that they do not read until then what they are computed from, unless nothing but
+    /// reads is between.
     fn may_fuse(&self, var: Var, fused: &FusedShape) -> bool {
-        if self.uses.is_handed_over(var) || self.apart.contains(&var) {
+        let is_handed_over = self.uses.is_handed_over(var) && !self.placed.contains(&var);
+        if is_handed_over || self.apart.contains(&var) {
             return false;
         }
         let range = matches!(fused.elements, ElementShape::Range);

@@ -216,8 +216,10 @@ impl<'a> FunctionLowering<'a> {
             let exchanged = self.exchange_rows(&of, element, [row, other], update);
             return LoweredValue::of_stored(exchanged);
         }
-        let value = self.atom(args[1]);
-        let value = self.materialise(&value, element);
+        let mut value = self.atom(args[1]);
+        if !update.placed {
+            value = self.materialise(&value, element);
+        }
         let place = self.atom(args[2]).scalar();
         let place = self.index_of(place);
         self.in_bounds(place, of.length, FaultCode::Replace, site);

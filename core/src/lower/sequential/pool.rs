@@ -105,7 +105,8 @@ impl<'a> FunctionLowering<'a> {
     }
 
     /// Writes a sequence that is in memory, and whose elements contain no sequences, into a pool from
-    /// an element on, where there is room for the first `count` of its elements.
+    /// an element on, where there is room for the first `count` of its elements. It may be a segment of the pool itself: that
+    /// one, or one that lies apart from it.
     pub(super) fn write_in_pool(
         &mut self,
         pool: &mut Pool<'a>,
@@ -118,21 +119,18 @@ impl<'a> FunctionLowering<'a> {
         pool.columns = columns;
     }
 
-    /// Writes a sequence whose elements contain no sequences into a pool from an element on, where there is room for it.
-    /// It may be a segment of the pool itself: that one, or one that lies apart from it. (A copy of elements is of arrays
-    /// that do not overlap.)
-    pub(super) fn move_in_pool(
+    /// Computes the elements of a sequence in a pool, from an element on, where there is room for them.
+    pub(super) fn compute_in_pool(
         &mut self,
         pool: &Pool<'a>,
-        from: &Columns,
+        sequence: &LoweredSequence<'a>,
         start: Value,
-        count: Value,
     ) {
-        let k = self.open_loop();
-        let element = self.row(from, k);
-        let place = self.body.binary(Binary::Add, start, k);
+        let index = self.open_loop();
+        let element = self.element(sequence, index);
+        let place = self.body.binary(Binary::Add, start, index);
         self.store_in_pool(&pool.columns, &element, place);
-        self.close_loop(k, count);
+        self.close_loop(index, sequence.length());
     }
 
     /// Returns true if a pool of segments of `element` may be spaced.

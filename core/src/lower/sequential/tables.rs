@@ -22,7 +22,9 @@
 //! room to the next power of two of its length. A row that its place has no room for is copied and goes
 //! behind all others, to twice the room, so that a row that only grows is copied a constant number of times for each element.
 
-use super::super::repr::{Column, Columns, LoweredValue, Room, StoredSequence, Views, ill_typed};
+use super::super::repr::{
+    Column, Columns, LoweredSequence, LoweredValue, Room, StoredSequence, Views, ill_typed,
+};
 use super::collect::RowStorage;
 use super::function::FunctionLowering;
 use super::pool::Pool;
@@ -31,7 +33,7 @@ use crate::fuse::sequential::ownership::{Kept, Update};
 use crate::ir::{Site, Ty};
 use nesl_runtime::bug::OrBug;
 use nesl_runtime::fault::FaultCode;
-use nesl_runtime::kir::{self, Binary, Combine, Op, Unary, Value, ValueTy};
+use nesl_runtime::kir::{self, Binary, Combine, Literal, Op, Unary, Value, ValueTy};
 use std::rc::Rc;
 
 /// The place of one sequence of a row in its pool.
@@ -42,8 +44,10 @@ enum Place {
     /// the place of the old one if it may (`fits`) and there is room, else behind all others in the pool
     /// of this number.
     Grown { lies_there: Value, fits: bool, pool: usize },
-    /// In the place of the old one if a flag is true, else behind all others; it may be a row of the table (`overlaps`).
-    Fits { there: Value, overlaps: bool },
+    /// In the place of the old one, which is as long.
+    Same,
+    /// In the place of the old one if a flag is true, else behind all others.
+    Fits { there: Value },
     /// Behind all others.
     Behind,
 }
@@ -74,7 +78,7 @@ impl<'a> FunctionLowering<'a> {
         self.places(columns, value, index, update, owned, &mut kept, &mut places, &mut extra);
         let grown = places.iter().filter_map(|place| match place {
             Place::Grown { pool, .. } => Some(*pool),
-            Place::Kept | Place::Fits { .. } | Place::Behind => None,
+            Place::Kept | Place::Same | Place::Fits { .. } | Place::Behind => None,
         });
         let grown: Vec<usize> = grown.collect();
         let (table, enough) =
@@ -187,8 +191,9 @@ impl<'a> FunctionLowering<'a> {
                 let stored = row.stored_sequence();
                 let mut is_flat = true;
                 stored.columns.each_pool(&mut |_, _| is_flat = false);
-                let room = match table.value() {
-                    Some(owned) if is_flat => {
+                let room = match table {
+                    Room::Owned(_) if is_flat && !growing => Room::Owned(stored.length),
+                    Room::Owned(owned) | Room::Maybe(owned) if is_flat => {
                         let zero = self.body.i64(0);
                         let owned = self.body.binary(Binary::Gt, owned, zero);
                         let mut place = stored.length;
@@ -210,8 +215,9 @@ impl<'a> FunctionLowering<'a> {
 
     /// Returns a flag that says if a table was owned before an update.
     fn owned_before(&mut self, of: &StoredSequence, in_place: bool) -> Value {
-        match of.room.value() {
-            Some(room) if in_place => {
+        match of.room {
+            Room::Owned(_) if in_place => self.body.bool(true),
+            Room::Maybe(room) if in_place => {
                 let zero = self.body.i64(0);
                 self.body.binary(Binary::Gt, room, zero)
             }
@@ -239,6 +245,10 @@ impl<'a> FunctionLowering<'a> {
                 self.places(&columns.0, &both.0, index, update, owned, kept, places, extra);
                 self.places(&columns.1, &both.1, index, update, owned, kept, places, extra);
             }
+            (Columns::Views(_), _) if update.same_length && !update.moves => {
+                places.push(Place::Same);
+                extra.push(self.body.i64(0));
+            }
             (Columns::Views(views), LoweredValue::Sequence(_)) => {
                 let row = value.stored_sequence();
                 let zero = self.body.i64(0);
@@ -263,7 +273,7 @@ impl<'a> FunctionLowering<'a> {
                     _ if is_flat && !update.moves => {
                         let old = self.load(views.lengths, index);
                         let there = self.body.binary(Binary::Le, row.length, old);
-                        places.push(Place::Fits { there, overlaps: update.overlaps });
+                        places.push(Place::Fits { there });
                         extra.push(self.body.select(there, zero, need));
                     }
                     _ => {
@@ -291,10 +301,23 @@ impl<'a> FunctionLowering<'a> {
                 self.put_row(&mut halves.0, &both.0, index, before, places);
                 self.put_row(&mut halves.1, &both.1, index, before, places);
             }
-            (RowStorage::Sequences { starts, lengths, pool, .. }, LoweredValue::Sequence(_)) => {
+            (
+                RowStorage::Sequences { starts, lengths, pool, .. },
+                LoweredValue::Sequence(sequence),
+            ) => {
                 let place = places.next().or_bug("each sequence of a row has a place");
+                if let LoweredSequence::Fused(_) = sequence {
+                    let start = self.load(*starts, index);
+                    return self.compute_in_pool(pool, sequence, start);
+                }
                 let row = value.stored_sequence();
                 match place {
+                    Place::Same => {
+                        let start = self.load(*starts, index);
+                        self.write_in_pool(pool, &row.columns, start, row.length);
+                    }
+                    Place::Kept
+                        if self.body.constant(before.owned) == Some(Literal::Bool(true)) => {}
                     Place::Kept => {
                         let zero = self.body.i64(0);
                         let start = self.load(*starts, index);
@@ -319,16 +342,16 @@ impl<'a> FunctionLowering<'a> {
                             pool,
                             [*starts, *lengths],
                             index,
-                            (fits_there, false),
+                            fits_there,
                             &row,
                         );
                         let elsewhere = self.body.end(vec![pool.used()]);
                         let op = Op::If { cond: stays, then: there, otherwise: elsewhere };
                         pool.set_used(self.body.push(op, &[ValueTy::Scalar(kir::Ty::I64)])[0]);
                     }
-                    Place::Fits { there, overlaps } => {
+                    Place::Fits { there } => {
                         let columns = [*starts, *lengths];
-                        self.put_there_or_behind(pool, columns, index, (there, overlaps), &row);
+                        self.put_there_or_behind(pool, columns, index, there, &row);
                     }
                     Place::Behind => {
                         let start = pool.used();
@@ -346,22 +369,18 @@ impl<'a> FunctionLowering<'a> {
     }
 
     /// Stores a sequence of a row at an index of two columns: into the place of the old one if a flag is true, else
-    /// behind all others. If it `overlaps`, it may be a row of the table, and lie in its new place already.
+    /// behind all others. It may be a row of the table, and lie in its new place already.
     fn put_there_or_behind(
         &mut self,
         pool: &mut Pool<'a>,
         [starts, lengths]: [Column; 2],
         index: Value,
-        (there, overlaps): (Value, bool),
+        there: Value,
         row: &StoredSequence,
     ) {
         let old = self.load(starts, index);
         let start = self.body.select(there, old, pool.used());
-        if overlaps {
-            self.move_in_pool(pool, &row.columns, start, row.length);
-        } else {
-            self.write_in_pool(pool, &row.columns, start, row.length);
-        }
+        self.write_in_pool(pool, &row.columns, start, row.length);
         self.body.store(starts.array, index, start);
         self.body.store(lengths.array, index, row.length);
         let place = self.place_in_pool(pool, row.length);
@@ -410,7 +429,16 @@ impl<'a> FunctionLowering<'a> {
             return (self.packed(of, element, need, extra), no);
         };
         let zero = self.body.i64(0);
-        let owned = self.body.binary(Binary::Gt, room, zero);
+        let is_owned = matches!(of.room, Room::Owned(_));
+        let none = |t: &Self, extra| t.body.constant(extra) == Some(Literal::I64(0));
+        if is_owned && need == of.length && extra.iter().all(|extra| none(self, *extra)) {
+            let yes = self.body.bool(true);
+            return (of.clone(), yes);
+        }
+        let owned = match is_owned {
+            true => self.body.bool(true),
+            false => self.body.binary(Binary::Gt, room, zero),
+        };
         let has_rows = self.body.binary(Binary::Ge, room, need);
         let mut pools = Vec::new();
         of.columns.each_pool(&mut |used, capacity| pools.push((used, capacity.unwrap_or(zero))));

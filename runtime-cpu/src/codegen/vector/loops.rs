@@ -115,9 +115,9 @@ impl<'a> FunctionEmitter<'a, '_> {
         let (many, join) = (vector.c.b.create_block(), vector.c.block_with(types));
         let mut enough =
             vector.c.b.ins().icmp_imm_s(IntCC::SignedGreaterThanOrEqual, count, usual as i64);
-        if let Independence::IfApart(ranges) = &independence {
+        if let Independence::IfApart { ranges, or_equal } = &independence {
             for pair in ranges {
-                let apart = vector.c.are_apart(*pair, count);
+                let apart = vector.c.are_apart(*pair, count, *or_equal);
                 enough = vector.c.b.ins().band(enough, apart);
             }
         }
@@ -176,8 +176,8 @@ impl<'a> FunctionEmitter<'a, '_> {
 }
 
 impl<'a> FunctionEmitter<'a, '_> {
-    /// Emits a flag that says if two ranges of elements, one for each iteration, do not overlap.
-    fn are_apart(&mut self, ranges: [Range; 2], count: ir::Value) -> ir::Value {
+    /// Emits a flag that says if two ranges of elements, one for each iteration, do not overlap, or are one range.
+    fn are_apart(&mut self, ranges: [Range; 2], count: ir::Value, or_equal: bool) -> ir::Value {
         let [[a, behind_a], [b, behind_b]] = ranges.map(|Range { array, start }| {
             let ty = self.element_ty(array);
             let array = self.get(array);
@@ -192,7 +192,12 @@ impl<'a> FunctionEmitter<'a, '_> {
         });
         let before = self.b.ins().icmp(IntCC::UnsignedLessThanOrEqual, behind_a, b);
         let behind = self.b.ins().icmp(IntCC::UnsignedLessThanOrEqual, behind_b, a);
-        self.b.ins().bor(before, behind)
+        let apart = self.b.ins().bor(before, behind);
+        if !or_equal {
+            return apart;
+        }
+        let equal = self.b.ins().icmp(IntCC::Equal, a, b);
+        self.b.ins().bor(apart, equal)
     }
 
     /// Returns true if the results of a loop depend on the order in which it combines elements: on rounding. (Which of two

@@ -281,8 +281,9 @@ impl<'r> Memory<'r> {
         if count < 0 {
             return Err(format!("{count} elements to copy"));
         }
-        let apart = from.place != to.place || from.start.abs_diff(to.start) >= count as usize;
-        if !apart {
+        let distance = from.start.abs_diff(to.start);
+        let apart = from.place != to.place || distance >= count as usize;
+        if !apart && distance > 0 {
             return Err("the arrays overlap".to_string());
         }
         if count > 0 {

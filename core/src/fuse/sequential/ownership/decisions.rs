@@ -24,7 +24,8 @@ impl Ownership {
         let sets = [
             ("in place", &block.in_place),
             ("move", &block.moves),
-            ("overlap", &block.overlaps),
+            ("same length", &block.same_lengths),
+            ("place", &block.placed),
             ("take", &block.takes),
         ];
         for (decision, vars) in sets {

@@ -20,7 +20,8 @@
 //! * *in place*: an update whose sequence is read by nobody afterwards.
 //! * *move*: of these, the updates of a sequence of sequences whose rows are read afterwards, though it
 //!   is not itself: the new rows are stored elsewhere, and nothing but the descriptors is overwritten.
-//! * *overlap*: updates that may put a whole row of the table over another one, whose elements are moved one by one.
+//! * *same length*: an update that puts a row over one of the same length. *Place*: its elements are computed where they
+//!   are put.
 //! * *take*: a row that is taken out of a sequence of sequences, changed, and put back. It is changed
 //!   where it lies. *Keep* are the sequences of a row that lie in their places when it is put back, *grow*
 //!   those of them that may be longer then.
@@ -53,6 +54,7 @@ mod decisions;
 mod exchanges;
 mod given;
 mod rows;
+mod same_lengths;
 mod tables;
 
 pub use given::{changes_rows, given_to_itself};
@@ -73,8 +75,10 @@ pub struct Update {
     pub in_place: bool,
     /// Rows of that sequence are read later: none is overwritten, only the descriptors are.
     pub moves: bool,
-    /// The row that it puts there may be one of the table: the one that it replaces, or one that lies apart from that.
-    pub overlaps: bool,
+    /// The row that it puts there is as long as the one that is there.
+    pub same_length: bool,
+    /// The elements of that row are computed where they are put.
+    pub placed: bool,
     /// The row that it takes out is changed where it lies.
     pub takes: bool,
     /// The sequences of the new row that lie in their places already.
@@ -119,8 +123,10 @@ pub struct BlockOwnership {
     in_place: FxHashSet<Var>,
     /// Of these, the ones that may not overwrite its rows.
     moves: FxHashSet<Var>,
-    /// Those that put a row there which may lie in the table.
-    overlaps: FxHashSet<Var>,
+    /// Those that put a row over one of the same length.
+    same_lengths: FxHashSet<Var>,
+    /// Of these, the ones whose row is computed where it is put.
+    placed: FxHashSet<Var>,
     /// The rows that are taken out and changed where they lie.
     takes: FxHashSet<Var>,
     /// For the updates that put rows back, the sequences of the row that lie in their places.
@@ -163,7 +169,8 @@ impl BlockOwnership {
         Update {
             in_place: self.in_place.contains(&var),
             moves: self.moves.contains(&var),
-            overlaps: self.overlaps.contains(&var),
+            same_length: self.same_lengths.contains(&var),
+            placed: self.placed.contains(&var),
             takes: self.takes.contains(&var),
             kept: self.kept.get(&var).cloned().unwrap_or_default(),
             grows: self.grows.contains(&var),
@@ -367,6 +374,8 @@ struct Walk<'w, 'a> {
     taken: FxHashMap<u32, Taken>,
     scopes: Vec<Scope<'a>>,
     depth: usize,
+    /// For tables that were updated, the first version of which the rows were as long.
+    first_versions: FxHashMap<Var, Var>,
     /// The variables that the function calls itself with.
     given_to_itself: FxHashSet<Var>,
     /// The rows of an apply-to-each, by their allocations, whose elements an apply-to-each may overwrite.
@@ -396,6 +405,7 @@ impl<'w, 'a> Walk<'w, 'a> {
             taken: FxHashMap::default(),
             scopes: Vec::new(),
             depth: 0,
+            first_versions: FxHashMap::default(),
             given_to_itself: FxHashSet::default(),
             changeable: FxHashSet::default(),
             may_grow: true,

@@ -203,7 +203,7 @@ impl<'a> Walk<'_, 'a> {
             }
         }
         let own = of.own.as_ref().filter(|_| !self.is_taken(&of));
-        let own = own.filter(|own| self.descriptors_are_free(own));
+        let own = own.filter(|own| self.descriptors_are_free(own)).cloned();
         if own.is_none() && op == SeqOp::Append {
             // The rows of both are viewed where they lie, if that is one pool.
             return self.derived(binding);
@@ -211,11 +211,14 @@ impl<'a> Walk<'_, 'a> {
         if let Some(own) = own {
             self.found.in_place.insert(binding.var);
             self.grow(&of, std::slice::from_ref(&result));
+            if op == SeqOp::Replace {
+                self.same_length(binding, args, &own);
+            }
             let viewed = own.iter().any(|allocation| {
                 self.viewers[*allocation as usize].iter().any(|viewer| self.is_live(*viewer))
             });
             // What is not in memory yet is computed before it is stored.
-            let overlaps = |other: &&Origins| !other.delayed && !other.is_apart_from(own);
+            let overlaps = |other: &&Origins| !other.delayed && !other.is_apart_from(&own);
             let mut overlapping = others.iter().filter(overlaps).peekable();
             let overlaps = overlapping.peek().is_some();
             // A whole row of scalars of the table lies apart from the place that it is put to, or is the row there. What
@@ -223,21 +226,20 @@ impl<'a> Walk<'_, 'a> {
             let is_flat = |ty: &Ty| matches!(ty, Ty::Sequence(element) if !element.has_sequence());
             let is_row = |other: &Origins| {
                 let taken = other.row.and_then(|row| self.taken.get(&row));
-                taken.is_some_and(|taken| taken.lies_in == *own)
+                taken.is_some_and(|taken| taken.lies_in == own)
             };
             let may_move = op == SeqOp::Replace
                 && binding.ty.element().is_some_and(is_flat)
                 && overlapping.all(is_row);
-            if overlaps && may_move && !viewed {
-                self.found.overlaps.insert(binding.var);
-            } else if viewed || op == SeqOp::Append || overlaps {
+            if viewed || op == SeqOp::Append || overlaps && !may_move {
                 if op != SeqOp::Append {
                     self.found.moves.insert(binding.var);
+                    self.found.placed.remove(&binding.var);
                 }
                 // Views of its rows stay what they are, and look into what is now the result's.
-                add(&mut result.reads, own);
+                add(&mut result.reads, &own);
                 if let Some(to) = &mut result.own {
-                    add(to, own);
+                    add(to, &own);
                 }
             }
         }
