@@ -431,7 +431,7 @@ v5
             swap: exchange v5: v1, in place v5, done v6, return 0
             old: in place v3, move v3, in place v4, move v4
             whole: 
-            mapped: in place v6, return 0
+            mapped: in place v6, place v6, same length v6, return 0
         "#]],
     );
 }
