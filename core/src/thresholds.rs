@@ -97,6 +97,12 @@ pub struct Thresholds {
     /// where groups are small.
     pub max_places_per_value: i64,
 
+    /// Places for each value that the table of a histogram may have inside of an apply-to-each.
+    ///
+    /// Each iteration has a table, so that they take a few times the memory of the values; to sort a value takes as long as
+    /// to clear and to read several places.
+    pub max_places_per_value_in_nests: i64,
+
     /// Values from which on reduce-by-key looks at some of the keys before the first pass.
     ///
     /// A launch and a wait take a CPU about 10 µs, a pass over 65,536 values about ten times as long.
@@ -566,6 +572,7 @@ impl Default for Thresholds {
             max_large_histogram_elements: 1 << 24,
             max_sparse_histogram_elements: 1 << 17,
             max_places_per_value: 16,
+            max_places_per_value_in_nests: 4,
             min_sampled_values: 1 << 16,
             sampled_keys: 512,
             min_selected_elements: 1 << 14,

@@ -24,8 +24,8 @@
 //! For many values a few keys are looked at first ([`sampled`]): where these are many already, the first pass only finds
 //! the greatest. What makes the pairs is computed by each of the passes then, if it is a few operations.
 //!
-//! Nests are left as they are, and so are functions that are called from some: there every instance
-//! would need tables of its own.
+//! In nests, and in functions that are called from some, every instance has tables of its own: only with a few places for
+//! each of its values, and there is no other pass.
 
 mod group;
 mod kept_groups;
@@ -92,14 +92,17 @@ impl Keyed {
 
     /// Has a function reduce by key what it can.
     pub(super) fn reduce(&self, id: FunId, function: &mut Function, limits: &Thresholds) {
-        if self.nested.contains(&id) || !self.concerns(function) {
+        if !self.concerns(function) {
             return;
         }
-        kept_groups::keep_results(function, self);
+        let in_nest = self.nested.contains(&id);
+        if !in_nest {
+            kept_groups::keep_results(function, self);
+        }
         let mut uses = FxHashMap::default();
         function.body.count_uses(&mut uses);
         let builder = FunctionBuilder::extending(function);
-        let mut reducer = Reducer { keyed: self, limits, uses, builder };
+        let mut reducer = Reducer { keyed: self, limits, uses, builder, in_nest };
         function.body = reducer.block(std::mem::replace(&mut function.body, nothing()));
     }
 }
@@ -123,6 +126,8 @@ struct Reducer<'k> {
     limits: &'k Thresholds,
     uses: FxHashMap<Var, usize>,
     builder: FunctionBuilder,
+    /// The code at hand may be executed by each iteration of an apply-to-each.
+    in_nest: bool,
 }
 
 /// A nest over groups that asks for no more than reductions.
@@ -207,9 +212,12 @@ impl Reducer<'_> {
                     self.nest(binding, found, source);
                     continue;
                 }
-                // Iterations of an apply-to-each would need a table each.
                 match &mut binding.op {
-                    Op::Nest(_) => {}
+                    Op::Nest(nest) => {
+                        let outer = std::mem::replace(&mut self.in_nest, true);
+                        nest.body = self.block(std::mem::replace(&mut nest.body, nothing()));
+                        self.in_nest = outer;
+                    }
                     // What is left for the groups was found in a callee that has been inlined.
                     Op::If { then, .. } if sampled::reads_tables(then) => {}
                     op => {
@@ -240,7 +248,10 @@ impl Reducer<'_> {
             let Some(wanted) = self.wanted(nest, call) else { continue };
             // What a nest over groups gives is rewritten itself.
             let is_found = args[0].variable().is_some_and(|var| found.contains_key(&var));
-            let pairs = self.pairs_of_passes(block, args[0], call, binding, is_found);
+            let pairs = match self.in_nest {
+                true => None,
+                false => self.pairs_of_passes(block, args[0], call, binding, is_found),
+            };
             if pairs.is_some() {
                 let found_here = Found { call: call.clone(), wanted, source: None, pairs };
                 found.insert(binding.var, found_here);
@@ -430,6 +441,9 @@ impl Reducer<'_> {
     fn nest(&mut self, binding: Let, found: Found, source: Source) {
         let Let { var, ref ty, site, .. } = binding;
         let ty = ty.clone();
+        if self.in_nest {
+            return self.nest_in_nest(binding, found, source);
+        }
         let slots = self.most_slots(&source, self.limits.max_histogram_elements, site);
         let extent = self.extent(&source, slots, site);
         let top = self.top(&source, site);
@@ -444,6 +458,29 @@ impl Reducer<'_> {
                 true => self.second_pass(binding, found, &source, top),
                 false => self.over_groups(binding, found, source.pairs, &source),
             };
+        let otherwise = self.builder.end(result);
+        self.builder.keep(Let { var, ty, op: Op::If { cond, then, otherwise }, site });
+    }
+
+    /// The same in an iteration of an apply-to-each: its tables have a few places for each value, lest those of all
+    /// iterations take more memory than the values.
+    fn nest_in_nest(&mut self, binding: Let, found: Found, source: Source) {
+        let Let { var, ref ty, site, .. } = binding;
+        let ty = ty.clone();
+        // Of no values there is no greatest key.
+        let top = self.top(&source, site);
+        let top = self.builder.scalar(ScalarOp::Max, vec![top, Atom::Int(-1)], site);
+        let each = Atom::Int(self.limits.max_places_per_value_in_nests);
+        let places = self.builder.scalar(ScalarOp::Mul, vec![source.count, each], site);
+        let most = self.slots_of(&source, self.limits.max_large_histogram_elements, site);
+        let most = self.builder.scalar(ScalarOp::Min, vec![places, most], site);
+        let cond = self.builder.scalar(ScalarOp::Lt, vec![top, most], site);
+        self.builder.begin();
+        let slots = self.slots_to(top, site);
+        let result = self.over_all_keys(&binding, &found.wanted, &source, slots);
+        let then = self.builder.end(result);
+        self.builder.begin();
+        let result = self.over_groups(binding, found, source.pairs, &source);
         let otherwise = self.builder.end(result);
         self.builder.keep(Let { var, ty, op: Op::If { cond, then, otherwise }, site });
     }
