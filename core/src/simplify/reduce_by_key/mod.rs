@@ -30,6 +30,7 @@
 mod group;
 mod kept_groups;
 mod sampled;
+mod written_groups;
 
 use crate::base::with_stack;
 use crate::ir::{
@@ -95,6 +96,7 @@ impl Keyed {
         if !self.concerns(function) {
             return;
         }
+        written_groups::write_results(function, self);
         let in_nest = self.nested.contains(&id);
         if !in_nest {
             kept_groups::keep_results(function, self);
