@@ -5,6 +5,7 @@
 //! kir::common_subexpressions     values that are known are not computed again: an element is often loaded before a
 //!                   condition and under it
 //! kir::ranges       checks that cannot fail go, and branches that are never taken
+//! kir::hoist        checks and loads that are the same in each iteration of a loop are done before it
 //! kir::loops        loops over arrays carry less, and copy what is not theirs before they begin; rows of one length
 //!                   have their memory before
 //! kir::unroll       short loops of a known number of iterations become these
@@ -62,6 +63,7 @@ use machine::Machine;
 use nesl_runtime::kir::common_subexpressions::eliminate_common_subexpressions;
 use nesl_runtime::kir::early_exit::add_early_exits;
 use nesl_runtime::kir::facts::{KernelFacts, function_facts, kernel_facts};
+use nesl_runtime::kir::hoist::hoist_checks;
 use nesl_runtime::kir::inline::{Limits, inline};
 use nesl_runtime::kir::loops::{forward_stores, make_room_for_equal_rows, simplify_loops};
 use nesl_runtime::kir::narrow_ints::narrow_ints;
@@ -164,6 +166,7 @@ fn compile_here(
     let (mut module, inlined) = inline(module, Limits::SMALL_CALLEES);
     eliminate_common_subexpressions(&mut module);
     use_ranges(&mut module);
+    hoist_checks(&mut module);
     make_room_for_equal_rows(&mut module, &inlined);
     simplify_loops(&mut module, &inlined);
     unroll_loops(&mut module);

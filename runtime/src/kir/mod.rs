@@ -49,6 +49,7 @@ mod differences;
 pub mod division;
 pub mod early_exit;
 pub mod facts;
+pub mod hoist;
 pub mod index_sets;
 pub mod inline;
 mod intrinsic;
