@@ -249,8 +249,8 @@ pub struct Thresholds {
 
     /// Light elements per launch below which a recursion that was seen often enough is finished by one thread.
     ///
-    /// The launch takes 4 to 10 µs over so few, most of it for the host and for waking threads; sequential code
-    /// takes 3 to 8 µs. More than for a call of a single launch, since each launch of a call waits for the one before.
+    /// The launch takes 5 to 12 µs over so few, most of it for the host and for waking threads; sequential code
+    /// takes 4 to 16 µs. More than for a call of a single launch, since each launch of a call waits for the one before.
     pub light_items_per_launch: u64,
 
     /// The same for a loop that changes rows where they lie, times the number of threads.
@@ -602,7 +602,7 @@ impl Default for Thresholds {
             max_sequential_call_work_items: 1 << 11,
             sequential_work_items_per_launch: 1 << 9,
             light_items_per_work_item: 8,
-            light_items_per_launch: 1 << 13,
+            light_items_per_launch: 1 << 14,
             changed_items_per_launch: 1 << 20,
             min_handed_back_elements: 1 << 15,
             handed_back_growth: 4,
