@@ -131,6 +131,8 @@ pub mod offset {
     pub const TEXT: i32 = offset_of!(Env, text) as i32;
     pub const EMITTED: i32 = offset_of!(Env, emitted) as i32;
     pub const PLACE: i32 = offset_of!(Part, place) as i32;
+    pub const PART_NEXT: i32 = offset_of!(Part, next) as i32;
+    pub const PART_END: i32 = offset_of!(Part, end) as i32;
     pub const ALLOCATED: i32 = offset_of!(Env, allocated) as i32;
     pub const ARGUMENTS: i32 = offset_of!(Env, arguments) as i32;
     pub const RESULT: i32 = offset_of!(Env, result) as i32;

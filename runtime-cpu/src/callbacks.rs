@@ -81,6 +81,7 @@ pub unsafe extern "C" fn emit(env: *mut Env, output: i64, from: *const u8, bytes
         part.place += bytes;
         return Status::Done as i32;
     }
+    part.settle();
     if env.emits_last && part.len() == 0 {
         if is_whole_argument(env, from, bytes) {
             part.argument = from as usize;

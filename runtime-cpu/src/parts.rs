@@ -30,7 +30,7 @@ pub struct Taken {
 #[derive(Debug)]
 struct Piece {
     raw: Raw,
-    /// The size of the part that is filled, in bytes.
+    /// The size of the part that is filled, in bytes; of the last piece it is known when that is settled.
     filled: usize,
     /// The size, in bytes; so much is reserved of the runtime's memory.
     bytes: usize,
@@ -43,6 +43,11 @@ pub struct Part {
     /// The address in the output for the next element's bytes, if the lengths of all rows were known before the
     /// launch: nothing is kept here then. 0 if they were not.
     pub place: usize,
+    /// The addresses of the next byte in the memory that is being filled, and of its end. Compiled code appends a few bytes
+    /// there by itself, and moves the first one. 0 if there is no such memory.
+    pub next: usize,
+    /// The end of that memory.
+    pub end: usize,
     /// The address of an array among the arguments that the only work item emits, and nothing else. 0 if there is none.
     pub argument: usize,
     /// An array that an element made: what is emitted first.
@@ -54,7 +59,38 @@ pub struct Part {
 }
 
 impl Part {
-    /// The size, in bytes.
+    /// Notes how far the memory is filled that compiled code appends to.
+    pub fn settle(&mut self) {
+        if self.next == 0 {
+            return;
+        }
+        match self.pieces.last_mut() {
+            Some(piece) => piece.filled = self.next - piece.raw.start() as usize,
+            None => {
+                let length = self.next - self.grown.as_ptr() as usize;
+                // SAFETY: `next` is at most `end`, the end of the array's capacity, and what is before it was written.
+                unsafe { self.grown.set_len(length) };
+            }
+        }
+        (self.next, self.end) = (0, 0);
+    }
+
+    /// Lets compiled code append to the memory that is being filled.
+    fn open(&mut self) {
+        (self.next, self.end) = match self.pieces.last() {
+            Some(piece) => {
+                let start = piece.raw.start() as usize;
+                (start + piece.filled, start + piece.bytes)
+            }
+            None => {
+                let start = self.grown.as_ptr() as usize;
+                let most = self.grown.capacity().min(MAX_GROWN_BYTES);
+                (start + self.grown.len(), start + most.max(self.grown.len()))
+            }
+        };
+    }
+
+    /// The size, in bytes, of a part that is settled.
     pub fn len(&self) -> usize {
         let taken = self.taken.as_ref().map_or(0, |taken| taken.bytes);
         taken + self.grown.len() + self.pieces.iter().map(|piece| piece.filled).sum::<usize>()
@@ -62,10 +98,11 @@ impl Part {
 
     /// Takes the array that was emitted first, if nothing else was.
     pub fn take_only(&mut self) -> Option<Taken> {
+        self.settle();
         self.taken.take_if(|_| self.grown.is_empty() && self.pieces.is_empty())
     }
 
-    /// Calls `f` with the address and the size in bytes of all that was emitted, one after the other.
+    /// Calls `f` with the address and the size in bytes of all that was emitted, one after the other. The part is settled.
     pub fn each(&self, f: &mut dyn FnMut(*const u8, usize)) {
         if let Some(taken) = &self.taken {
             f(taken.raw.start(), taken.bytes);
@@ -81,6 +118,18 @@ impl Part {
     /// # Safety
     /// `from` has so many bytes, none of which belong to the part.
     pub unsafe fn append(&mut self, memory: &Memory, from: *const u8, bytes: usize) -> bool {
+        self.settle();
+        // SAFETY: as the caller says.
+        let is_appended = unsafe { self.append_settled(memory, from, bytes) };
+        self.open();
+        is_appended
+    }
+
+    /// Appends bytes to a part that is settled; returns false if there is no memory for them.
+    ///
+    /// # Safety
+    /// `from` has so many bytes, none of which belong to the part.
+    unsafe fn append_settled(&mut self, memory: &Memory, from: *const u8, bytes: usize) -> bool {
         if self.pieces.is_empty() && self.grown.len() + bytes <= MAX_GROWN_BYTES {
             if self.grown.capacity() - self.grown.len() < bytes && !self.grow(memory, bytes) {
                 return false;
@@ -144,6 +193,7 @@ impl Part {
 
     /// Gives the memory back.
     pub fn free(&mut self, memory: &Memory) {
+        self.settle();
         memory.unreserve(self.grown.capacity() as u64);
         self.grown = Vec::new();
         for mut piece in self.pieces.drain(..) {
@@ -181,11 +231,33 @@ mod tests {
             assert!(append(&mut part, &memory, &bytes));
             expected.extend(bytes);
         }
+        part.settle();
         assert_eq!(part.len(), expected.len());
         assert!(all(&part) == expected);
         part.free(&memory);
         assert_eq!(part.len(), 0);
         assert!(memory.reserve(u64::MAX), "all of it was given back");
+    }
+
+    #[test]
+    fn compiled_code_appends_where_there_is_room() {
+        let memory = Memory::new(u64::MAX);
+        let (mut part, mut expected) = (Part::default(), Vec::new());
+        for round in 0..300_000_usize {
+            let bytes: Vec<u8> = (0..round % 13).map(|at| (at + round) as u8).collect();
+            if part.end - part.next >= bytes.len() {
+                // SAFETY: the part has room for so many bytes there.
+                unsafe { bytes.as_ptr().copy_to(part.next as *mut u8, bytes.len()) };
+                part.next += bytes.len();
+            } else {
+                assert!(append(&mut part, &memory, &bytes));
+            }
+            expected.extend(bytes);
+        }
+        part.settle();
+        assert_eq!(part.len(), expected.len());
+        assert!(all(&part) == expected);
+        part.free(&memory);
     }
 
     #[test]
@@ -197,6 +269,7 @@ mod tests {
         assert!(append(&mut part, &memory, &large));
         assert!(append(&mut part, &memory, &[3]));
         assert!(!append(&mut part, &memory, &large), "the limit of the memory");
+        part.settle();
         assert_eq!(part.len(), MAX_PIECE_BYTES + 3);
         part.free(&memory);
         assert!(append(&mut part, &memory, &large));

@@ -223,6 +223,12 @@ impl<'a> FunctionEmitter<'a, '_> {
             self.call_cold(ColdCall::Copy, &[from, to, bytes]);
             return;
         }
+        self.copy_elements(ty, from, to, count);
+    }
+
+    /// Emits a copy of elements of a type: a few one by one.
+    pub fn copy_elements(&mut self, ty: Ty, from: ir::Value, to: ir::Value, count: ir::Value) {
+        let shift = i64::from(ty.size().trailing_zeros());
         let (many, done) = (self.b.create_block(), self.b.create_block());
         let few = self.b.create_block();
         let bound = MAX_ELEMENTS_COPIED_ONE_BY_ONE;

@@ -2,8 +2,9 @@
 
 use super::emitter::{FunctionEmitter, clif, flags};
 use super::phases::{Role, Task};
-use crate::abi::chunk;
+use crate::abi::{chunk, offset};
 use crate::callbacks;
+use crate::parts::Part;
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{self, AtomicRmwOp, InstBuilder, MemFlagsData, types};
 use nesl_runtime::bug::OrBug;
@@ -97,16 +98,42 @@ impl FunctionEmitter<'_, '_> {
                 let length = self.get(*length);
                 let length = self.b.ins().smax(length, none);
                 for (array, output) in columns {
-                    let shift = i64::from(self.element_ty(*array).size().trailing_zeros());
-                    let bytes = self.b.ins().ishl_imm_u(length, shift);
-                    let output = self.int(i64::from(output.0));
-                    let args = [self.env, output, self.get(*array), bytes];
-                    self.call_host_checked(callbacks::emit as *const u8, &args);
+                    let ty = self.element_ty(*array);
+                    let from = self.get(*array);
+                    self.append_to_part(ty, from, length, output.0);
                 }
                 self.store(self.get(*lengths), around.index, Ty::I64, length);
                 None
             }
         }
+    }
+
+    /// Appends elements to an output: where it has room for them, else by a call.
+    fn append_to_part(&mut self, ty: Ty, from: ir::Value, length: ir::Value, output: u32) {
+        let shift = i64::from(ty.size().trailing_zeros());
+        let bytes = self.b.ins().ishl_imm_u(length, shift);
+        let parts = self.env_load(types::I64, offset::EMITTED);
+        let part = output as i32 * size_of::<Part>() as i32;
+        let next = self.b.ins().load(types::I64, flags(), parts, part + offset::PART_NEXT);
+        let end = self.b.ins().load(types::I64, flags(), parts, part + offset::PART_END);
+        let room = self.b.ins().isub(end, next);
+        let (here, call) = (self.b.create_block(), self.b.create_block());
+        let done = self.b.create_block();
+        let fits = self.b.ins().icmp(IntCC::SignedLessThanOrEqual, bytes, room);
+        self.b.ins().brif(fits, here, &[], call, &[]);
+
+        self.b.switch_to_block(here);
+        self.copy_elements(ty, from, next, length);
+        let next = self.b.ins().iadd(next, bytes);
+        self.b.ins().store(flags(), next, parts, part + offset::PART_NEXT);
+        self.b.ins().jump(done, &[]);
+
+        self.b.switch_to_block(call);
+        let output = self.int(i64::from(output));
+        let args = [self.env, output, from, bytes];
+        self.call_host_checked(callbacks::emit as *const u8, &args);
+        self.b.ins().jump(done, &[]);
+        self.b.switch_to_block(done);
     }
 
     /// Executes code if a condition holds, or always.

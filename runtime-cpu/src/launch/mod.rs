@@ -293,6 +293,7 @@ fn gather(
 ) -> Result<Vec<Buffer>, Failure> {
     let outputs = run.code.kernel.outputs.len();
     let mut out = Vec::with_capacity(outputs);
+    run.emitted.iter_mut().for_each(Part::settle);
     for (at, ty) in run.code.kernel.outputs.iter().enumerate() {
         if let Some(rows) = run.rows[at].take() {
             out.push(rows);
