@@ -132,11 +132,6 @@ pub struct Thresholds {
     /// Eight scalar operations cost a CPU less than a store and a load of their result.
     pub max_rematerialised_operations: usize,
 
-    /// Operations of a loop up to which it has two versions if it changes rows of a table: one for a table that is owned.
-    ///
-    /// The version without tests and copies takes half of the time, and more time to compile.
-    pub max_versioned_loop_operations: usize,
-
     /// Operations of the condition, and of the value, up to which the base case of a recursive
     /// function is inlined into its callers.
     ///
@@ -583,7 +578,6 @@ impl Default for Thresholds {
             splits_maths: true,
             host_frame_bytes: 16 << 20,
             max_rematerialised_operations: 8,
-            max_versioned_loop_operations: 30,
             max_inlined_base_case_operations: 8,
             min_pool_elements: 16,
             max_expected_pool_elements: 1 << 16,

@@ -118,7 +118,7 @@ fn programs_of_the_benchmarks() {
         bfs                       90       110         0        34        33     15235      4425     28454         0
         word-count                 5         6         0         3         2      6231      4798     37261         0
         quicksort                307       307         1        61        64     24743     19938    161677         1
-        quickhull                 82        87         1        34        39     18180      3698    105660         1
+        quickhull                 87        87         1        29        39     18179      3705    105253         1
         barnes-hut                25        33         1         8        12    201954       808     84330         1
         barnes-hut-squares       209       223         5        66        71    215112    146748   1633557         1
         batcher                  853       853        11       192       234     39584     34852    147063         2
@@ -167,34 +167,34 @@ fn programs_of_the_examples() {
         barnes_hut                20        26         1         9        17      5063      1516     42577         1
         batcher                   58        59        10        18        26       169       119      4129        10
         bfs                       38        44         3        17        19        32        20      3854         3
-        black_scholes              2         3         0         2         0         0         0        98         0
+        black_scholes              3         3         0         1         0         0         0        25         0
         closest_pair              19        19         2         9        15       209        28      7808         2
         collatz                    5         5         1         4         2        30        25      5475         1
         components               330       382         3        92        99      6513      1394     25268         3
         dot_product                3         3         0         3         2        66         8      8346         0
-        edit_distance             31        45         0        19         1       864       604      2204         0
+        edit_distance             31        45         0        19         1       864       604      2201         0
         fft                       43        43         3         9        14        65        43       680         1
         heat                       4         6         0         4         0      2259       874      1211         0
         histogram                 26        29         0        10        10        40        11      2104         0
         independent_set           27        27         0         9         8        57        15      1944         0
         integration                3         3         3         3         9         1         0       219         1
-        kmeans                   182       233         1        78        58       961       472      9941         1
-        knn                       30        33         2        17        18      2183       748      5554         2
+        kmeans                   183       233         1        77        58       959       472      9835         1
+        knn                       31        33         2        16        18      2180       748      5448         2
         life                      35        43         0        18        10       202        74      1765         0
         line_fit                  10        11         0         7         4        33         9      1846         0
         list_ranking              38        40         0        21        19     10359      5101     20882         0
         mandelbrot                 3         4         0         3         4         5        56      2848         0
-        matrix                    87        99         3        69        68       319       252      3941         3
+        matrix                    88        99         3        68        68       319       252      3839         3
         monte_carlo                9        12         0         6         6       168       120     40134         0
-        nqueens                   11        18         0        15         5     21103     14382     11338         0
+        nqueens                   11        18         0        15         5     21103     14382     11287         0
         pagerank                 376       376         0       125       123      1141        92     11898         0
         parentheses               24        32         0        17         5         8         5      4137         0
-        picture                  125       147         1        76        53       232       202      5121         1
+        picture                  186       208         1        76        53       240       399      5646         1
         primes                    15        15         3         9         7        14        18       623         3
-        quickhull                 40        42         2        21        35      3234      1119     25160         2
+        quickhull                 42        42         2        19        35      3234      1119     24980         2
         quicksort                 37        47         5        22        25       837       651      7136         5
-        run_length                28        34         0        20         9       275       112      1899         0
-        spanning_tree             23        26         1        12        12       146       105      4132         1
+        run_length                28        34         0        20         9       274       111      1898         0
+        spanning_tree             24        27         1        12        12       131       135      4128         1
         sparse_matrix             25        28         0        13         9       519       120      2399         0
         string_search             30        44         0        26        12      2586      1980      3243         0
         word_count                25        29         0        16        15       368       162      3973         0
@@ -238,7 +238,7 @@ fn programs_of_the_examples() {
         quicksort: quicksort@float kernel 6: recursive functions
         quicksort: quicksort@int kernel 11: recursive functions
         quicksort: quicksort@int kernel 6: recursive functions
-        spanning_tree: boruvka.in_one_thread kernel 28: the collective operation `store`
+        spanning_tree: boruvka.in_one_thread kernel 30: the collective operation `store`
     "#]].assert_eq(&table);
 }
 

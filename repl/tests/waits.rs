@@ -71,7 +71,7 @@ fn programs_of_the_benchmarks() {
         bfs                      90       34       33        3        0
         word-count                5        3        2        0        0
         quicksort               308       61       59        1        0
-        quickhull                83       34       30        4        0
+        quickhull                88       29       30        4        0
         barnes-hut               26        8        6        6        0
         barnes-hut-squares      214       61       61        0        0
         batcher                 864      192      181        2        0

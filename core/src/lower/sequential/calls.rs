@@ -1,17 +1,16 @@
 //! Functions and calls.
 //!
 //! A function that calls itself in tail position becomes a loop; its parameters that all such calls
-//! pass on unchanged are loop invariants. A short loop that changes rows of a table has two versions: one for the turns
-//! before the table is owned, mostly the first, which copies it, and one that neither asks nor copies. The base case of any other recursive function is inlined
+//! pass on unchanged are loop invariants. The base case of any other recursive function is inlined
 //! into its callers if it is tiny, which halves the number of calls of a binary recursion.
 
 use super::super::Settings;
-use super::super::repr::{self, LoweredValue, Room, StoredSequence};
+use super::super::repr::{self, LoweredValue};
 use super::function::{FunctionLowering, ModuleState};
 use super::rooms;
 use crate::base::with_stack;
 use crate::fuse::sequential::BlockOwnership;
-use crate::fuse::sequential::ownership::{Kept, each_sequence, sequences};
+use crate::fuse::sequential::ownership::{each_sequence, sequences};
 use crate::ir::{self, Atom, Block, FunId, Let, Op, Program, Ty, Var};
 use crate::prim::SeqOp;
 use nesl_runtime::bug::OrBug;
@@ -235,68 +234,30 @@ impl<'a> FunctionLowering<'a> {
             let none = self.body.i64(0);
             init.extend(std::iter::repeat_n(none, rooms::count(result)));
         }
-        let types: Vec<ValueTy> = init.iter().map(|value| self.body.ty(*value)).collect();
-        let tail_loop =
-            TailLoop { id, varying, first_room, first_result, first_result_room, result };
-        let tables = self.updated_tables(body, &tail_loop);
-        let mark = self.body.mark();
-        let mut results = if tables.is_empty() {
-            self.turns(body, &tail_loop, None, mark, init)
-        } else {
-            let carried: Vec<Value> = types.iter().map(|ty| self.body.value(*ty)).collect();
-            self.body.begin();
-            let cond = self.body.end(vec![carried[0]]);
-            self.body.begin();
-            let copied =
-                self.turns(body, &tail_loop, Some((&tables, false)), mark, carried.clone());
-            let last = self.turns(body, &tail_loop, Some((&tables, true)), mark, copied);
-            let body = self.body.end(last);
-            self.body.push(kir::Op::While { init, carried, cond, body }, &types)
-        };
-        let mut results = results.split_off(first_result);
-        let rooms = results.split_off(first_result_room - first_result);
-        (results, rooms)
-    }
-
-    /// Lowers the turns of a loop, from the values that it carries at first; returns these after the last turn. If there
-    /// are tables, only those turns in which all of them are owned at the beginning, or those in which one is not.
-    fn turns(
-        &mut self,
-        body: &'a Block,
-        tail_loop: &TailLoop<'a>,
-        tables: Option<(&[Var], bool)>,
-        mark: Value,
-        init: Vec<Value>,
-    ) -> Vec<Value> {
-        let TailLoop { first_room, first_result, first_result_room, .. } = *tail_loop;
-        let types: Vec<ValueTy> = init.iter().map(|value| self.body.ty(*value)).collect();
-        let carried: Vec<Value> = types.iter().map(|ty| self.body.value(*ty)).collect();
+        let carried: Vec<Value> = init
+            .iter()
+            .map(|v| {
+                let ty = self.body.ty(*v);
+                self.body.value(ty)
+            })
+            .collect();
         let mut parts = carried[1..first_room].iter().copied();
         let mut rooms = carried[first_room..first_result].iter().copied();
-        for (var, ty) in &tail_loop.varying {
+        for (var, ty) in &varying {
             let value = self.assemble(ty, &mut parts);
             let value = if self.has_rooms { value.with_rooms(ty, &mut rooms) } else { value };
             self.env.insert(*var, (value, ty));
         }
         self.body.begin();
-        let mut goes_on = carried[0];
-        if let Some((tables, are_owned)) = tables {
-            let owned = self.all_are_owned(tables);
-            let fits = if are_owned { owned } else { self.body.unary(Unary::Not, owned) };
-            goes_on = self.body.binary(Binary::And, goes_on, fits);
-        }
-        let cond = self.body.end(vec![goes_on]);
-        if let Some((tables, true)) = tables {
-            self.suppose_owned(tables);
-        }
+        let cond = self.body.end(vec![carried[0]]);
+        let mark = self.body.mark();
         let allocations = self.allocations;
         self.body.begin();
-        let next = self.tail(body, tail_loop, &carried);
+        let tail_loop = TailLoop { id, varying: &varying, carried: &carried, first_result, result };
+        let next = self.tail(body, &tail_loop);
         let next = if self.allocations > allocations {
             // One release for all that the next iteration needs.
-            let result = tail_loop.result;
-            let types: Vec<&Ty> =
-                tail_loop.varying.iter().map(|(_, ty)| *ty).chain([result]).collect();
+            let types: Vec<&Ty> = varying.iter().map(|(_, ty)| *ty).chain([result]).collect();
             let parts = [&next[1..first_room], &next[first_result..first_result_room]].concat();
             let rooms = [&next[first_room..first_result], &next[first_result_room..]].concat();
             let mut kept = self.release_all_but_parts(mark, &parts, &rooms, &types);
@@ -307,109 +268,21 @@ impl<'a> FunctionLowering<'a> {
             next
         };
         let body = self.body.end(next);
-        self.body.push(kir::Op::While { init, carried, cond, body }, &types)
-    }
-
-    /// Returns the varying parameters that are tables whose rows the loop changes where they lie, if it changes no table in
-    /// another way, and its code is short enough for two versions.
-    fn updated_tables(&self, body: &'a Block, tail_loop: &TailLoop<'a>) -> Vec<Var> {
-        let (mut operations, mut moves_rows) = (0, false);
-        let mut tables = Vec::new();
-        body.each_let(&mut |binding| {
-            operations += 1;
-            let Op::Seq(op @ (SeqOp::Replace | SeqOp::Scatter | SeqOp::Append), args) = &binding.op
-            else {
-                return;
-            };
-            if !binding.ty.element().is_some_and(Ty::has_sequence) {
-                return;
-            }
-            let update = self.owned.update(binding.var);
-            let keeps = !update.kept.is_empty()
-                && update.kept.iter().all(|kept| *kept == Kept::Same)
-                || update.exchange.is_some()
-                || update.same_length && !update.moves;
-            if !(update.in_place && *op == SeqOp::Replace && keeps) {
-                moves_rows = true;
-                return;
-            }
-            let Some(table) = args[0].variable() else { return };
-            let varies = tail_loop.varying.iter().any(|(var, _)| *var == table);
-            if varies && !tables.contains(&table) {
-                tables.push(table);
-            }
-        });
-        let is_long = operations > self.limits.max_versioned_loop_operations;
-        if !self.has_rooms || moves_rows || is_long || self.is_inner_loop(tail_loop.id) {
-            tables.clear();
-        }
-        tables
-    }
-
-    /// Returns true if a recursive function or an apply-to-each of another function calls one: that may take a few turns
-    /// each time, and is often inlined if it is short.
-    fn is_inner_loop(&self, id: FunId) -> bool {
-        let calls = |block: &Block, callee: FunId| {
-            let mut found = false;
-            block.for_each_op(&mut |op| {
-                found |= matches!(op, Op::Call(called, _) if *called == callee);
-            });
-            found
-        };
-        let functions = (0..).map(FunId).zip(&self.program.functions);
-        let mut others =
-            functions.filter(|(other, function)| *other != id && calls(&function.body, id));
-        others.any(|(other, function)| {
-            let in_nest = |binding: &Let| match &binding.op {
-                Op::Nest(nest) => calls(&nest.body, id),
-                _ => false,
-            };
-            calls(&function.body, other) || function.body.lets.iter().any(in_nest)
-        })
-    }
-
-    /// Returns a flag that says if all of some tables are owned.
-    fn all_are_owned(&mut self, tables: &[Var]) -> Value {
-        let zero = self.body.i64(0);
-        let mut all = None;
-        for table in tables {
-            let room = self.env[table].0.stored_sequence().room.value().unwrap_or(zero);
-            let owned = self.body.binary(Binary::Gt, room, zero);
-            all = Some(match all {
-                Some(before) => self.body.binary(Binary::And, before, owned),
-                None => owned,
-            });
-        }
-        all.or_bug("a loop with versions has tables")
-    }
-
-    /// Notes that some tables, which are in memory, are owned.
-    fn suppose_owned(&mut self, tables: &[Var]) {
-        for table in tables {
-            let (value, ty) = self.env[table].clone();
-            let stored = value.stored_sequence();
-            let room = match stored.room {
-                Room::Maybe(room) => Room::Owned(room),
-                known => known,
-            };
-            let value = LoweredValue::of_stored(StoredSequence { room, ..stored });
-            self.env.insert(*table, (value, ty));
-        }
+        let types: Vec<ValueTy> = carried.iter().map(|v| self.body.ty(*v)).collect();
+        let op = kir::Op::While { init, carried: carried.clone(), cond, body };
+        let mut results = self.body.push(op, &types).split_off(first_result);
+        let rooms = results.split_off(first_result_room - first_result);
+        (results, rooms)
     }
 
     /// Lowers a block in tail position; returns what the loop carries: the flag, the next parameters,
     /// the result.
-    fn tail(
-        &mut self,
-        block: &'a Block,
-        tail_loop: &TailLoop<'a>,
-        carried: &[Value],
-    ) -> Vec<Value> {
+    fn tail(&mut self, block: &'a Block, tail_loop: &TailLoop<'_, 'a>) -> Vec<Value> {
         with_stack(|| {
             let last = block.lets.last().filter(|last| block.result == Atom::Var(last.var));
             let Some(last) = last else {
                 let value = self.block(block);
-                return self.leave_loop(&value, tail_loop, carried);
+                return self.leave_loop(&value, tail_loop);
             };
             let before = &block.lets[..block.lets.len() - 1];
             match &last.op {
@@ -433,7 +306,7 @@ impl<'a> FunctionLowering<'a> {
                         given.for_each(drop);
                     }
                     next.extend(rooms);
-                    next.extend(&carried[tail_loop.first_result..]);
+                    next.extend(&tail_loop.carried[tail_loop.first_result..]);
                     next
                 }
                 Op::If { cond, then, otherwise }
@@ -445,30 +318,25 @@ impl<'a> FunctionLowering<'a> {
                     }
                     let cond = self.atom(*cond).scalar();
                     self.body.begin();
-                    let yields = self.tail(then, tail_loop, carried);
+                    let yields = self.tail(then, tail_loop);
                     let types: Vec<ValueTy> = yields.iter().map(|v| self.body.ty(*v)).collect();
                     let then = self.body.end(yields);
                     self.body.begin();
-                    let yields = self.tail(otherwise, tail_loop, carried);
+                    let yields = self.tail(otherwise, tail_loop);
                     let otherwise = self.body.end(yields);
                     self.body.push(kir::Op::If { cond, then, otherwise }, &types)
                 }
                 _ => {
                     let value = self.block(block);
-                    self.leave_loop(&value, tail_loop, carried)
+                    self.leave_loop(&value, tail_loop)
                 }
             }
         })
     }
 
-    fn leave_loop(
-        &mut self,
-        value: &LoweredValue<'a>,
-        tail_loop: &TailLoop<'a>,
-        carried: &[Value],
-    ) -> Vec<Value> {
+    fn leave_loop(&mut self, value: &LoweredValue<'a>, tail_loop: &TailLoop<'_, 'a>) -> Vec<Value> {
         let mut next = vec![self.body.bool(false)];
-        next.extend(&carried[1..tail_loop.first_result]);
+        next.extend(&tail_loop.carried[1..tail_loop.first_result]);
         let ownership = self.shared.borrow().ownership.clone();
         let mut returned = ownership.returned(tail_loop.id).iter().copied();
         let (parts, rooms) = self.parts_and_rooms(value, tail_loop.result, &mut returned);
@@ -518,14 +386,12 @@ impl<'a> BaseCase<'a> {
     }
 }
 
-/// The loop that a tail-recursive function becomes. It carries a flag, the parts of the parameters that vary, their rooms,
-/// the parts of the result, and its rooms, in this order.
-struct TailLoop<'a> {
+/// The loop that a tail-recursive function becomes.
+struct TailLoop<'s, 'a> {
     id: FunId,
-    varying: Vec<(Var, &'a Ty)>,
-    first_room: usize,
+    varying: &'s [(Var, &'a Ty)],
+    carried: &'s [Value],
     first_result: usize,
-    first_result_room: usize,
     result: &'a Ty,
 }
 

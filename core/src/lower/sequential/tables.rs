@@ -192,17 +192,15 @@ impl<'a> FunctionLowering<'a> {
                 let mut is_flat = true;
                 stored.columns.each_pool(&mut |_, _| is_flat = false);
                 let room = match table {
-                    Room::Owned(_) if is_flat && !growing => Room::Owned(stored.length),
+                    // It is overwritten, and has as many elements before and after: if that may be is all that is asked.
+                    Room::Owned(_) | Room::Maybe(_) if is_flat && !growing => table,
                     Room::Owned(owned) | Room::Maybe(owned) if is_flat => {
                         let zero = self.body.i64(0);
                         let owned = self.body.binary(Binary::Gt, owned, zero);
-                        let mut place = stored.length;
-                        if growing {
-                            let capacity = views.capacity.unwrap_or(zero);
-                            let spaced = self.body.binary(Binary::Lt, capacity, zero);
-                            let power = self.next_power_of_two(stored.length);
-                            place = self.body.select(spaced, power, place);
-                        }
+                        let capacity = views.capacity.unwrap_or(zero);
+                        let spaced = self.body.binary(Binary::Lt, capacity, zero);
+                        let power = self.next_power_of_two(stored.length);
+                        let place = self.body.select(spaced, power, stored.length);
                         Room::Maybe(self.body.select(owned, place, zero))
                     }
                     _ => Room::None,
@@ -429,16 +427,25 @@ impl<'a> FunctionLowering<'a> {
             return (self.packed(of, element, need, extra), no);
         };
         let zero = self.body.i64(0);
-        let is_owned = matches!(of.room, Room::Owned(_));
-        let none = |t: &Self, extra| t.body.constant(extra) == Some(Literal::I64(0));
-        if is_owned && need == of.length && extra.iter().all(|extra| none(self, *extra)) {
-            let yes = self.body.bool(true);
-            return (of.clone(), yes);
-        }
-        let owned = match is_owned {
-            true => self.body.bool(true),
-            false => self.body.binary(Binary::Gt, room, zero),
+        let owned = match of.room {
+            Room::Owned(_) => self.body.bool(true),
+            _ => self.body.binary(Binary::Gt, room, zero),
         };
+        // What is owned has room for what it consists of: no loop but the first turn of one asks for more.
+        let no_more = |extra: &Value| self.body.constant(*extra) == Some(Literal::I64(0));
+        if need == of.length && extra.iter().all(no_more) {
+            let either = self.join_branches(
+                owned,
+                |_| {
+                    LoweredValue::of_stored(StoredSequence {
+                        room: Room::Owned(room),
+                        ..of.clone()
+                    })
+                },
+                |t| LoweredValue::of_stored(t.packed(of, element, need, extra)),
+            );
+            return (either.stored_sequence(), owned);
+        }
         let has_rows = self.body.binary(Binary::Ge, room, need);
         let mut pools = Vec::new();
         of.columns.each_pool(&mut |used, capacity| pools.push((used, capacity.unwrap_or(zero))));
