@@ -19,7 +19,7 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 /// Copies bytes; none if their number is negative.
 ///
 /// # Safety
-/// The ranges are valid.
+/// The ranges are valid. They may be the same.
 pub unsafe extern "C" fn copy(from: *const u8, to: *mut u8, bytes: i64) {
     // SAFETY: kir's `copy` is of arrays with so many elements. They do not overlap, or are the same.
     unsafe { std::ptr::copy(from, to, bytes.max(0) as usize) };

@@ -63,6 +63,13 @@ impl Flattener<'_> {
                 let args: Vec<Atom> = args.iter().map(|a| self.atom(*a)).collect();
                 self.sequence(binding, *op, &args, space);
             }
+            // All iterations have one table or none: flattened code sorts instead.
+            Op::If { then, otherwise, .. }
+                if self.nests > 0 && then.makes_histogram() && !otherwise.makes_histogram() =>
+            {
+                let result = self.inline_block(otherwise, space);
+                self.names.insert(var, result);
+            }
             // A conditional between views of one sequence chooses starts and lengths, not elements.
             Op::If { cond, then, otherwise }
                 if binding.ty.has_sequence() || !is_scalar_op(binding, self.scalar) =>

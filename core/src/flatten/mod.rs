@@ -37,7 +37,7 @@ mod sequence;
 mod view;
 
 use crate::flat::{self, IndexSpace, SpaceId, SpaceKind, Step};
-use crate::ir::{Atom, FunId, Function, Program, Site, Ty, Var};
+use crate::ir::{Atom, Block, FunId, Function, Op, Program, Site, Ty, Var};
 use crate::prim::SeqOp;
 use nesl_runtime::bug::OrBug;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -46,17 +46,45 @@ use rustc_hash::{FxHashMap, FxHashSet};
 /// no effects. Functions that no flattened code calls have no flattened form.
 pub fn flatten(program: &Program) -> flat::Program {
     let scalar = scalar::functions(program);
+    let nested = nested_functions(program);
     let mut functions: Vec<Option<flat::Function>> = vec![None; program.functions.len()];
     let mut reached = vec![program.main];
     while let Some(id) = reached.pop() {
         if functions[id.0 as usize].is_none() {
             let function = &program.functions[id.0 as usize];
             let mut flattener = Flattener::new(function, &scalar);
+            flattener.nests = usize::from(nested.contains(&id));
             functions[id.0 as usize] = Some(flattener.function(function));
             reached.append(&mut flattener.calls);
         }
     }
     flat::Program { source: program.clone(), functions }
+}
+
+/// Returns the functions that iterations of an apply-to-each may call.
+fn nested_functions(program: &Program) -> FxHashSet<FunId> {
+    let mut open = Vec::new();
+    let callees = |block: &Block, open: &mut Vec<FunId>| {
+        block.for_each_op(&mut |op| {
+            if let Op::Call(callee, _) = op {
+                open.push(*callee);
+            }
+        });
+    };
+    for function in &program.functions {
+        function.body.for_each_op(&mut |op| {
+            if let Op::Nest(nest) = op {
+                callees(&nest.body, &mut open);
+            }
+        });
+    }
+    let mut nested = FxHashSet::default();
+    while let Some(id) = open.pop() {
+        if nested.insert(id) {
+            callees(&program.functions[id.0 as usize].body, &mut open);
+        }
+    }
+    nested
 }
 
 /// A function that is being flattened.
@@ -108,6 +136,8 @@ struct Flattener<'p> {
     open: Vec<Vec<Step>>,
     /// The functions whose flattened form is called.
     calls: Vec<FunId>,
+    /// The number of nests around the code at hand; one more if iterations of an apply-to-each may call the function.
+    nests: usize,
 }
 
 impl<'p> Flattener<'p> {
@@ -138,6 +168,7 @@ impl<'p> Flattener<'p> {
             next: last,
             open: Vec::new(),
             calls: Vec::new(),
+            nests: 0,
         }
     }
 

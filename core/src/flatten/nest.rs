@@ -64,13 +64,17 @@ impl Flattener<'_> {
             let element = binding.ty.sequence_element().clone();
             if Origins::of(&nest.body, inner, self).shares(nest.body.result) {
                 // No sequential version: in it each element would copy the shared sequence.
+                self.nests += 1;
                 let value = self.inline_block(&nest.body, inner);
+                self.nests -= 1;
                 self.collect(binding.var, binding.ty.clone(), value, from, space, site);
                 return self.note_same_length(Atom::Var(first), binding.var);
             }
             let sequential = flat::Op::Sequential(self.renamed_block(&nest.body));
             let sequential = self.single_step_block(sequential, &element, inner, site);
+            self.nests += 1;
             let flattened = self.block(&nest.body, inner);
+            self.nests -= 1;
             self.compute(
                 flat::Op::Versions { sequential, flattened, matrix: None },
                 element,

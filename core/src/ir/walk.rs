@@ -2,6 +2,7 @@
 
 use super::{Atom, Block, Let, Op, Site, Ty, Var};
 use crate::base::{Constants, ItemId, Span, with_stack};
+use crate::prim::SeqOp;
 use nesl_runtime::bug;
 use rustc_hash::FxHashMap;
 use std::fmt;
@@ -126,6 +127,13 @@ impl Block {
                 }
             }
         });
+    }
+
+    /// Returns true if there is a histogram here or in the blocks inside.
+    pub fn makes_histogram(&self) -> bool {
+        let mut found = false;
+        self.for_each_op(&mut |op| found |= matches!(op, Op::Seq(SeqOp::Histogram(_), _)));
+        found
     }
 
     /// Visits every operation here and in the blocks inside.

@@ -89,12 +89,17 @@ impl VersionCode {
                 inputs.push(var);
             }
         });
+        // Sequential code may fill tables instead.
+        let mut fills_tables = false;
+        sequential.each_let(&mut |step| {
+            fills_tables |= matches!(&step.op, Op::Sequential(block) if block.makes_histogram());
+        });
         VersionCode {
             deciding_space: deciding_space(binding, sequential),
             called: called_function(flattened),
             map: is_map(flattened, limits),
             one_kernel: is_one_kernel(flattened),
-            orders_rows: orders_rows(flattened),
+            orders_rows: orders_rows(flattened) && !fills_tables,
             inputs,
         }
     }

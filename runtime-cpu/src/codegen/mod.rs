@@ -2,10 +2,10 @@
 //!
 //! ```text
 //! kir::inline       small functions become part of their callers, dead marks go
+//! kir::hoist        checks and loads that are the same in each iteration of a short loop are done before it
 //! kir::common_subexpressions     values that are known are not computed again: an element is often loaded before a
 //!                   condition and under it
 //! kir::ranges       checks that cannot fail go, and branches that are never taken
-//! kir::hoist        checks and loads that are the same in each iteration of a loop are done before it
 //! kir::loops        loops over arrays carry less, and copy what is not theirs before they begin; rows of one length
 //!                   have their memory before
 //! kir::unroll       short loops of a known number of iterations become these
@@ -164,9 +164,9 @@ fn compile_here(
     stop: &AtomicBool,
 ) -> Result<Compiled, String> {
     let (mut module, inlined) = inline(module, Limits::SMALL_CALLEES);
+    hoist_checks(&mut module);
     eliminate_common_subexpressions(&mut module);
     use_ranges(&mut module);
-    hoist_checks(&mut module);
     make_room_for_equal_rows(&mut module, &inlined);
     simplify_loops(&mut module, &inlined);
     unroll_loops(&mut module);

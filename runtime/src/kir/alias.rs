@@ -161,7 +161,7 @@ pub enum Independence {
     Always,
     /// They may be interleaved if none of these pairs of ranges overlap, but for those that are one range if `or_equal`.
     IfApart {
-        /// The pairs.
+        /// The pairs of ranges that must not overlap.
         ranges: Vec<[Range; 2]>,
         /// The two of a pair may be one range: an iteration accesses the same element by two names.
         or_equal: bool,

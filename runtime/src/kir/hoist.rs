@@ -13,7 +13,9 @@
 //! iteration executes them. Of several checks that fail another one may be reported than before. Values that need neither are
 //! left to the code generator.
 //!
-//! A load is moved if nothing in the loop writes, or if nothing in the kernel writes the array.
+//! A load is moved if nothing in the loop writes, or if nothing in the kernel writes the array. It must not overtake the check
+//! that says that its index is in bounds: a check of this index is moved before it, or no check that stays stands before it.
+//! (So this is done before [`ranges`](super::ranges) removes checks which others imply.)
 
 use super::written::written_params;
 use super::{Binary, Block, Class, Inst, Literal, Module, Op, Value, walk};
@@ -84,17 +86,32 @@ impl Hoist {
             );
         });
         let mut same = vec![false; body.insts.len()];
+        // The comparisons and conjunctions so far, the values below a bound by checks that are moved, and if one stays.
+        let mut conditions: FxHashMap<Value, (Binary, Value, Value)> = FxHashMap::default();
+        let mut bounded: FxHashSet<Value> = FxHashSet::default();
+        let mut stays = false;
         for (inst, same) in body.insts.iter().zip(&mut same) {
             let mut is_same = match &inst.op {
                 Op::Binary(Binary::Div | Binary::Rem, ..) | Op::Compute(..) => false,
-                Op::Load { array, .. } => !writes || self.unwritten.contains(array),
+                Op::Load { array, index } => {
+                    let is_checked = !stays || bounded.contains(index);
+                    is_checked && (!writes || self.unwritten.contains(array))
+                }
                 Op::Check { .. } => true,
                 op => op.class() == Class::Pure,
             };
             inst.op.each_operand(|operand| is_same &= !inside.contains(&operand));
             *same = is_same;
+            match &inst.op {
+                Op::Binary(op @ (Binary::Lt | Binary::And), a, b) => {
+                    conditions.insert(inst.results[0], (*op, *a, *b));
+                }
+                Op::Check { cond, .. } if is_same => note_bounded(*cond, &conditions, &mut bounded),
+                _ => {}
+            }
             if !is_same {
-                walk_results(inst, &mut inside);
+                stays |= may_stop(inst);
+                note_results(inst, &mut inside);
             }
         }
         let mut needed: FxHashSet<Value> = FxHashSet::default();
@@ -114,8 +131,34 @@ impl Hoist {
     }
 }
 
+/// Notes the values that are below a bound if a condition holds.
+fn note_bounded(
+    cond: Value,
+    conditions: &FxHashMap<Value, (Binary, Value, Value)>,
+    bounded: &mut FxHashSet<Value>,
+) {
+    match conditions.get(&cond) {
+        Some((Binary::Lt, index, _)) => _ = bounded.insert(*index),
+        Some((Binary::And, a, b)) => {
+            let parts = [*a, *b];
+            with_stack(|| parts.iter().for_each(|part| note_bounded(*part, conditions, bounded)));
+        }
+        _ => {}
+    }
+}
+
+/// Returns true if an instruction may end the work item, so that what stands behind it is not executed.
+fn may_stop(inst: &Inst) -> bool {
+    let is_end = |op: &Op| matches!(op.class(), Class::Trap | Class::Call | Class::Intrinsic);
+    let mut found = is_end(&inst.op);
+    for block in inst.op.blocks() {
+        walk::each_inst(block, &mut |inner| found |= is_end(&inner.op));
+    }
+    found
+}
+
 /// Adds the results of an instruction and all that its blocks define.
-fn walk_results(inst: &Inst, to: &mut FxHashSet<Value>) {
+fn note_results(inst: &Inst, to: &mut FxHashSet<Value>) {
     to.extend(&inst.results);
     for block in inst.op.blocks() {
         walk::each_inst(block, &mut |inner| to.extend(&inner.results));
@@ -136,6 +179,16 @@ mod tests {
         print(&module)
     }
 
+    #[test]
+    fn a_load_goes_with_the_check_of_its_index() {
+        let text = hoisted(
+            "v5: i64 = const 5 v8: i64 = const 0 for v6 < v5 { v9: bool = lt v6, v20 check v9 @0 \
+             v11: bool = lt v8, v20 check v11 @1 v10: i64 = load v1[v8] store v2[v6] = v10 }",
+        );
+        assert!(at(&text, "load v1[v8]") < at(&text, "for v6"), "{text}");
+        assert!(at(&text, "check v11") < at(&text, "load v1[v8]"), "{text}");
+    }
+
     /// The place of a text in another one.
     fn at(text: &str, part: &str) -> usize {
         text.find(part).unwrap_or_else(|| panic!("{part} in\n{text}"))
@@ -147,9 +200,9 @@ mod tests {
             "v5: i64 = const 5 for v6 < v5 { for v7 < v5 { check v3 @0 v8: i64 = const 0 \
              v9: i64 = load v1[v8] v10: i64 = add v9, v7 store v2[v10] = v6 } }",
         );
-        assert!(at(&text, "check v3") < at(&text, "for v6"), "out of both loops\\n{text}");
-        assert!(at(&text, "load v1[v8]") < at(&text, "for v6"), "with its index\\n{text}");
-        assert!(at(&text, "add v9, v7") > at(&text, "for v7"), "what differs stays\\n{text}");
+        assert!(at(&text, "check v3") < at(&text, "for v6"), "out of both loops\n{text}");
+        assert!(at(&text, "load v1[v8]") < at(&text, "for v6"), "with its index\n{text}");
+        assert!(at(&text, "add v9, v7") > at(&text, "for v7"), "what differs stays\n{text}");
     }
 
     #[test]
@@ -163,6 +216,8 @@ mod tests {
         stays("v5: i64 = const 5 for v6 < v5 { if v3 { check v3 @0 } else { } }", "check v3");
         let stored = "v5: i64 = const 5 for v6 < v5 { v9: i64 = load v2[v5] store v2[v6] = v9 }";
         stays(stored, "load v2");
+        let guarded = "v5: i64 = const 5 for v6 < v5 { v9: bool = lt v6, v20 check v9 @0 v10: i64 = load v1[v5] }";
+        stays(guarded, "load v1");
         let differs = "v5: i64 = const 5 for v6 < v5 { v9: bool = lt v6, v20 check v9 @0 }";
         stays(differs, "check v9");
     }

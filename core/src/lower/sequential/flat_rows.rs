@@ -69,7 +69,7 @@ fn makes_rows(sequence: &LoweredSequence<'_>) -> bool {
     }
 }
 
-/// Returns true if the result of a block is a sequence that it makes.
+/// Returns true if the result of a block is a sequence that it makes, or that a call gives.
 fn is_new(block: &Block) -> bool {
     let mut result = block.result;
     for binding in block.lets.iter().rev() {

@@ -78,7 +78,9 @@ fn found(lets: &[Let], at: usize, context: &Context<'_>) -> Option<Written> {
     let [empty, rows] = args[..] else { return None };
     let empty = empty.variable()?;
     let is_empty = matches!(&lets[place(empty)?].op, Op::List(list) if list.is_empty());
-    let are_groups = context.keyed.makes_groups(*id) && is_empty;
+    // A key that is out of bounds is found before anything else can fail.
+    let is_next = lets[written + 1..at].iter().all(|between| !between.may_fault());
+    let are_groups = context.keyed.makes_groups(*id) && is_empty && is_next;
     let site = lets[written].site;
     are_groups.then_some(Written { at: written, groups, empty, rows, site })
 }
