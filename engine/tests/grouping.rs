@@ -104,15 +104,15 @@ fn launches_do_not_grow_and_work_does_not_outgrow_the_elements() {
         #remove_duplicates({@x : x in k})                                        6     34.9           6     34.9
         #collect(kv)                                                             6     32.0           6     32.0
         #int_collect({(x, @i) : (x, i) in kv})                                  10     53.2          10     53.2
-        #{sort(r) : r in rows}                                                   3     10.0           3     10.0
-        sum({sum(rank(r)) : r in rows})                                          5     12.0           2      2.0
-        sum({#histogram(r) : r in rows})                                         5     18.0           2      2.0
-        sum({#remove_duplicates(r) : r in rows})                                 5     18.0           2      2.0
-        sum({#union(r, [1]) : r in rows})                                        7     34.0           2      2.0
-        sum({#collect(r) : r in pairs})                                         12     42.0           2      2.0
-        sum({#int_collect(r) : r in pairs})                                     13     56.0           2      2.0
-        sum({sum(permute(r, rank(r))) : r in rows})                              5     12.0           2      2.0
-        sum({sum(permute({x * 2 : x in r}, rank(r))) : r in rows})               9     32.0           2      2.0
+        #{sort(r) : r in rows}                                                   1      8.0           1      8.0
+        sum({sum(rank(r)) : r in rows})                                          3     10.0           2      2.0
+        sum({#histogram(r) : r in rows})                                         3     16.0           2      2.0
+        sum({#remove_duplicates(r) : r in rows})                                 3     16.0           2      2.0
+        sum({#union(r, [1]) : r in rows})                                        8     34.0           2      2.0
+        sum({#collect(r) : r in pairs})                                         10     40.0           2      2.0
+        sum({#int_collect(r) : r in pairs})                                     11     54.0           2      2.0
+        sum({sum(permute(r, rank(r))) : r in rows})                              3     10.0           2      2.0
+        sum({sum(permute({x * 2 : x in r}, rank(r))) : r in rows})               5     24.0           2      2.0
         sum({r[0] + sort(r)[0] : r in rows | #r > 0})                            8     17.1           3      3.8
         sum({sum(sort(drop(r, 1))) : r in rows | #r > 0})                        8     18.0           3      3.8
     "#]].assert_eq(&table);

@@ -709,7 +709,7 @@ fn loops_cost_what_they_write() {
         a queue                               64          11          64          64
         union and find                        75          62          75          75
         in an apply-to-each                   92        3260          92          92
-        snoc in an apply-to-each              92        1791          92          92
+        snoc in an apply-to-each              92        1807          92          92
         not in tail position                  27          11          27          27
         of an input                           37          12          36          36
     "#]]
@@ -725,40 +725,40 @@ fn loops_over_tables_cost_what_they_write() {
     let table = measure_all(TABLES, sizes_of, may_copy, 1.5);
     expect![[r#"
         work per turn                 sequential   flattened      chosen two threads
-        a cell                               159         133         164         164
-        a cell of a long row                  99        5147         125         125
-        cells of a dynamic program           916        1315         974         974
-        two cells of a row                   233         284         291         291
-        writes to a row                      121        5163         147         147
-        a row of others                      276         332         334         334
-        elimination                          477         597         557         557
-        swaps of rows                        197         132         217         217
-        elimination with pivots              515         855         567         567
-        rows that stay                       282         647         347         347
-        a row behind all                     469         855         580         580
-        a row moved                          239         131         254         254
-        writes of rows                       333         282         391         391
-        rows of other lengths                212         155         254         254
+        a cell                               152         133         157         157
+        a cell of a long row                  92        5147         118         118
+        cells of a dynamic program           867        1315         914         914
+        two cells of a row                   226         284         273         273
+        writes to a row                      114        5163         140         140
+        a row of others                      259         332         306         306
+        elimination                          469         597         538         538
+        swaps of rows                        196         132         216         216
+        elimination with pivots              541         855         593         593
+        rows that stay                       308         647         373         373
+        a row behind all                     495         855         596         596
+        a row moved                          217         131         232         232
+        writes of rows                       336         282         383         383
+        rows of other lengths                212         155         243         243
         snoc of a row                        147          64         154         154
         snoc of the last row                 224         162         210         210
-        rows appended                        211         184         223         223
+        rows appended                        214         184         226         226
         maps of rows appended                301         370         323         346
         a stack of rows                       73          15          77          77
         lists of neighbours                  333          23         339         339
-        a table in a record                  258         248         330         330
-        two tables                           353         355         416         416
-        texts and counts                      89          26          94          94
-        rows in pairs                        260         384         356         356
-        a table of tables                    461         506         564         564
-        tables, each on its own              384       57747         384         384
+        a table in a record                  258         248         319         319
+        two tables                           356         355         408         408
+        texts and counts                      96          37         101         101
+        rows in pairs                        293         384         378         378
+        a table of tables                    461         478         543         543
+        tables, each on its own              356       57663         356         356
         buckets                              130         391         130         130
         buckets of what was there            162         916         162         162
         edges at both ends                   245        2506         245         245
         records that grow                    223         971         223         223
         rows that grow and shrink            162          45         162         162
-        a column                             166        6368         174         180
+        a column                             162        6368         170         176
         columns of some rows                 102        7689         107         112
-        a table that is given                225         219         282         282
+        a table that is given                190         219         236         236
     "#]]
     .assert_eq(&table);
 }
