@@ -108,10 +108,16 @@ impl FunctionEmitter<'_, '_> {
         }
     }
 
-    /// Appends elements to an output: where it has room for them, else by a call.
+    /// Appends elements to an output: where it has room for them, else by a call. What is made in the output if its place
+    /// is known, and what wide code emits, goes there by a call: mostly whole rows, which the copy here would not pay for.
     fn append_to_part(&mut self, ty: Ty, from: ir::Value, length: ir::Value, output: u32) {
         let shift = i64::from(ty.size().trailing_zeros());
         let bytes = self.b.ins().ishl_imm_u(length, shift);
+        if self.is_wide() || self.emitted.values().any(|at| *at == output) {
+            let output = self.int(i64::from(output));
+            let args = [self.env, output, from, bytes];
+            return self.call_host_checked(callbacks::emit as *const u8, &args);
+        }
         let parts = self.env_load(types::I64, offset::EMITTED);
         let part = output as i32 * size_of::<Part>() as i32;
         let next = self.b.ins().load(types::I64, flags(), parts, part + offset::PART_NEXT);

@@ -276,9 +276,6 @@ impl<'a> FunctionLowering<'a> {
             (RowStorage::Scalars(to), Columns::Scalars(from)) => {
                 let from = self.array_of(*from);
                 let to = self.array_of(*to);
-                if let Some(length) = self.few_elements(length) {
-                    return self.copy_few(from, to, start, length);
-                }
                 let to = self.body.slice(to, start);
                 self.body.copy(from, to, length);
             }

@@ -349,7 +349,7 @@ impl<'a> FunctionLowering<'a> {
     }
 
     /// Returns a number of elements if it is a constant, and so small that elements are copied one by one.
-    pub(super) fn few_elements(&self, length: Value) -> Option<i64> {
+    fn few_elements(&self, length: Value) -> Option<i64> {
         let most = self.limits.max_short_list_elements as i64;
         match self.body.constant(length)? {
             Literal::I64(length) => Some(length).filter(|length| (0..=most).contains(length)),
@@ -358,7 +358,7 @@ impl<'a> FunctionLowering<'a> {
     }
 
     /// Copies the first elements of an array one by one. If they were stored at constant places, they are never in memory.
-    pub(super) fn copy_few(&mut self, from: Value, to: Value, start: Value, length: i64) {
+    fn copy_few(&mut self, from: Value, to: Value, start: Value, length: i64) {
         for number in 0..length {
             let number = self.body.i64(number);
             let element = self.body.load(from, number);
