@@ -172,7 +172,7 @@ fn programs_of_the_examples() {
         collatz                    5         5         1         4         2        30        25      5475         1
         components               330       382         3        92        99      6513      1394     25268         3
         dot_product                3         3         0         3         2        66         8      8346         0
-        edit_distance             31        45         0        19         1       864       604      2201         0
+        edit_distance             31        45         0        19         1       864       604      2204         0
         fft                       43        43         3         9        14        65        43       680         1
         heat                       4         6         0         4         0      2259       874      1211         0
         histogram                 26        29         0        10        10        40        11      2104         0
@@ -184,9 +184,9 @@ fn programs_of_the_examples() {
         line_fit                  10        11         0         7         4        33         9      1846         0
         list_ranking              38        40         0        21        19     10359      5101     20882         0
         mandelbrot                 3         4         0         3         4         5        56      2848         0
-        matrix                    88        99         3        68        68       319       252      3839         3
+        matrix                    88        99         3        68        68       319       252      3840         3
         monte_carlo                9        12         0         6         6       168       120     40134         0
-        nqueens                   11        18         0        15         5     21103     14382     11287         0
+        nqueens                   11        18         0        15         5     21103     14382     11338         0
         pagerank                 376       376         0       125       123      1141        92     11898         0
         parentheses               24        32         0        17         5         8         5      4137         0
         picture                  186       208         1        76        53       240       399      5646         1
