@@ -5,8 +5,8 @@
 //! to be vectorised has to be small enough to be inlined ([`Limits::SMALL_CALLEES`]). Device code has no
 //! calls either: everything that does not call itself is inlined ([`Limits::ALL_CALLEES`]).
 //!
-//! A small function that calls itself takes a copy of its own body for each of those calls: about half as many calls are
-//! executed.
+//! A small function that calls itself takes a copy of its own body for each of those calls, so that about half as many
+//! calls are executed.
 
 use super::facts::{FunctionFacts, function_facts};
 use super::simplify::remove_dead_marks;
@@ -21,8 +21,8 @@ pub struct Limits {
     pub callee_instructions: usize,
     /// Code that has grown to this many instructions takes no more callees.
     pub caller_instructions: usize,
-    /// Functions that call themselves take their own body for these calls if that makes them at most this many
-    /// instructions long.
+    /// Functions that call themselves take their own body for these calls if the code that comes of it has at most this
+    /// many instructions.
     pub recursive_instructions: usize,
 }
 

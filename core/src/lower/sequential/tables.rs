@@ -192,7 +192,7 @@ impl<'a> FunctionLowering<'a> {
                 let mut is_flat = true;
                 stored.columns.each_pool(&mut |_, _| is_flat = false);
                 let room = match table {
-                    // It is overwritten, and has as many elements before and after: if that may be is all that is asked.
+                    // The row keeps its length, so that only one thing is asked of its room: if it may be overwritten.
                     Room::Owned(_) | Room::Maybe(_) if is_flat && !growing => table,
                     Room::Owned(owned) | Room::Maybe(owned) if is_flat => {
                         let zero = self.body.i64(0);

@@ -70,8 +70,8 @@ pub struct VersionChoice<'p> {
 /// The descriptors of values and filters that a launch stores.
 #[derive(Clone, Debug, Default)]
 pub struct StoredDescriptors {
-    /// The values that have a part with the starts of contiguous sequences, each with its index space, and true if they are
-    /// equally long.
+    /// The values that have a part with the starts of contiguous sequences, each with its index space, and a flag that says
+    /// if these sequences are equally long.
     contiguous: Vec<(Var, SpaceId, bool)>,
     /// The filters whose elements are counted.
     filters: Vec<SpaceId>,
