@@ -8,6 +8,7 @@ pub(super) struct Calls {
     order: Vec<FunId>,
     recursive: Vec<bool>,
     mutual: Vec<bool>,
+    groups: Vec<Vec<FunId>>,
     sizes: Vec<usize>,
     times: Vec<usize>,
 }
@@ -19,6 +20,7 @@ impl Calls {
             order: Vec::new(),
             recursive: vec![false; count],
             mutual: vec![false; count],
+            groups: Vec::new(),
             sizes: vec![0; count],
             times: vec![0; count],
         };
@@ -80,6 +82,9 @@ impl Calls {
                     self.mutual[*function] = group.len() > 1;
                     self.order.push(FunId(*function as u32));
                 }
+                if group.len() > 1 {
+                    self.groups.push(group.iter().map(|at| FunId(*at as u32)).collect());
+                }
             }
         }
     }
@@ -97,6 +102,11 @@ impl Calls {
     /// Returns true if a function calls itself through others.
     pub(super) fn is_mutual(&self, id: FunId) -> bool {
         self.mutual[id.0 as usize]
+    }
+
+    /// The groups of functions that call each other.
+    pub(super) fn groups(&self) -> &[Vec<FunId>] {
+        &self.groups
     }
 
     /// Operations in a function as written.

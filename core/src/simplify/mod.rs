@@ -44,6 +44,7 @@ mod calls;
 mod constant_arguments;
 mod counts;
 mod dead;
+mod mutual_loops;
 mod nests;
 mod once;
 pub(crate) mod products;
@@ -215,9 +216,14 @@ pub fn simplify(program: &Program, limits: &Thresholds) -> Program {
 /// Applies the first `count` rows of [`PASSES`] to a well-formed program.
 pub fn up_to(program: &Program, count: usize, limits: &Thresholds) -> Program {
     let calls = calls::Calls::of(program);
-    // The first pass folds what comes of them.
     let program = &match count {
         0 => Cow::Borrowed(program),
+        _ => mutual_loops::merge(program, &calls),
+    };
+    let calls = if calls.groups().is_empty() { calls } else { calls::Calls::of(program) };
+    // The first pass folds what comes of them.
+    let program = &match count {
+        0 => Cow::Borrowed(&**program),
         _ => constant_arguments::substitute(program, &calls),
     };
     let mut context = Context {

@@ -56,6 +56,7 @@ mod given;
 mod rows;
 mod same_lengths;
 mod tables;
+mod tracked;
 
 pub use given::{changes_rows, given_to_itself};
 
@@ -67,6 +68,7 @@ use given::has_updates;
 use rows::lies_where;
 use rustc_hash::{FxHashMap, FxHashSet};
 use tables::Taken;
+use tracked::Summary;
 
 /// The arrays that an operation on a sequence may overwrite.
 #[derive(Clone, Debug, Default)]
@@ -145,15 +147,6 @@ pub struct BlockOwnership {
     given: FxHashMap<Var, Vec<bool>>,
 }
 
-/// The ownership of a function.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-struct Summary {
-    /// The sequences of the result that become the caller's.
-    returned: Vec<bool>,
-    /// For each sequence of the result, the sequences of the parameters that it may read.
-    aliases: Vec<Vec<bool>>,
-}
-
 /// The ownership of all functions of a program.
 #[derive(Clone, Debug, Default)]
 pub struct Ownership {
@@ -228,22 +221,7 @@ impl Ownership {
                 break;
             }
         }
-        all.tracked = all.functions.iter().map(|(block, _)| !block.in_place.is_empty()).collect();
-        // Callers of a tracked function are tracked.
-        loop {
-            let mut changed = false;
-            for (at, function) in program.functions.iter().enumerate() {
-                let mut calls = false;
-                function.body.for_each_op(&mut |op| {
-                    calls |= matches!(op, Op::Call(callee, _) if all.tracked[callee.0 as usize]);
-                });
-                changed |= calls && !all.tracked[at];
-                all.tracked[at] |= calls;
-            }
-            if !changed {
-                break;
-            }
-        }
+        all.track(program);
         all
     }
 
