@@ -45,10 +45,14 @@ fn in_block_with(block: &mut Block, mut arrays: FxHashSet<Var>) {
             arrays.insert(var);
         }
     });
-    move_reads(block, &arrays);
+    move_reads(block, &arrays, &[]);
 }
 
-fn move_reads(block: &mut Block, arrays: &FxHashSet<Var>) {
+/// A row, and the table that it is taken out of.
+type Row = (Var, Var);
+
+/// Moves the reads in a block and the blocks inside; `outer` are rows that were taken out of tables before it.
+fn move_reads(block: &mut Block, arrays: &FxHashSet<Var>, outer: &[Row]) {
     with_stack(|| {
         let mut at = 0;
         while at < block.lets.len() {
@@ -56,7 +60,7 @@ fn move_reads(block: &mut Block, arrays: &FxHashSet<Var>) {
             each_updated(&block.lets[at], arrays, &mut updated);
             for of in updated {
                 let parts = parts_of(block, at, of);
-                let rows = rows_of(block, at, &parts);
+                let rows = rows_of(block, at, outer, &parts);
                 let with_rows = parts.iter().chain(&rows).copied().collect();
                 let moved = reads_behind(block, at, with_rows)
                     .or_else(|| reads_behind(block, at, parts.into_iter().collect()));
@@ -72,10 +76,18 @@ fn move_reads(block: &mut Block, arrays: &FxHashSet<Var>) {
             }
             at += 1;
         }
+        let mut rows = outer.to_vec();
         for binding in &mut block.lets {
-            binding.op.blocks_mut().for_each(|block| move_reads(block, arrays));
+            binding.op.blocks_mut().for_each(|block| move_reads(block, arrays, &rows));
+            rows.extend(as_row(binding));
         }
     });
+}
+
+/// Returns the row that a binding takes out of a table.
+fn as_row(binding: &Let) -> Option<Row> {
+    let Op::Seq(SeqOp::Index, args) = &binding.op else { return None };
+    Some((binding.var, args[0].variable().filter(|_| binding.ty.has_sequence())?))
 }
 
 /// Finds the arrays that a binding updates, or a side of a conditional. A call that gives arrays may update its arguments.
@@ -114,14 +126,12 @@ fn parts_of(block: &Block, at: usize, of: Var) -> Vec<Var> {
 }
 
 /// Returns the rows that are taken out of some tables before an update: they lie where these do.
-fn rows_of(block: &Block, at: usize, tables: &[Var]) -> Vec<Var> {
+fn rows_of(block: &Block, at: usize, outer: &[Row], tables: &[Var]) -> Vec<Var> {
     let mut rows = Vec::new();
-    for binding in &block.lets[..at] {
-        if let Op::Seq(SeqOp::Index, args) = &binding.op
-            && binding.ty.has_sequence()
-            && args[0].variable().is_some_and(|of| tables.contains(&of) || rows.contains(&of))
-        {
-            rows.push(binding.var);
+    let before = outer.iter().copied().chain(block.lets[..at].iter().filter_map(as_row));
+    for (row, of) in before {
+        if tables.contains(&of) || rows.contains(&of) {
+            rows.push(row);
         }
     }
     rows

@@ -119,12 +119,14 @@ pub(super) enum Known {
     Sum(Atom, Atom),
 }
 
-/// A scalar expression, to be found again.
+/// An expression, to be found again.
 #[derive(PartialEq, Eq, Hash)]
 pub(super) enum Key {
     Scalar(ScalarOp, Vec<KeyAtom>),
     Length(Var),
     Half(bool, Var),
+    /// The element of a sequence at an index.
+    Element(Var, KeyAtom),
 }
 
 #[derive(PartialEq, Eq, Hash)]
@@ -171,7 +173,7 @@ pub(super) struct Rewriter<'a> {
     unfolded: usize,
     pub(super) builder: FunctionBuilder,
     pub(super) known: FxHashMap<Var, Known>,
-    /// Scalar expressions that were computed, by open block.
+    /// Expressions that were computed, by open block.
     pub(super) scopes: Vec<FxHashMap<Key, Atom>>,
     pub(super) written: usize,
 }
@@ -473,6 +475,10 @@ impl Rewriter<'_> {
         }
         if let Some(known) = self.of_elements(op, &args, ty, site) {
             return known;
+        }
+        if let (SeqOp::Index, [Atom::Var(of), place]) = (op, &args[..]) {
+            let key = Key::Element(*of, key(place));
+            return self.once(key, Op::Seq(op, args), ty, site);
         }
         if let (true, SeqOp::Flatten, [Atom::Var(of)]) = (self.unroll, op, &args[..])
             && let Some(Known::List(elements)) = self.known.get(of)

@@ -7,13 +7,14 @@
 //! ```text
 //! joins      values that a branch or loop passes on unchanged, or that nobody reads, are not passed on
 //! rotate     a flag becomes the condition itself: the last iteration's code stands behind the loop
+//! exits      what the last iteration of a loop with several exits writes is written behind the loop
 //! unswitch   a loop that copies an array before the first update goes on as a loop that has copied it
 //! forward    what one iteration stores and a later one loads is carried
 //! ```
 //!
 //! Beside them, `equal_rows` has loops that make rows of one length take the memory of all before they begin.
 //!
-//! The first three make plain loops of those over arrays:
+//! The first four make plain loops of those over arrays:
 //!
 //! ```text
 //! while carry go = true, i, a, room, r, s { yield go } do {         while carry i, a, room { i ≠ n and not room > 0 } do { … }
@@ -28,6 +29,7 @@
 //! ```
 
 mod equal_rows;
+mod exits;
 mod forward;
 mod joins;
 mod rotate;
@@ -112,6 +114,7 @@ fn simplify(mut code: Code<'_>) {
     }
     joins::remove_joins(&mut code);
     rotate::rotate_loops(&mut code);
+    exits::move_exits(&mut code);
     joins::remove_joins(&mut code);
     unswitch::unswitch_loops(&mut code);
     remove_compactions(&mut code);

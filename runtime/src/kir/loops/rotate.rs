@@ -100,7 +100,7 @@ impl Rotation<'_> {
             && *tested != carried[flag]
             && !body.insts.iter().any(reads_flag)
             && !body.yields.contains(&carried[flag])
-            && walk_writes(body);
+            && writes(body);
         rotates.then_some(Exit { flag, branch, when })
     }
 
@@ -178,7 +178,7 @@ impl Rotation<'_> {
 }
 
 /// Returns true if code writes or takes memory, so that it is never executed for several elements at a time.
-fn walk_writes(block: &Block) -> bool {
+pub(super) fn writes(block: &Block) -> bool {
     let mut found = false;
     walk::each_inst(block, &mut |inst| {
         found |= matches!(
@@ -189,7 +189,8 @@ fn walk_writes(block: &Block) -> bool {
     found
 }
 
-fn is_repeatable(op: &Op) -> bool {
+/// Returns true if an operation may be executed once more behind a loop.
+pub(super) fn is_repeatable(op: &Op) -> bool {
     matches!(op.class(), Class::Pure | Class::Address | Class::Read)
         || matches!(op, Op::Check { .. })
 }
