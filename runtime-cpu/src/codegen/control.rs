@@ -255,6 +255,13 @@ impl<'a> FunctionEmitter<'a, '_> {
     }
 
     fn branch_op(&mut self, inst: &Inst, cond: kir::Value, then: &'a Block, otherwise: &'a Block) {
+        if let Some(decided) = self.decided.get(&cond) {
+            let side = if *decided { then } else { otherwise };
+            self.block(side);
+            let values = self.all(&side.yields);
+            self.bind(&inst.results, &values);
+            return self.note_chosen(&inst.results, side, side);
+        }
         self.emit_branch(inst, cond, then, otherwise);
         self.note_chosen(&inst.results, then, otherwise);
     }
@@ -362,10 +369,16 @@ impl<'a> FunctionEmitter<'a, '_> {
         for (combine, ty) in reduce.iter().zip(&elements) {
             start.push(self.literal(combine.neutral(*ty)));
         }
-        let begun = self.vector_for(inst, count);
+        let paired = self.pairs_of_iterations(inst, &since, &start, count);
+        let begun = match &paired {
+            Some(_) => Begun::Nothing,
+            None => self.vector_for(inst, count),
+        };
         let inside = match begun {
             Begun::Nothing => {
-                if is_small(body) {
+                if let Some(paired) = paired {
+                    start = paired;
+                } else if is_small(body) {
                     start = self.groups_of_iterations(inst, &since, &start, count);
                 }
                 None
@@ -397,7 +410,7 @@ impl<'a> FunctionEmitter<'a, '_> {
 
     /// Emits one iteration of a counted loop, given its number, what is carried, and the reductions so far. Returns
     /// the same of the next one.
-    fn iteration(&mut self, inst: &'a Inst, values: &[ir::Value]) -> Vec<ir::Value> {
+    pub fn iteration(&mut self, inst: &'a Inst, values: &[ir::Value]) -> Vec<ir::Value> {
         let Op::For { index, init, carried, reduce, body, .. } = &inst.op else {
             bug!("only counted loops have numbered iterations")
         };

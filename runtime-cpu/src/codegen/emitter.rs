@@ -101,6 +101,8 @@ pub struct FunctionEmitter<'a, 'f> {
     pub values: Vec<Option<ir::Value>>,
     /// The kir values that are constants.
     pub constants: FxHashMap<kir::Value, Literal>,
+    /// The conditions whose value is known in the copy of the code that is emitted.
+    pub decided: FxHashMap<kir::Value, bool>,
     /// The arrays of known provenance.
     pub provenance: FxHashMap<kir::Value, Provenance>,
     /// The number of allocations emitted so far.
@@ -168,6 +170,7 @@ impl<'a, 'f> FunctionEmitter<'a, 'f> {
             types,
             values: vec![None; types.len()],
             constants: FxHashMap::default(),
+            decided: FxHashMap::default(),
             provenance: FxHashMap::default(),
             allocations: 0,
             marks: FxHashMap::default(),

@@ -322,7 +322,10 @@ impl<'a> KernelBuilder<'a, '_> {
     ) -> Vec<ir::Value> {
         let range =
             ElementRange { lo: self.interleave_rows(group, range).unwrap_or(range.lo), ..range };
-        let (lo, state, inside) = self.vector_elements(group, range, state);
+        let (lo, state, inside) = match self.pairs(group, range, &state) {
+            Some((lo, state)) => (lo, state, None),
+            None => self.vector_elements(group, range, state),
+        };
         self.c.is_left_over = lo != range.lo;
         let mut start = vec![lo];
         start.extend(state);
@@ -336,11 +339,28 @@ impl<'a> KernelBuilder<'a, '_> {
         let going = self.c.b.ins().icmp(IntCC::SignedLessThan, index, range.hi);
         self.c.loop_while(&looped, going);
         self.c.element = Some(index);
-        self.bind_indices(range, index);
         self.c.poll();
+        let values = params.len() - usize::from(inside.is_some());
+        let mut next = self.element(group, range, index, &params[1..values]);
+        next.extend(inside.as_ref().map(|_| params[params.len() - 1]));
+        self.c.end_loop(&looped, &next);
+        self.c.is_left_over = false;
+        params[1..values].to_vec()
+    }
+
+    /// Emits the code of an element, given the state of its sinks. Returns the next index and state.
+    pub fn element(
+        &mut self,
+        group: &StageGroup<'a>,
+        range: ElementRange,
+        index: ir::Value,
+        state: &[ir::Value],
+    ) -> Vec<ir::Value> {
+        self.c.element = Some(index);
+        self.bind_indices(range, index);
         let around = SinkContext { chunk: self.chunk, tag: self.tag, index };
         let mut next = vec![self.c.b.ins().iadd_imm_s(index, 1)];
-        let mut before = params[1..].iter();
+        let mut before = state.iter();
         for (stage, code) in group.code.iter().enumerate() {
             for inst in code {
                 self.c.inst(inst);
@@ -356,10 +376,7 @@ impl<'a> KernelBuilder<'a, '_> {
         if self.allocates {
             self.c.reset_arena();
         }
-        next.extend(inside.as_ref().map(|_| params[params.len() - 1]));
-        self.c.end_loop(&looped, &next);
-        self.c.is_left_over = false;
-        params[1..params.len() - usize::from(inside.is_some())].to_vec()
+        next
     }
 
     /// Defines the indices of an element.

@@ -38,6 +38,7 @@ mod kernel;
 mod loop_copies;
 pub mod machine;
 mod outlines;
+mod parity;
 pub mod phases;
 mod rows;
 mod scalar;

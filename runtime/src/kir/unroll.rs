@@ -30,7 +30,7 @@ const MAX_INSTRUCTIONS: usize = 3000;
 
 const BOOL: ValueTy = ValueTy::Scalar(Ty::Bool);
 
-/// Unrolls the short loops of a module, innermost loops first.
+/// Unrolls the short loops of a module, innermost loops first, and makes values of the elements of small arrays.
 pub fn unroll_loops(module: &mut Module) {
     for Function { body, types, .. } in &mut module.functions {
         unroll(vec![body], types, FxHashSet::default());
@@ -72,12 +72,14 @@ fn resolve(names: &Names, value: Value) -> Value {
 /// Unrolls loops; returns the new names of their results. `kept` are values that are read elsewhere, too.
 fn unroll(mut bodies: Vec<&mut Block>, types: &mut Vec<ValueTy>, kept: FxHashSet<Value>) -> Names {
     let instructions = bodies.iter().map(|body| operations(body)).sum();
-    let has_loops = |body: &&mut Block| {
+    let concerns = |body: &&mut Block| {
         let mut found = false;
-        walk::each_inst(body, &mut |inst| found |= matches!(inst.op, Op::For { .. }));
+        walk::each_inst(body, &mut |inst| {
+            found |= matches!(inst.op, Op::For { .. } | Op::Alloc(..));
+        });
         found
     };
-    if !bodies.iter().any(has_loops) {
+    if !bodies.iter().any(concerns) {
         return Names::default();
     }
     let (constants, names) = (FxHashMap::default(), Names::default());
