@@ -161,7 +161,7 @@ fn products_are_found_however_they_are_spelled() {
             product v17 by v17 depth row_length v17 columns length v17
             transpose v0 columns length v0 { at_most rows, row_length v0
         columns by columns with indices
-            product turned v0 by turned v0 depth length v0 columns row_length v0 { positive length v0 positive row_length v0 at_most rows, row_length v0
+            product turned v0 by turned v0 depth length v0 columns v2 { positive v2 at_most rows, row_length v0 at_most v2, row_length v0
         a matrix by a vector is none
             -
         ints are none

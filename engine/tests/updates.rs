@@ -690,7 +690,7 @@ fn loops_cost_what_they_write() {
         a map behind an update                76          11          76          76
         a depth-first search                 122          36         122         128
         an array handed on and back           54          11          55          55
-        a table of results handed on          63          11          64          64
+        a table of results handed on          57          11          58          58
         a Fenwick tree                       268         107         269         269
         Josephus                              78           6          78          78
         a stack                               34           0          34          34
@@ -707,7 +707,7 @@ fn loops_cost_what_they_write() {
         a loop in a loop                     144          19         145         145
         a heap                               592          74         593         593
         a queue                               64          11          64          64
-        union and find                        75          62          75          75
+        union and find                        69          56          69          69
         in an apply-to-each                   92        3260          92          92
         snoc in an apply-to-each              92        1807          92          92
         not in tail position                  27          11          27          27
@@ -727,14 +727,14 @@ fn loops_over_tables_cost_what_they_write() {
         work per turn                 sequential   flattened      chosen two threads
         a cell                               152         133         157         157
         a cell of a long row                  92        5147         118         118
-        cells of a dynamic program           867        1315         914         914
+        cells of a dynamic program           769        1315         816         816
         two cells of a row                   226         284         273         273
         writes to a row                      114        5163         140         140
         a row of others                      259         332         306         306
         elimination                          469         597         538         538
         swaps of rows                        196         132         216         216
         elimination with pivots              541         855         593         593
-        rows that stay                       308         647         373         373
+        rows that stay                       297         591         350         350
         a row behind all                     495         855         596         596
         a row moved                          217         131         232         232
         writes of rows                       336         282         383         383
@@ -745,7 +745,7 @@ fn loops_over_tables_cost_what_they_write() {
         maps of rows appended                301         370         323         346
         a stack of rows                       73          15          77          77
         lists of neighbours                  333          23         339         339
-        a table in a record                  258         248         319         319
+        a table in a record                  233         248         280         280
         two tables                           356         355         408         408
         texts and counts                      96          37         101         101
         rows in pairs                        293         384         378         378
@@ -755,10 +755,10 @@ fn loops_over_tables_cost_what_they_write() {
         buckets of what was there            162         916         162         162
         edges at both ends                   245        2506         245         245
         records that grow                    223         971         223         223
-        rows that grow and shrink            162          45         162         162
+        rows that grow and shrink            160          45         160         160
         a column                             162        6368         170         176
         columns of some rows                 102        7689         107         112
-        a table that is given                190         219         236         236
+        a table that is given                183         219         229         229
     "#]]
     .assert_eq(&table);
 }

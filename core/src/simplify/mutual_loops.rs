@@ -19,9 +19,7 @@
 
 use super::calls::Calls;
 use crate::base::with_stack;
-use crate::ir::{
-    Atom, Block, FunId, Function, FunctionBuilder, Let, Op, Program, Site, Ty, Var,
-};
+use crate::ir::{Atom, Block, FunId, Function, FunctionBuilder, Let, Op, Program, Site, Ty, Var};
 use nesl_runtime::bug::OrBug;
 use nesl_runtime::scalar::ScalarOp;
 use rustc_hash::FxHashMap;
@@ -135,9 +133,8 @@ impl<'p> Group<'p> {
         for at in 0..params.len() {
             if places[at].is_none() {
                 let ty = &params[at].1;
-                let is_free = |place: &usize| {
-                    self.params[*place] == *ty && !places.contains(&Some(*place))
-                };
+                let is_free =
+                    |place: &usize| self.params[*place] == *ty && !places.contains(&Some(*place));
                 let place = (0..self.params.len()).find(is_free).unwrap_or_else(|| {
                     self.params.push(ty.clone());
                     self.params.len() - 1
@@ -188,13 +185,7 @@ impl<'p> Group<'p> {
     }
 
     /// Binds the result of the member whose state it is, which is none of those before one.
-    fn choose(
-        &self,
-        b: &mut FunctionBuilder,
-        state: Atom,
-        params: &[Atom],
-        number: usize,
-    ) -> Atom {
+    fn choose(&self, b: &mut FunctionBuilder, state: Atom, params: &[Atom], number: usize) -> Atom {
         let function = self.function(number);
         if number + 1 == self.members.len() {
             return self.body(b, params, number);
@@ -235,8 +226,7 @@ impl<'p> Group<'p> {
                     Op::Call(callee, args)
                         if let Some(number) = self.members.iter().position(|id| id == callee) =>
                     {
-                        let args: Vec<Atom> =
-                            args.iter().map(|arg| renamed(*arg, names)).collect();
+                        let args: Vec<Atom> = args.iter().map(|arg| renamed(*arg, names)).collect();
                         let op = self.call(b, number, &args, binding.site);
                         b.bind(binding.ty.clone(), op, binding.site)
                     }

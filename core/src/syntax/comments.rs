@@ -66,8 +66,8 @@ pub(super) fn open(text: &str, comment: TextRange, tokens: &[Token]) -> Report {
 
 /// Makes the report of a comment between two remainders, `a % 2 == 0; b % 3`, if it has swallowed a part of the program:
 /// operands stand at both its ends, and it begins with one and goes on as no sentence does. It holds if something is
-/// wrong around it.
-pub(super) fn swallowed(text: &str, all: &[Token], tokens: &[Token]) -> Option<Report> {
+/// wrong around it, or if the comment, too, ends a line with a terminator (then the second value is true).
+pub(super) fn swallowed(text: &str, all: &[Token], tokens: &[Token]) -> Option<(Report, bool)> {
     // The line that says what runs the program is a comment, too.
     let is_comment =
         |token: &&Token| token.kind == Kind::Comment && text[token.range].starts_with('%');
@@ -89,10 +89,11 @@ pub(super) fn swallowed(text: &str, all: &[Token], tokens: &[Token]) -> Option<R
         let message = "`%` begins a comment, which ends at the next `%`";
         let report = Diagnostic::error(DiagnosticKind::Syntax, at, message);
         let hint = format!("the remainder is `{remainder}`");
-        Some(match whole {
+        let report = match whole {
             Some(whole) => report.fix(hint, whole, remainder),
             None => report.hint(hint),
-        })
+        };
+        Some((report, inside.lines().any(|line| line.ends_with(';')) && inside.contains('\n')))
     })
 }
 

@@ -247,8 +247,8 @@ fn parse_tokens(text: &str, all: &[Token]) -> Parsed {
         foreign = lowered.comments;
         lowered.item
     };
-    if let Some(report) = comments::swallowed(text, all, &tokens) {
-        if diagnostics.iter().any(|d| d.severity == Severity::Error) {
+    if let Some((report, is_certain)) = comments::swallowed(text, all, &tokens) {
+        if is_certain || diagnostics.iter().any(|d| d.severity == Severity::Error) {
             diagnostics = vec![report];
         } else {
             // If it has swallowed something, names or types are wrong.

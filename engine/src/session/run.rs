@@ -2,6 +2,7 @@
 
 use super::shown::show_preview;
 use super::watch::Watcher;
+use super::way_out::{Guard, way_out};
 use super::{
     Binding, Event, Session, Settings, ShownValues, Sink, Summary, is_error, lazy, located, place,
 };
@@ -356,7 +357,9 @@ impl Session {
                     let message = report.message.trim_end_matches([' ', '.']);
                     report.message = format!("{message} ({particulars})");
                 }
-                return Err(vec![match super::way_out::way_out(&failure.fault) {
+                let own = failure.trace.iter().find(|(_, library)| !library);
+                let guard = own.and_then(|(site, _)| Guard::of(&self.db, *site));
+                return Err(vec![match way_out(&failure.fault, guard) {
                     Some(hint) => report.hint(hint),
                     None => report,
                 }]);

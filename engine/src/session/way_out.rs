@@ -1,9 +1,71 @@
 //! The advice of a message about a fault of a program that ran.
 
+use nesl_core::db::Database;
+use nesl_core::ir::Site;
+use nesl_core::syntax::Kind;
+use nesl_core::syntax::ast::Expr;
 use nesl_runtime::fault::{Fault, FaultCode};
 
-/// Returns advice on a fault, if there is more to say than what happened.
-pub(super) fn way_out(fault: &Fault) -> Option<String> {
+/// The operator whose right side failed, though the left side says when that can be computed.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Guard {
+    And,
+    Or,
+}
+
+impl Guard {
+    /// Finds the operator around an operation that failed. The operation uses a name that the left side uses, too.
+    pub(super) fn of(db: &Database, site: Site) -> Option<Guard> {
+        let (parsed, text) = (db.parsed(site.item), db.item_text(site.item));
+        let names = |start: u32, end: u32| {
+            let tokens = &parsed.tokens[start as usize..end as usize];
+            let names = tokens.iter().filter(|token| token.kind == Kind::Name);
+            names.map(|token| &text[token.range]).collect::<Vec<&str>>()
+        };
+        let used = names(site.span.start, site.span.end);
+        let guards = parsed.ast.exprs.iter().filter_map(|(_, expr)| {
+            let Expr::Binary { op, left, right, .. } = expr else { return None };
+            let guard = match op.name() {
+                "and" => Guard::And,
+                "or" => Guard::Or,
+                _ => return None,
+            };
+            let [left, right] = [left, right].map(|side| parsed.ast.expr_spans[*side]);
+            let holds = right.start <= site.span.start && site.span.end <= right.end;
+            let shares = names(left.start, left.end).iter().any(|name| used.contains(name));
+            (holds && shares).then_some((right.end - right.start, guard))
+        });
+        guards.min_by_key(|(tokens, _)| *tokens).map(|(_, guard)| guard)
+    }
+}
+
+/// Returns advice on a fault, if there is more to say than what happened. The operation that failed may stand on the right
+/// of a `guard`.
+pub(super) fn way_out(fault: &Fault, guard: Option<Guard>) -> Option<String> {
+    let is_guarded = matches!(
+        fault.code,
+        FaultCode::Index
+            | FaultCode::DivideByZero
+            | FaultCode::RemByZero
+            | FaultCode::ModByZero
+            | FaultCode::SqrtNegative
+            | FaultCode::LnNegative
+    );
+    match guard.filter(|_| is_guarded) {
+        Some(Guard::And) => {
+            return Some(
+                "`a and b` computes both sides; `if a then b else f` computes `b` only where `a` holds"
+                    .to_owned(),
+            );
+        }
+        Some(Guard::Or) => {
+            return Some(
+                "`a or b` computes both sides; `if a then t else b` computes `b` only where `a` does not hold"
+                    .to_owned(),
+            );
+        }
+        None => {}
+    }
     match fault.code {
         FaultCode::Range => {
             Some("a range goes upward; `reverse([1:6])` goes down from 5 to 1".to_owned())

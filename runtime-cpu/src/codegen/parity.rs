@@ -212,15 +212,15 @@ mod tests {
 
     /// What the parity of the index decides in the stage of a kernel.
     fn parity(code: &str) -> Option<Parity> {
-        let text = format!(
-            "kernel \"k\"(v0: i64, v1: [i64], v2: [i64]) over flat v0 at v3 {{ {code} }}"
-        );
+        let text =
+            format!("kernel \"k\"(v0: i64, v1: [i64], v2: [i64]) over flat v0 at v3 {{ {code} }}");
         let module = parse(&text).unwrap();
         let code = module.kernels[0].stages[0].body.insts.iter();
         Parity::of(Value(3), code, &FxHashMap::default())
     }
 
-    const ASKS: &str = "v4: i64 = const 1 v5: i64 = and v3, v4 v6: i64 = const 0 v7: bool = eq v5, v6";
+    const ASKS: &str =
+        "v4: i64 = const 1 v5: i64 = and v3, v4 v6: i64 = const 0 v7: bool = eq v5, v6";
 
     #[test]
     fn a_branch_that_loads_from_half_the_index_is_decided() {
@@ -236,8 +236,9 @@ mod tests {
     #[test]
     fn vectors_choose_between_values() {
         for side in ["yield v4", "v8: i64 = load v1[v3] yield v8"] {
-            let code =
-                format!("{ASKS} v9: i64 = if v7 {{ {side} }} else {{ yield v6 }} store v2[v3] = v9");
+            let code = format!(
+                "{ASKS} v9: i64 = if v7 {{ {side} }} else {{ yield v6 }} store v2[v3] = v9"
+            );
             assert_eq!(parity(&code), None, "{code}");
         }
     }

@@ -181,7 +181,9 @@ impl Misfit<'_, '_> {
     /// that have another meaning in NESL.
     fn comparison(&self) -> Option<Advice> {
         let compares = COMPARISONS.contains(&self.name);
+        // `(a > y) == (b > y)` compares two bools.
         if compares
+            && self.types.get(1) != Some(&Ty::Bool)
             && let Expr::Binary { op, .. } = &self.body.member.item.exprs[self.operands[0]]
             && COMPARISONS.contains(&op.name())
         {

@@ -109,7 +109,11 @@ impl Exits<'_> {
     }
 
     /// The branch of a block that decides about a flag, by its position, and the position of the flag among its results.
-    fn branch<'b>(&self, block: &'b Block, flag: Value) -> Option<(usize, usize, &'b Block, &'b Block)> {
+    fn branch<'b>(
+        &self,
+        block: &'b Block,
+        flag: Value,
+    ) -> Option<(usize, usize, &'b Block, &'b Block)> {
         let at = block.insts.iter().position(|inst| inst.results.contains(&flag))?;
         let Inst { results, op: Op::If { then, otherwise, .. } } = &block.insts[at] else {
             return None;
@@ -121,8 +125,7 @@ impl Exits<'_> {
     fn fate(&self, block: &Block, flag: Value) -> Fate {
         with_stack(|| match self.branch(block, flag) {
             Some((_, number, then, otherwise)) => {
-                let fates =
-                    [then, otherwise].map(|side| self.fate(side, side.yields[number]));
+                let fates = [then, otherwise].map(|side| self.fate(side, side.yields[number]));
                 match fates {
                     [Fate::Unknown, _] | [_, Fate::Unknown] => Fate::Unknown,
                     [a, b] if a == b => a,
@@ -215,8 +218,7 @@ impl Exits<'_> {
     fn last_iteration(&mut self, block: &Block, flag: Value, rest: &Rest) -> Block {
         with_stack(|| {
             let depends = self.fate(block, flag) == Fate::Depends;
-            let Some((at, number, then, otherwise)) =
-                self.branch(block, flag).filter(|_| depends)
+            let Some((at, number, then, otherwise)) = self.branch(block, flag).filter(|_| depends)
             else {
                 return self.followed(block, rest);
             };

@@ -301,6 +301,40 @@ mod tests {
     }
 
     #[test]
+    fn what_an_exit_writes_is_written_behind_the_loop() {
+        let text = "function \"f\"(v0: i64, v1: [i64], v2: i64) -> [i64], i64 {
+          v3: mark = mark v4: bool = const true v5: i64 = const 0 v6: i64 = const 1
+          v10: bool, v11: i64, v12: [i64] =
+          while carry v20: bool = v4, v21: i64 = v5, v22: [i64] = v1 { yield v20 } do {
+            v30: bool = eq v21, v0
+            v31: bool, v32: i64, v33: [i64] = if v30 {
+              v40: bool = const false yield v40, v21, v22
+            } else {
+              v41: i64 = load v22[v21] v42: bool = gt v41, v2
+              v43: bool, v44: i64, v45: [i64] = if v42 {
+                v46: [i64] = alloc v0 copy v22 -> v46 count v0 store v46[v21] = v2
+                v47: bool = const false yield v47, v41, v46
+              } else {
+                v48: i64 = add v21, v6 store v22[v21] = v5 yield v4, v48, v22
+              }
+              yield v43, v44, v45
+            }
+            v34: [i64] = compact v3 keep v33[..v0]
+            yield v31, v32, v34
+          }
+          yield v12, v11
+        }";
+        let (_, text) = simplified(text);
+        let (hot, behind) = text.split_once("\n  }\n").unwrap();
+        let (_, hot) = hot.split_once("while").unwrap();
+        for gone in ["alloc", "copy", "compact", "[i64]"] {
+            assert!(!hot.contains(gone), "{gone} in {text}");
+        }
+        assert!(hot.contains("store") && behind.contains("alloc"), "{text}");
+        assert_eq!(behind.matches("load").count(), 1, "{text}");
+    }
+
+    #[test]
     fn loops_that_only_compute_keep_their_flag() {
         let text = "function \"f\"(v0: i64) -> i64 {
           v1: bool = const true v2: i64 = const 0

@@ -634,3 +634,33 @@ fn "another row"(v0: [[int]], v1: int) -> [[int]] {
         "#]],
     );
 }
+
+/// A stack that a function cuts, and that its caller appends to.
+#[test]
+fn what_a_function_hands_on_is_owned_by_a_caller_that_changes_it() {
+    check(
+        r#"fn "push"(v0: [int], v1: int) -> [int] {
+  v2: [int] = call "cut"(v0, v1)
+  v3: [int] = list(v1)
+  v4: [int] = append(v2, v3)
+  v5: [int] = call "push"(v4, v1)
+  v5
+}
+
+fn "cut"(v0: [int], v1: int) -> [int] {
+  v2: [int] = subseq(v0, 0, v1)
+  v2
+}
+
+fn "fresh"(v0: [int], v1: int) -> [int] {
+  v2: [int] = range(0, 1, v1)
+  v2
+}
+"#,
+        &expect![[r#"
+            push: give v2: 0, in place v4, give v5: 0, return 0
+            cut: return 0
+            fresh: 
+        "#]],
+    );
+}

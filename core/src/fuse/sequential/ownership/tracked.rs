@@ -31,8 +31,7 @@ impl Ownership {
     /// callees whose results may be what they were given, or parts of it: `drop(stack, -1)` out of a function still
     /// belongs to the loop that appends to it next.
     pub(super) fn track(&mut self, program: &Program) {
-        self.tracked =
-            self.functions.iter().map(|(block, _)| !block.in_place.is_empty()).collect();
+        self.tracked = self.functions.iter().map(|(block, _)| !block.in_place.is_empty()).collect();
         loop {
             let before = self.tracked.clone();
             for (at, function) in program.functions.iter().enumerate() {

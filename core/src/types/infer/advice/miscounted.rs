@@ -44,6 +44,10 @@ pub fn miscounted(name: &Name, types: &[Ty], at: Loc) -> Option<(String, Option<
         ("log", [_]) => hint(
             "the natural logarithm of a float is `ln(2.0)`; `log(2.0, 10.0)` is one to base 10",
         ),
+        ("zip", [_, _, _]) => Some((
+            "the triples of three sequences: `zip3(a, b, c)`".to_owned(),
+            Some((at, "zip3".to_owned())),
+        )),
         ("dist", [_]) => hint("`dist(x, n)` has n times `x`"),
         ("rand", [_, _]) => hint("`rand(n)` is below n: `a + rand(b - a)`"),
         ("read_csv", [Ty::Sequence(text), _, ..]) if **text == Ty::Char => hint(
