@@ -170,7 +170,7 @@ fn programs_of_the_examples() {
         black_scholes              3         3         0         1         0         0         0        25         0
         closest_pair              19        19         2         9        15       209        28      7808         2
         collatz                    5         5         1         4         2        30        25      5475         1
-        components               330       382         3        92        99      6513      1394     25268         3
+        components               330       382         3        92        99      6146      1394     25181         3
         dot_product                3         3         0         3         2        66         8      8346         0
         edit_distance             31        45         0        19         1       864       604      2204         0
         fft                       43        43         3         9        14        65        43       680         1
@@ -184,7 +184,7 @@ fn programs_of_the_examples() {
         line_fit                  10        11         0         7         4        33         9      1846         0
         list_ranking              38        40         0        21        19     10359      5101     20882         0
         mandelbrot                 3         4         0         3         4         5        56      2848         0
-        matrix                    88        99         3        68        68       319       252      3840         3
+        matrix                    88        99         3        68        68       319       252      3845         3
         monte_carlo                9        12         0         6         6       168       120     40134         0
         nqueens                   11        18         0        15         5     21103     14382     11338         0
         pagerank                 376       376         0       125       123      1141        92     11898         0
@@ -193,8 +193,8 @@ fn programs_of_the_examples() {
         primes                    15        15         3         9         7        14        18       623         3
         quickhull                 42        42         2        19        35      3234      1119     24980         2
         quicksort                 37        47         5        22        25       837       651      7136         5
-        run_length                28        34         0        20         9       274       111      1898         0
-        spanning_tree             24        27         1        12        12       131       135      4128         1
+        run_length                27        33         0        18         7       274       113      2023         0
+        spanning_tree             24        27         1        12        12       126       135      4127         1
         sparse_matrix             25        28         0        13         9       519       120      2399         0
         string_search             30        44         0        26        12      2586      1980      3243         0
         word_count                25        29         0        16        15       368       162      3973         0
@@ -226,7 +226,7 @@ fn programs_of_the_examples() {
         knn: order: the intrinsic `rank_segments_up`
         matrix: determinant kernel 17: recursive functions
         matrix: main kernel 0: recursive functions
-        matrix: solve_rows kernel 26: recursive functions
+        matrix: solve_rows kernel 25: recursive functions
         picture: main kernel 20: recursive functions
         primes: main kernel 1: recursive functions
         primes: primes kernel 28: recursive functions
