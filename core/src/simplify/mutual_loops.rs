@@ -261,3 +261,6 @@ fn renamed(atom: Atom, names: &FxHashMap<Var, Var>) -> Atom {
         constant => constant,
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -54,7 +54,7 @@ impl Parity {
     }
 }
 
-/// What is known of the values that depend on the parity of an index.
+/// The facts about values that depend on the parity of an index.
 struct Known {
     index: Value,
     constants: FxHashMap<Value, Literal>,
@@ -210,7 +210,7 @@ mod tests {
     use super::*;
     use nesl_runtime::kir::parse;
 
-    /// What the parity of the index decides in the stage of a kernel.
+    /// Returns what the parity of the index decides in the stage of a kernel.
     fn parity(code: &str) -> Option<Parity> {
         let text =
             format!("kernel \"k\"(v0: i64, v1: [i64], v2: [i64]) over flat v0 at v3 {{ {code} }}");

@@ -53,7 +53,7 @@ enum Fate {
     Unknown,
 }
 
-/// What follows a block in the body of a loop, and the values for the next iteration.
+/// The instructions that follow a block in the body of a loop, and the values for the next iteration.
 #[derive(Clone)]
 struct Rest {
     insts: Vec<Inst>,
