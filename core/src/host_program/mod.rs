@@ -36,7 +36,7 @@ pub use plan::host_program;
 /// A program with effects, as steps for the host.
 #[derive(Clone, Debug, PartialEq)]
 pub struct HostProgram {
-    /// The functions that have effects, by their number in the program; `None` for all others.
+    /// The functions that have effects and the main function, by their number in the program; `None` for all others.
     pub functions: Vec<Option<Function>>,
     /// The function that is executed.
     pub main: FunId,

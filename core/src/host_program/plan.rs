@@ -16,8 +16,8 @@ pub fn host_program(program: &Program) -> HostProgram {
     let (effects, host_only) = (Effects::of(program), HostOnly::of(program));
     let functions = program.functions.iter().enumerate().map(|(id, function)| {
         let id = FunId(id as u32);
-        effects
-            .in_function(id)
+        // What simplification has left of the main function may have no effects any more.
+        (effects.in_function(id) || id == program.main)
             .then(|| Planner::of(program, (&effects, &host_only), function).function(function))
     });
     HostProgram { functions: functions.collect(), main: program.main }

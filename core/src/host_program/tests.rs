@@ -222,3 +222,12 @@ fn "main"() -> int {
         "#]],
     );
 }
+
+/// The main function is performed also if nothing is left of its effects.
+#[test]
+fn a_program_without_effects_has_steps() {
+    let text = "main \"main\"\n\nfn \"main\"() -> int {\n  7\n}\n";
+    let program = parse(text).expect("the text is well-formed");
+    let host_program = super::host_program(&program);
+    assert!(host_program.functions[host_program.main.0 as usize].is_some());
+}
