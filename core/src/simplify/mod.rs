@@ -17,6 +17,7 @@
 //! | file | contents |
 //! |---|---|
 //! | `rewrite` | inlining, constant folding, common subexpressions; unrolling; short lists element by element |
+//! | `mutual_loops` | functions that call each other last, as one |
 //! | `constant_arguments` | parameters that are the same constant in every call |
 //! | `dead` | dead code |
 //! | `split_reductions` | reductions of flattened sequences, row by row |

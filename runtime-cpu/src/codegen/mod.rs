@@ -8,7 +8,7 @@
 //! kir::ranges       checks that cannot fail go, and branches that are never taken
 //! kir::loops        loops over arrays carry less, and copy what is not theirs before they begin; rows of one length
 //!                   have their memory before
-//! kir::unroll       short loops of a known number of iterations become these
+//! kir::unroll       short loops of a known number of iterations become these, short arrays their elements
 //! kir::common_subexpressions     what the loops above have in common, once they lie beside each other
 //! kir::ranges       checks that cannot fail go, and divisions of small numbers by constants
 //! kir::early_exit   tests of all elements end with the first that decides
@@ -20,6 +20,7 @@
 //!   segment_invariants     code that is the same for all elements of a segment
 //!   emitted         the lengths of rows that are emitted, and arrays made where they end up
 //!   tail_loops      loops that a flag ends: they are left where it is cleared
+//!   parity          pairs of elements, where the code asks if an index is even
 //!   loop_copies     copies of what a loop reads from outside, which stay in registers
 //!   cold            rare calls of the runtime, which change no register
 //!   emitter, control, scalar, sinks, rows     code for one element at a time
