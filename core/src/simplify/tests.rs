@@ -5,7 +5,8 @@ use crate::ir::{parse, print, verify};
 use crate::thresholds::Thresholds;
 use expect_test::{Expect, expect};
 
-fn check(program: &str, expected: &Expect) {
+/// Checks what simplification makes of a program.
+pub(super) fn check(program: &str, expected: &Expect) {
     let program = parse(program).unwrap();
     assert_eq!(verify(&program), Ok(()));
     let simple = simplify(&program, &Thresholds::default());

@@ -1,17 +1,7 @@
 //! Tests of functions that call each other, on programs as text.
 
-use crate::ir::{parse, print, verify};
-use crate::simplify::simplify;
-use crate::thresholds::Thresholds;
-use expect_test::{Expect, expect};
-
-fn check(program: &str, expected: &Expect) {
-    let program = parse(program).unwrap();
-    assert_eq!(verify(&program), Ok(()));
-    let simple = simplify(&program, &Thresholds::default());
-    assert_eq!(verify(&simple), Ok(()));
-    expected.assert_eq(&print(&simple));
-}
+use crate::simplify::tests::check;
+use expect_test::expect;
 
 #[test]
 fn functions_that_call_each_other_last_are_one_loop() {
