@@ -50,7 +50,8 @@ fn is_loop(program: &Program, members: &[FunId]) -> bool {
     let functions: Vec<&Function> =
         members.iter().map(|id| &program.functions[id.0 as usize]).collect();
     let same = |function: &&Function| {
-        let is_plain = !function.library && function.charge.is_none() && function.role.is_none();
+        let Function { library, charge, role, .. } = function;
+        let is_plain = !library && charge.is_none() && role.is_none();
         is_plain && function.result == functions[0].result && calls_last(&function.body, members)
     };
     functions.iter().all(same)
