@@ -1,42 +1,8 @@
-"""Loops that end in several ways, stacks that functions cut, state machines, and elements read from half of their index."""
+"""Loops that end in several ways, state machines, and elements read from half of their index."""
 
 import numpy as np
 
 from .suite import loop, program, random
-
-
-def _heights(n):
-    return {"h": np.arange(n)}
-
-
-@loop
-def _rectangle(h):
-    starts, heights = np.empty(len(h) + 1, np.int64), np.empty(len(h) + 1, np.int64)
-    top = best = 0
-    for i in range(len(h) + 1):
-        x = h[i] if i < len(h) else 0
-        begin = i
-        while top > 0 and heights[top - 1] >= x:
-            top -= 1
-            begin = starts[top]
-            best = max(best, heights[top] * (i - begin))
-        starts[top], heights[top] = begin, x
-        top += 1
-    return best
-
-
-program("rising-heights", n=200_000, inputs=_heights, check="ints", nesl="""
-% The largest rectangle below a histogram that rises: nothing leaves the stack before the end. %
-function close(stack, x, i, from, best) : ([(int, int)], int, int, int, int) -> ([(int, int)], int, int) =
-  if #stack == 0 then (stack, from, best)
-  else let (s, h) = stack[#stack - 1]
-       in if h >= x then close(drop(stack, -1), x, i, s, max(best, h * (i - s)))
-          else (stack, from, best);
-function largest(hs, stack, i, best) : ([int], [(int, int)], int, int) -> int =
-  let x = if i < #hs then hs[i] else 0;
-      (stack, from, best) = close(stack, x, i, i, best)
-  in if i == #hs then best else largest(hs, snoc(stack, (from, x)), i + 1, best);
-""", form="[largest(h, [] (int, int), 0, 0)]", numba=lambda h: np.array([_rectangle(h)]))
 
 
 def _fields(n):

@@ -246,9 +246,7 @@ def _rect(h):
     return best
 
 
-program(
-    "largest-rectangle", n=1_000_000, inputs=lambda n: {"h": random(7).integers(1, 1000, n)},
-    check="number", nesl="""
+_RECTANGLE = """
 % The largest rectangle below a histogram; the stack holds (start, height). %
 function close(stack, x, i, from, best) : ([(int, int)], int, int, int, int) -> ([(int, int)], int, int) =
   if #stack == 0 then (stack, from, best)
@@ -259,7 +257,16 @@ function largest(hs, stack, i, best) : ([int], [(int, int)], int, int) -> int =
   let x = if i < #hs then hs[i] else 0;
       (stack, from, best) = close(stack, x, i, i, best)
   in if i == #hs then best else largest(hs, snoc(stack, (from, x)), i + 1, best);
-""", form="largest(h, [] (int, int), 0, 0)", numba=_rect)
+"""
+
+program(
+    "largest-rectangle", n=1_000_000, inputs=lambda n: {"h": random(7).integers(1, 1000, n)},
+    check="number", nesl=_RECTANGLE, form="largest(h, [] (int, int), 0, 0)", numba=_rect)
+
+# Nothing leaves the stack before the end.
+program(
+    "rising-heights", n=200_000, inputs=lambda n: {"h": np.arange(n)},
+    check="number", nesl=_RECTANGLE, form="largest(h, [] (int, int), 0, 0)", numba=_rect)
 
 
 def _sym(n):

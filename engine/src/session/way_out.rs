@@ -18,8 +18,8 @@ impl Guard {
     pub(super) fn of(db: &Database, site: Site) -> Option<Guard> {
         let (parsed, text) = (db.parsed(site.item), db.item_text(site.item));
         let names = |start: u32, end: u32| {
-            let tokens = &parsed.tokens[start as usize..end as usize];
-            let names = tokens.iter().filter(|token| token.kind == Kind::Name);
+            let tokens = parsed.tokens.get(start as usize..end as usize);
+            let names = tokens.into_iter().flatten().filter(|token| token.kind == Kind::Name);
             names.map(|token| &text[token.range]).collect::<Vec<&str>>()
         };
         let used = names(site.span.start, site.span.end);

@@ -21,8 +21,7 @@ pub struct Limits {
     pub callee_instructions: usize,
     /// Code that has grown to this many instructions takes no more callees.
     pub caller_instructions: usize,
-    /// Functions that call themselves take their own body for these calls if the code that comes of it has at most this
-    /// many instructions.
+    /// Functions that call themselves take their own body for these calls, if at most this many instructions come of it.
     pub recursive_instructions: usize,
 }
 
