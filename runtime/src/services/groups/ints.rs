@@ -111,17 +111,18 @@ impl ByRange {
         let mut made = ByRange { least, entries: Vec::new(), bytes };
         let tables: Mutex<Vec<Vec<u64>>> = Mutex::default();
         team.each(pieces.len(), &|take| {
-            let mut table = Vec::new();
+            let (mut table, mut end) = (Vec::new(), 0);
             while let Some(at) = take() {
                 table.resize(range * lanes, 0);
-                // A thread takes pieces in ascending order: what is written last is the last place.
+                // A thread that helps another one goes back to an earlier piece.
+                let ascends = pieces[at].start >= end;
+                end = end.max(pieces[at].end);
                 for part in parts(pieces[at].clone()) {
-                    if lanes == 1 {
-                        part.for_each(|place| {
-                            enter(&mut table[made.entry_of(elements, place)], place);
-                        });
-                    } else {
-                        made.fill_lanes(elements, part, &mut table);
+                    match (lanes, ascends) {
+                        (1, true) => made.fill::<true, E>(elements, part, &mut table),
+                        (1, false) => made.fill::<false, E>(elements, part, &mut table),
+                        (_, true) => made.fill_lanes::<true, E>(elements, part, &mut table),
+                        (_, false) => made.fill_lanes::<false, E>(elements, part, &mut table),
                     }
                     if team.stopped() {
                         break;
@@ -158,16 +159,27 @@ impl ByRange {
         (int(elements, place) as i64).wrapping_sub(self.least) as usize
     }
 
+    /// Enters the elements of a piece into a table; `ASCENDS` if no element behind it is there.
+    fn fill<const ASCENDS: bool, E: Elements + ?Sized>(
+        &self,
+        elements: &E,
+        piece: Range<usize>,
+        table: &mut [u64],
+    ) {
+        piece.for_each(|place| enter::<ASCENDS>(&mut table[self.entry_of(elements, place)], place));
+    }
+
     /// Enters the elements of a piece into a table with several entries for each int. The processor would
     /// wait for each write of an entry if the next element were equal.
-    fn fill_lanes<E: Elements + ?Sized>(
+    fn fill_lanes<const ASCENDS: bool, E: Elements + ?Sized>(
         &self,
         elements: &E,
         piece: Range<usize>,
         table: &mut [u64],
     ) {
         let mut enter_at = |place: usize, lane: usize| {
-            enter(&mut table[self.entry_of(elements, place) * LANES + lane], place);
+            let entry = &mut table[self.entry_of(elements, place) * LANES + lane];
+            enter::<ASCENDS>(entry, place);
         };
         let whole = piece.end - piece.len() % LANES;
         for from in (piece.start..whole).step_by(LANES) {
@@ -177,10 +189,12 @@ impl ByRange {
     }
 }
 
-/// Adds an element to the entry of its int.
+/// Adds an element to the entry of its int; `ASCENDS` if it is behind those that are there.
 #[inline]
-fn enter(entry: &mut u64, place: usize) {
-    *entry = (place as u64) << u32::BITS | ((*entry & COUNT) + 1);
+fn enter<const ASCENDS: bool>(entry: &mut u64, place: usize) {
+    let last = (place as u64) << u32::BITS;
+    let last = if ASCENDS { last } else { last.max(*entry & !COUNT) };
+    *entry = last | ((*entry & COUNT) + 1);
 }
 
 /// A table with an entry for each int, of one that may have several.

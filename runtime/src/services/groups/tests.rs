@@ -82,7 +82,9 @@ impl Team for Turns {
                 })
             });
         }
-        let mut rest = next..count;
+        // The last one goes back to earlier pieces, as a thread does that helps another one.
+        let middle = next + (count - next) / 2;
+        let mut rest = (middle..count).chain(next..middle);
         work(&mut || rest.next());
     }
 
