@@ -110,6 +110,11 @@ impl<'a> FunctionEmitter<'a, '_> {
                 self.while_op(inst, init, carried, cond, body);
                 return self.read_outside_again(outside);
             }
+            Op::For { init, body, .. } if !init.is_empty() || has_branches(body) => {
+                let outside = self.copy_for_loop(inst);
+                self.for_op(inst);
+                return self.read_outside_again(outside);
+            }
             Op::For { .. } => return self.for_op(inst),
             Op::Call(callee, args) | Op::Compute(callee, args) => {
                 return self.call_op(inst, callee.0, args);
@@ -585,6 +590,11 @@ impl<'a> FunctionEmitter<'a, '_> {
         self.jump(done, &[]);
         self.b.switch_to_block(done);
     }
+}
+
+/// Returns true if a block has branches or checks: several elements at a time are rarely worth their while then.
+fn has_branches(block: &Block) -> bool {
+    block.insts.iter().any(|inst| matches!(inst.op, Op::If { .. } | Op::Check { .. }))
 }
 
 /// Returns true if the iterations of a loop are done in groups: they are short, without loops and calls.

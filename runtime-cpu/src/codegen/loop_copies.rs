@@ -28,6 +28,9 @@ impl FunctionEmitter<'_, '_> {
             return outside;
         }
         let mut inside: FxHashSet<kir::Value> = inst.op.carried().iter().copied().collect();
+        if let Op::For { index, .. } = inst.op {
+            inside.insert(index);
+        }
         for block in inst.op.blocks() {
             each_inst(block, &mut |inst| inside.extend(&inst.results));
         }

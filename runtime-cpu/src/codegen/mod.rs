@@ -67,7 +67,9 @@ use nesl_runtime::kir::early_exit::add_early_exits;
 use nesl_runtime::kir::facts::{KernelFacts, function_facts, kernel_facts};
 use nesl_runtime::kir::hoist::hoist_checks;
 use nesl_runtime::kir::inline::{Limits, inline};
-use nesl_runtime::kir::loops::{forward_stores, make_room_for_equal_rows, simplify_loops};
+use nesl_runtime::kir::loops::{
+    count_loops, forward_stores, make_room_for_equal_rows, simplify_loops,
+};
 use nesl_runtime::kir::narrow_ints::narrow_ints;
 use nesl_runtime::kir::ranges::use_ranges;
 use nesl_runtime::kir::unroll::unroll_loops;
@@ -173,12 +175,15 @@ fn compile_here(
     simplify_loops(&mut module, &inlined);
     unroll_loops(&mut module);
     forward_stores(&mut module);
+    eliminate_common_subexpressions(&mut module);
+    use_ranges(&mut module);
+    if count_loops(&mut module, &inlined) {
+        use_ranges(&mut module);
+    }
     let mut facts = function_facts(&module);
     for (facts, inlined) in facts.iter_mut().zip(&inlined) {
         facts.holds_itself = inlined.holds_itself;
     }
-    eliminate_common_subexpressions(&mut module);
-    use_ranges(&mut module);
     narrow_ints(&mut module);
     add_early_exits(&mut module);
     let isa = machine.isa.clone();

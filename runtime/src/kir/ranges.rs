@@ -60,6 +60,20 @@ pub fn use_ranges(module: &mut Module) {
     }
 }
 
+/// The same for a block, given constants that are defined outside; its yields get the new names of what it defines.
+pub(super) fn use_ranges_in(
+    block: &mut Block,
+    types: &mut Vec<ValueTy>,
+    constants: &FxHashMap<Value, Literal>,
+) {
+    let mut ranges = Ranges::new(types);
+    for (value, literal) in constants {
+        let mut constant = Inst { results: vec![*value], op: Op::Const(*literal) };
+        ranges.inst(&mut constant);
+    }
+    ranges.block(block);
+}
+
 /// Returns the least and the greatest number that ints, chars and bools of a kernel may be, where that is less than all
 /// of their type.
 pub fn known_ranges(kernel: &Kernel) -> FxHashMap<Value, (i64, i64)> {
@@ -73,7 +87,7 @@ pub fn known_ranges(kernel: &Kernel) -> FxHashMap<Value, (i64, i64)> {
 }
 
 /// Removes the operations on scalars whose results nothing reads; `read` is true for the values that later code reads.
-fn sweep(block: &mut Block, read: &mut [bool]) {
+pub(super) fn sweep(block: &mut Block, read: &mut [bool]) {
     with_stack(|| {
         block.yields.iter().for_each(|v| read[v.0 as usize] = true);
         let mut kept = Vec::with_capacity(block.insts.len());

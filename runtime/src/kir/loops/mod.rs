@@ -28,10 +28,13 @@
 //! }
 //! ```
 
+mod counted;
 mod equal_rows;
 mod exits;
 mod forward;
 mod joins;
+mod merged_loads;
+mod outlined;
 mod rotate;
 mod unswitch;
 
@@ -48,6 +51,30 @@ const MAX_INSTRUCTIONS: usize = 6000;
 /// Simplifies the loops of a module; `facts` are those about its functions. May add functions.
 pub fn simplify_loops(module: &mut Module, facts: &[FunctionFacts]) {
     each_code(module, facts, &simplify);
+}
+
+/// Makes counted loops of those that count, once the ranges of ints are known; `facts` are those about the functions.
+/// Returns true if anything has changed.
+pub fn count_loops(module: &mut Module, facts: &[FunctionFacts]) -> bool {
+    let changed = std::cell::Cell::new(false);
+    each_code(module, facts, &|mut code| {
+        let mut has_loops = false;
+        let mut instructions = 0;
+        code.each_inst(&mut |op| {
+            instructions += 1;
+            has_loops |= matches!(op, Op::While { .. });
+        });
+        if has_loops && instructions <= MAX_INSTRUCTIONS {
+            if remove_compactions(&mut code) {
+                joins::remove_joins(&mut code);
+                changed.set(true);
+            }
+            if counted::count_loops(&mut code) {
+                changed.set(true);
+            }
+        }
+    });
+    changed.get()
 }
 
 /// Gives rows of one length their memory before the loops that make them; `facts` are those about the functions.
@@ -121,14 +148,15 @@ fn simplify(mut code: Code<'_>) {
     joins::remove_joins(&mut code);
 }
 
-/// Removes the compactions of loops that take no memory.
-fn remove_compactions(code: &mut Code<'_>) {
+/// Removes the compactions of loops that take no memory; returns true if there are any.
+fn remove_compactions(code: &mut Code<'_>) -> bool {
     let mut names = FxHashMap::default();
     let facts = code.facts;
     for body in code.bodies.iter_mut() {
         with_stack(|| remove_compactions_in(body, false, facts, &mut names));
     }
     code.rename_all(&names);
+    !names.is_empty()
 }
 
 /// Removes the compactions of a block, if `idle`, and those in its loops that take no memory; `names` gets the new

@@ -19,10 +19,10 @@
 //! The name is that of the transformation that takes a condition out of a loop whose iterations do not change it;
 //! here they change it once at most.
 
-use super::rotate::defined;
+use super::outlined::outlined;
 use super::{Code, NewFunctions, like};
 use crate::bug::OrBug;
-use crate::kir::{Binary, Block, Function, Inst, Literal, Op, Ty, Unary, Value, ValueTy, walk};
+use crate::kir::{Binary, Block, Inst, Literal, Op, Ty, Unary, Value, ValueTy, walk};
 use crate::stack::with_stack;
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -134,7 +134,7 @@ impl Unswitching<'_> {
 
         let owned = self.are_owned(rooms.iter().map(|at| init[*at]), out);
         let results: Vec<Value> = inst.results.iter().map(|v| like(self.types, *v)).collect();
-        let call = self.outlined(first);
+        let call = outlined(first, "until arrays are copied", self.types, self.functions);
         let called: Vec<Value> = inst.results.iter().map(|v| like(self.types, *v)).collect();
         let call = Inst { results: called.clone(), op: call };
         let (then, otherwise) = (
@@ -165,45 +165,6 @@ impl Unswitching<'_> {
             });
         }
         all.or_bug("a loop is unswitched for some of its rooms")
-    }
-
-    /// A call of a new function that executes a loop: registers are allocated for the second loop alone.
-    fn outlined(&mut self, looped: Inst) -> Op {
-        let defined: FxHashSet<Value> = defined(&looped).into_iter().collect();
-        let mut args = Vec::new();
-        let mut seen = FxHashSet::default();
-        let (mut types, mut names) = (Vec::new(), Names::default());
-        walk::each_read(&looped, &mut |v| {
-            let is_mark = self.types[v.0 as usize] == ValueTy::Mark;
-            if !defined.contains(&v) && !is_mark && seen.insert(v) {
-                args.push(v);
-            }
-        });
-        let mut fresh = |ty: ValueTy| {
-            types.push(ty);
-            Value(types.len() as u32 - 1)
-        };
-        let params = args.iter().map(|arg| {
-            let param = fresh(self.types[arg.0 as usize]);
-            names.insert(*arg, param);
-            param
-        });
-        let params: Vec<Value> = params.collect();
-        // What the loop allocates is freed to a mark of its own.
-        let mark = fresh(ValueTy::Mark);
-        let mut looped = looped;
-        walk::rename_inst(&mut looped, &mut |v| match self.types[v.0 as usize] {
-            ValueTy::Mark if !defined.contains(&v) => mark,
-            ty => *names.entry(v).or_insert_with(|| fresh(ty)),
-        });
-        let yields = looped.results.clone();
-        let results = yields.iter().map(|v| types[v.0 as usize]).collect();
-        let mark = Inst { results: vec![mark], op: Op::Mark };
-        let body = Block { insts: vec![mark, looped], yields };
-        let id = self.functions.next_id();
-        let name = format!("until arrays are copied {}", id.0);
-        self.functions.added.push(Function { name, params, results, body, types });
-        Op::Call(id, args)
     }
 
     /// The values whose being above 0 decides if code takes memory, and those that become such values.
