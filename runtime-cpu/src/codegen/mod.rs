@@ -11,6 +11,7 @@
 //! kir::unroll       short loops of a known number of iterations become these, short arrays their elements
 //! kir::common_subexpressions     what the loops above have in common, once they lie beside each other
 //! kir::ranges       checks that cannot fail go, and divisions of small numbers by constants
+//! kir::loops        loops that count become counted ones, and their checks are made before them
 //! kir::early_exit   tests of all elements end with the first that decides
 //! unit              the module, its facts and constants, as all code sees them
 //! assemble          a machine function for each function and for each pass of a kernel

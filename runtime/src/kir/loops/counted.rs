@@ -65,14 +65,14 @@ struct Counting<'c> {
     found: bool,
 }
 
-/// A carried int of which each iteration makes the next one.
+/// A carried int that grows or shrinks by one in each iteration.
 #[derive(Clone, Copy, Debug)]
 struct Counter {
     /// Its position among the carried values.
     at: usize,
     /// True if it grows by one, false if it shrinks by one.
     up: bool,
-    /// What the counter is compared with.
+    /// The int with which the condition of the loop compares it.
     bound: Value,
     /// True if the loop goes on where the counter is equal to the bound.
     inclusive: bool,

@@ -10,6 +10,8 @@
 //! exits      what the last iteration of a loop with several exits writes is written behind the loop
 //! unswitch   a loop that copies an array before the first update goes on as a loop that has copied it
 //! forward    what one iteration stores and a later one loads is carried
+//! counted    a loop that counts is a counted one, and its checks are made before it where they can be
+//!   merged_loads     what both sides of a branch load from one array is loaded before it
 //! ```
 //!
 //! Beside them, `equal_rows` has loops that make rows of one length take the memory of all before they begin.

@@ -70,7 +70,7 @@ impl Counting<'_> {
         let mut removed = FxHashSet::default();
         let most = self.int(MAX_NUMBER, before);
         let least = self.int(-MAX_NUMBER, before);
-        let mut bounds: FxHashSet<Value> = FxHashSet::default();
+        let mut bounds: FxHashSet<(Value, bool)> = FxHashSet::default();
         for cond in checks {
             let (mut parts, mut same) = (Vec::new(), Vec::new());
             if holds.len() > MAX_COMPARISONS
@@ -101,31 +101,37 @@ impl Counting<'_> {
             {
                 continue;
             }
-            holds.append(&mut same);
-            for (op, a, b) in compared {
-                let is_last = matches!(op, Binary::Lt | Binary::Le) == numbers.up;
-                let past = match (is_last, numbers.up) {
-                    (true, true) => -1,
-                    (true, false) => 1,
-                    (false, _) => 0,
-                };
-                let at = if is_last { numbers.end } else { numbers.first };
-                let mut bounded: Vec<Value> = Vec::new();
-                for sum in [&a, &b].into_iter().filter(|sum| !sum.is_plain()) {
-                    bounded.extend(sum.added.iter().chain(&sum.subtracted));
+            let ends: Vec<(Value, i64)> = compared
+                .iter()
+                .map(|(op, ..)| numbers.end_at(matches!(op, Binary::Lt | Binary::Le)))
+                .collect();
+            let mut bounded: Vec<(Value, bool)> = Vec::new();
+            for ((_, a, b), (at, past)) in compared.iter().zip(&ends) {
+                for sum in [a, b].into_iter().filter(|sum| !sum.is_plain()) {
+                    let all = sum.added.iter().chain(&sum.subtracted);
+                    bounded.extend(all.map(|value| (*value, true)));
                 }
                 // The counter is at least -1.
-                if a.added.len() + a.subtracted.len() > 0 || a.constant + past > 0 {
-                    bounded.extend(a.counted.then_some(at));
+                if a.counted && (!a.is_constant() || a.constant + past > 0) {
+                    bounded.push((*at, false));
                 }
-                for value in bounded {
-                    if bounds.insert(value) && !self.constants.contains_key(&value) {
-                        holds.push(self.binary(Binary::Le, value, most, BOOL, before));
-                        if value != at || !a.counted {
-                            holds.push(self.binary(Binary::Ge, value, least, BOOL, before));
-                        }
-                    }
+            }
+            if bounded.iter().any(|(value, _)| self.is_large(*value)) {
+                continue;
+            }
+            holds.append(&mut same);
+            for (value, below) in bounded {
+                if self.constants.contains_key(&value) {
+                    continue;
                 }
+                if bounds.insert((value, false)) {
+                    holds.push(self.binary(Binary::Le, value, most, BOOL, before));
+                }
+                if below && bounds.insert((value, true)) {
+                    holds.push(self.binary(Binary::Ge, value, least, BOOL, before));
+                }
+            }
+            for ((op, a, b), (at, past)) in compared.into_iter().zip(ends) {
                 let a = self.total(&a, at, past, before);
                 let b = self.total(&b, at, 0, before);
                 holds.push(self.binary(op, a, b, BOOL, before));
@@ -237,6 +243,11 @@ impl Counting<'_> {
         is_short.then_some(a)
     }
 
+    /// Returns true of a constant that is too large for sums.
+    fn is_large(&self, value: Value) -> bool {
+        matches!(self.constants.get(&value), Some(Literal::I64(x)) if !(-MAX_NUMBER..=MAX_NUMBER).contains(x))
+    }
+
     /// Returns true if a comparison of constants fails in the first iteration.
     fn fails_at_once(&self, op: Binary, a: &Sum, b: &Sum, numbers: &Numbers) -> bool {
         let first = self.constants.get(&numbers.first);
@@ -276,6 +287,17 @@ impl Counting<'_> {
             total = self.binary(Binary::Sub, total, *value, INT, before);
         }
         total
+    }
+}
+
+impl Numbers {
+    /// A value beside the greatest counter of an iteration, or the least, and the difference of that from it.
+    fn end_at(&self, greatest: bool) -> (Value, i64) {
+        match (greatest == self.up, self.up) {
+            (true, true) => (self.end, -1),
+            (true, false) => (self.end, 1),
+            (false, _) => (self.first, 0),
+        }
     }
 }
 

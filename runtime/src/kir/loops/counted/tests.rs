@@ -88,6 +88,18 @@ fn a_check_that_fails_at_once_stays() {
 }
 
 #[test]
+fn sums_that_may_wrap_are_not_made() {
+    let update = "v17: i64 = add v11, v4 v14: bool = lt v17, v2 check v14 @0 detail v17
+        store v1[v11] = v11";
+    let most = "v18: i64 = const 9223372036854775807 v13: bool = eq v11, v18 v12: bool = not v13";
+    let text = counted(&looped("0", most, update, "add v11, v6"));
+    assert!(first_function(&text).contains("check"), "{text}");
+    let text = counted(&looped("0", UNTIL, update, "add v11, v6"));
+    assert!(!first_function(&text).contains("check"), "{text}");
+    assert!(first_function(&text).contains("le v0, v"), "the end is not too large: {text}");
+}
+
+#[test]
 fn only_loops_with_a_counter_are_counted() {
     for next in ["mul v11, v6", "add v11, v11", "add v11, v2"] {
         let text = counted(&looped("0", UNTIL, STORES, next));
