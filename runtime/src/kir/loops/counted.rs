@@ -326,7 +326,7 @@ impl Counting<'_> {
         holds: &mut [Value],
         before: &mut Block,
     ) {
-        let all = holds.to_vec().into_iter().reduce(|a, b| self.and(a, b, before));
+        let all = holds.iter().copied().reduce(|a, b| self.and(a, b, before));
         let Some(cond) = all else { return };
         let looped = Inst { results: results.to_vec(), op: counted.clone() };
         let then = Block { insts: vec![looped], yields: Vec::new() };
