@@ -506,11 +506,11 @@ impl<'i> Search<'_, 'i> {
         if !self.is_int(a) {
             return None;
         }
-        let relation = if value { op } else { negated(op)? };
+        let relation = if value { op } else { op.negated()? };
         let depth = MAX_INDEX_OPERATIONS_DEPTH;
         let (number, relation, bound, step) = match (self.step(a, depth)?, self.step(b, depth)?) {
             (step @ (1 | -1), 0) => (a, relation, b, step),
-            (0, step @ (1 | -1)) => (b, swapped(relation), a, step),
+            (0, step @ (1 | -1)) => (b, relation.swapped()?, a, step),
             _ => return None,
         };
         let is_half_line = relation != Binary::Eq;
@@ -586,30 +586,6 @@ impl<'i> Search<'_, 'i> {
 
     fn is_bool(&self, value: Value) -> bool {
         self.types[value.0 as usize] == ValueTy::Scalar(Ty::Bool)
-    }
-}
-
-/// The comparison that is true where another is false, on ints.
-fn negated(op: Binary) -> Option<Binary> {
-    Some(match op {
-        Binary::Eq => Binary::Ne,
-        Binary::Ne => Binary::Eq,
-        Binary::Lt => Binary::Ge,
-        Binary::Le => Binary::Gt,
-        Binary::Gt => Binary::Le,
-        Binary::Ge => Binary::Lt,
-        _ => return None,
-    })
-}
-
-/// The comparison that is true with the operands exchanged.
-fn swapped(op: Binary) -> Binary {
-    match op {
-        Binary::Lt => Binary::Gt,
-        Binary::Le => Binary::Ge,
-        Binary::Gt => Binary::Lt,
-        Binary::Ge => Binary::Le,
-        other => other,
     }
 }
 

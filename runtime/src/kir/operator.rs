@@ -124,4 +124,29 @@ impl Binary {
             | ShrZero => false,
         }
     }
+
+    /// Returns the comparison of two ints that is true where this one is false.
+    pub fn negated(self) -> Option<Binary> {
+        Some(match self {
+            Binary::Eq => Binary::Ne,
+            Binary::Ne => Binary::Eq,
+            Binary::Lt => Binary::Ge,
+            Binary::Le => Binary::Gt,
+            Binary::Gt => Binary::Le,
+            Binary::Ge => Binary::Lt,
+            _ => return None,
+        })
+    }
+
+    /// Returns the comparison that is true of the operands in the other order where this one is true.
+    pub fn swapped(self) -> Option<Binary> {
+        Some(match self {
+            Binary::Eq | Binary::Ne => self,
+            Binary::Lt => Binary::Gt,
+            Binary::Le => Binary::Ge,
+            Binary::Gt => Binary::Lt,
+            Binary::Ge => Binary::Le,
+            _ => return None,
+        })
+    }
 }

@@ -144,10 +144,10 @@ impl Counting<'_> {
         let at = |value: Value| carried.iter().position(|name| *name == value);
         let (at, bound, compares) = match (at(a), at(b)) {
             (Some(at), None) => (at, b, compares),
-            (None, Some(at)) => (at, a, mirrored(compares)?),
+            (None, Some(at)) => (at, a, compares.swapped()?),
             _ => return None,
         };
-        let compares = if holds { compares } else { negated(compares)? };
+        let compares = if holds { compares } else { compares.negated()? };
         if self.types[bound.0 as usize] != INT {
             return None;
         }
@@ -383,31 +383,6 @@ impl Counting<'_> {
         to.insts.push(Inst { results: vec![result], op });
         result
     }
-}
-
-/// The comparison that is true of its operands in the other order.
-fn mirrored(op: Binary) -> Option<Binary> {
-    Some(match op {
-        Binary::Eq | Binary::Ne => op,
-        Binary::Lt => Binary::Gt,
-        Binary::Le => Binary::Ge,
-        Binary::Gt => Binary::Lt,
-        Binary::Ge => Binary::Le,
-        _ => return None,
-    })
-}
-
-/// The comparison of two ints that is true where another one is false.
-fn negated(op: Binary) -> Option<Binary> {
-    Some(match op {
-        Binary::Eq => Binary::Ne,
-        Binary::Ne => Binary::Eq,
-        Binary::Lt => Binary::Ge,
-        Binary::Le => Binary::Gt,
-        Binary::Gt => Binary::Le,
-        Binary::Ge => Binary::Lt,
-        _ => return None,
-    })
 }
 
 /// The values that the instructions of a block define.

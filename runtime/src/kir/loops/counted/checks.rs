@@ -3,7 +3,7 @@
 //! A check compares sums of the counter, of values that are the same in each iteration, and of constants. None of them
 //! wraps if the addends are small, which is a part of what is found out before the loop.
 
-use super::{BOOL, Counting, INT, Numbers, defines, mirrored};
+use super::{BOOL, Counting, INT, Numbers, defines};
 use crate::kir::{Binary, Block, Class, Inst, Literal, Op, Value, walk};
 use crate::stack::with_stack;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -85,7 +85,7 @@ impl Counting<'_> {
                         (self.sum(a, numbers, code, before)?, self.sum(b, numbers, code, before)?);
                     match (a.counted, b.counted) {
                         (_, false) => Some((op, a, b)),
-                        (false, true) => Some((mirrored(op)?, b, a)),
+                        (false, true) => Some((op.swapped()?, b, a)),
                         (true, true) => None,
                     }
                 })
