@@ -28,7 +28,7 @@ use super::{Code, NewFunctions};
 use crate::kir::ranges::{sweep, use_ranges_in};
 use crate::kir::{Binary, Block, Class, Inst, Literal, Op, Ty, Unary, Value, ValueTy, walk};
 use crate::stack::with_stack;
-use checks::Iteration;
+use checks::{Iteration, MAX_NUMBER};
 use rustc_hash::FxHashMap;
 
 /// Loops with more instructions are left as they are: there may be two copies of them.
@@ -226,6 +226,11 @@ impl Counting<'_> {
             self.binary(ordered, low, high, BOOL, &mut before),
         ];
         let count = self.binary(Binary::Sub, high, low, INT, &mut before);
+        if !appends.is_empty() {
+            // The length of what is appended to is added to it.
+            let most = self.int(MAX_NUMBER, &mut before);
+            holds.push(self.binary(Binary::Le, count, most, BOOL, &mut before));
+        }
 
         // The loop under new names.
         let index = self.fresh(INT);

@@ -9,7 +9,7 @@ use crate::stack::with_stack;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// Counters and what is added to them are at most this, so that their sums do not wrap.
-const MAX_NUMBER: i64 = 1 << 56;
+pub(super) const MAX_NUMBER: i64 = 1 << 56;
 
 /// The most values that are added up in an index.
 const MAX_ADDENDS: usize = 4;

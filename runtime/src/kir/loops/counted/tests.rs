@@ -160,6 +160,18 @@ fn a_loop_that_appends_has_room_for_all_before() {
 }
 
 #[test]
+fn a_length_that_may_wrap_is_not_computed() {
+    let text = counted(&appending(""));
+    assert!(first_function(&text).contains("const 72057594037927936"), "{text}");
+    let most = appending("").replace(
+        "v24: bool = eq v20, v0",
+        "v50: i64 = const 9223372036854775807 v24: bool = eq v20, v50",
+    );
+    let text = counted(&most);
+    assert!(!text.contains("for v"), "{text}");
+}
+
+#[test]
 fn a_loop_that_may_fail_appends_as_it_goes() {
     let text = counted(&appending(
         "v40: bool = lt v22, v3 v41: i64 = load v1[v20] v42: bool = lt v41, v22 check v42 @0 detail v41",
