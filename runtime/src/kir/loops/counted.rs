@@ -28,6 +28,7 @@ use super::{Code, NewFunctions};
 use crate::kir::ranges::{sweep, use_ranges_in};
 use crate::kir::{Binary, Block, Class, Inst, Literal, Op, Ty, Unary, Value, ValueTy, walk};
 use crate::stack::with_stack;
+use appends::Append;
 use checks::{Iteration, MAX_NUMBER};
 use rustc_hash::FxHashMap;
 
@@ -181,9 +182,9 @@ impl Counting<'_> {
             },
             Op::If { then, otherwise, .. } => {
                 let at = inst.results.iter().position(|result| *result == next)?;
-                let mut of = [then, otherwise]
+                let [a, b] = [then, otherwise]
                     .map(|side| with_stack(|| self.grows(side.yields[at], from, made)));
-                (of[0] == of[1]).then(|| of[0].take()).flatten()
+                if a == b { a } else { None }
             }
             _ => None,
         }
@@ -249,17 +250,12 @@ impl Counting<'_> {
         let mut known = vec![None; carried.len()];
         known[counter.at] = Some(end);
         for append in &appends {
-            let reserved = self.reserve(append, init, (count, zero), &mut then);
-            let in_loop = [append.array, append.room].map(|at| carried[at]);
-            for (at, (name, value)) in
-                [append.array, append.room].into_iter().zip(in_loop.into_iter().zip(reserved))
-            {
+            let reserved = self.reserve(append, init, count, &mut then)?;
+            for (at, value) in [append.array, append.room].into_iter().zip(reserved) {
                 known[at] = Some(value);
-                copied.insert(name, value);
+                copied.insert(carried[at], value);
             }
-            for (result, value) in append.results.iter().zip(reserved) {
-                copied.insert(*result, value);
-            }
+            copied.extend(append.results.into_iter().zip(reserved));
         }
         copy.insts.retain(|inst| match &inst.op {
             Op::Compact { keep, .. } => {
@@ -269,9 +265,11 @@ impl Counting<'_> {
                 }
                 false
             }
-            _ => !appends.iter().any(|append| {
-                append.results.contains(&inst.results.first().copied().unwrap_or(zero))
-            }),
+            _ => {
+                let is_in =
+                    |append: &Append| append.results.iter().any(|v| inst.results.contains(v));
+                !appends.iter().any(is_in)
+            }
         });
         walk::rename_in_place(&mut copy, &mut |v| copied.get(&v).copied().unwrap_or(v));
         let carries = |values: &[Value]| -> Vec<Value> {

@@ -77,9 +77,9 @@ impl Counting<'_> {
         &mut self,
         append: &Append,
         init: &[Value],
-        (count, zero): (Value, Value),
+        count: Value,
         to: &mut Block,
-    ) -> [Value; 2] {
+    ) -> Option<[Value; 2]> {
         let (array, room, length) = (init[append.array], init[append.room], init[append.length]);
         let needed = self.binary(Binary::Add, length, count, INT, to);
         let is_enough = self.binary(Binary::Ge, room, needed, BOOL, to);
@@ -90,7 +90,7 @@ impl Counting<'_> {
         let larger = self.binary(Binary::Max, needed, twice, INT, &mut otherwise);
         let least = self.int(MIN_ROOM, &mut otherwise);
         let larger = self.binary(Binary::Max, larger, least, INT, &mut otherwise);
-        let ValueTy::Array(ty) = self.types[array.0 as usize] else { return [array, zero] };
+        let ValueTy::Array(ty) = self.types[array.0 as usize] else { return None };
         let new = self.like(array);
         otherwise.insts.push(Inst { results: vec![new], op: Op::Alloc(ty, larger) });
         let copy = Op::Copy { from: array, to: new, count: length };
@@ -99,6 +99,6 @@ impl Counting<'_> {
         let results = [self.like(array), self.fresh(INT)];
         let op = Op::If { cond: is_enough, then, otherwise };
         to.insts.push(Inst { results: results.to_vec(), op });
-        results
+        Some(results)
     }
 }

@@ -308,8 +308,7 @@ impl Sum {
 
     /// True of a value alone, of which nothing else is computed.
     fn is_plain(&self) -> bool {
-        let values = self.added.len() + usize::from(self.counted);
-        self.subtracted.is_empty() && self.constant == 0 && values <= 1 && !self.counted
+        !self.counted && self.subtracted.is_empty() && self.constant == 0 && self.added.len() <= 1
     }
 }
 
