@@ -7,6 +7,6 @@ that several themes need, or that the other suite has too, comes from `bench/pee
 
 from . import (  # noqa: F401
     borders, carried, chance, conditionals, counted, equal_rows, everyday, exits, geometry, graphs, grouping, growing, handed_on, innermost,
-    iterating, keyed_sums, loops, measures, nested_loops, nests, numeric, pivots, products, rearranging, searching, segmented, short_lists,
+    iterating, keyed_sums, lists, loops, measures, nested_loops, nests, numeric, pivots, products, rearranging, searching, segmented, short_lists,
     small_steps, sorting, sparse, tables, texts)
 from .suite import PROGRAMS  # noqa: F401

@@ -12,6 +12,7 @@
 //! ```
 
 use crate::memory::{Memory, Raw};
+use smallvec::{SmallVec, smallvec};
 use std::sync::Arc;
 
 /// The alignment of every array of a work item, and the least memory it takes; in bytes.
@@ -31,6 +32,9 @@ const MIN_TAKEN_BYTES: usize = 64 << 10;
 
 /// The largest size of a chunk that is kept between launches, in bytes.
 const MAX_KEPT_CHUNK_BYTES: usize = 1 << 20;
+
+/// Compactions of so many arrays and chunks allocate nothing: functions that return one array attempt many.
+const FEW: usize = 8;
 
 /// The bump allocator of a work item: the free part of the arena's last chunk. Compiled code
 /// allocates by moving `next`.
@@ -261,6 +265,12 @@ impl Arena {
             (None, Some(first)) => (first.start, 0),
             (None, None) => return true,
         };
+        // Each of many calls that return a large array comes here, mostly in vain.
+        if let [array] = keep
+            && !self.is_worth_while(bump, mark, mark_chunk, *array)
+        {
+            return true;
+        }
         let mut ranges = self.moving(mark, mark_chunk, keep);
         let stays = self.staying(mark_chunk, &ranges);
         ranges.retain(|range| !stays[range.chunk - mark_chunk]);
@@ -306,7 +316,7 @@ impl Arena {
         };
         let start = fresh.as_ref().map_or(start, |chunk| chunk.start as usize);
         let mut to = start;
-        let mut places = Vec::with_capacity(ranges.len());
+        let mut places: SmallVec<[usize; FEW]> = SmallVec::with_capacity(ranges.len());
         for range in &ranges {
             let bytes = range.bytes();
             // SAFETY: the range lies within a chunk, and there is room for all ranges behind `start`.
@@ -339,10 +349,32 @@ impl Arena {
         true
     }
 
+    /// Returns false if a compaction that keeps one array, at this address and of so many bytes, frees too little.
+    fn is_worth_while(
+        &self,
+        bump: &Bump,
+        mark: *mut u8,
+        mark_chunk: usize,
+        [at, bytes]: [usize; 2],
+    ) -> bool {
+        let Some(chunk) = self.since(mark, mark_chunk, at as *const u8) else { return true };
+        let size = self.chunks[chunk].size;
+        let (kept, moved) = match () {
+            () if chunk > mark_chunk && bytes > size / 2 => (size, 0),
+            () if at == mark as usize => (bytes, 0),
+            () => (bytes, bytes),
+        };
+        let below = mark as usize - self.chunks[mark_chunk].start as usize;
+        let is_free = chunk + 1 < self.chunks.len() || kept < size;
+        let free = if is_free { bump.end as usize - bump.next as usize } else { 0 };
+        let all: usize = self.chunks[mark_chunk..].iter().map(|chunk| chunk.size).sum();
+        all.saturating_sub(below + free + kept) > MIN_GARBAGE_BYTES.max(2 * moved)
+    }
+
     /// Returns for each chunk from that of the mark on whether it stays as it is in a compaction that keeps some
     /// ranges: more than half of it is kept.
-    fn staying(&self, mark_chunk: usize, ranges: &[Range]) -> Vec<bool> {
-        let mut kept = vec![0; self.chunks.len() - mark_chunk];
+    fn staying(&self, mark_chunk: usize, ranges: &[Range]) -> SmallVec<[bool; FEW]> {
+        let mut kept: SmallVec<[usize; FEW]> = smallvec![0; self.chunks.len() - mark_chunk];
         for range in ranges {
             kept[range.chunk - mark_chunk] += range.bytes();
         }
@@ -353,8 +385,13 @@ impl Arena {
 
     /// Returns the disjoint ranges of memory that hold the kept arrays, in order of chunk and address;
     /// they begin and end at multiples of [`ALIGN`].
-    fn moving(&self, mark: *mut u8, mark_chunk: usize, keep: &[[usize; 2]]) -> Vec<Range> {
-        let mut ranges: Vec<Range> = Vec::with_capacity(keep.len());
+    fn moving(
+        &self,
+        mark: *mut u8,
+        mark_chunk: usize,
+        keep: &[[usize; 2]],
+    ) -> SmallVec<[Range; FEW]> {
+        let mut ranges: SmallVec<[Range; FEW]> = SmallVec::with_capacity(keep.len());
         for [at, bytes] in keep {
             if let Some(chunk) = self.since(mark, mark_chunk, *at as *const u8) {
                 let (from, to) = (at - at % ALIGN, (at + bytes).next_multiple_of(ALIGN));

@@ -195,7 +195,7 @@ pub static PASSES: LazyLock<Vec<Pass>> = LazyLock::new(|| {
             name: "unroll",
             stage: "unrolled",
             title: "Unrolled",
-            about: "makes loops of recursion whose results are added up, and unrolls apply-to-each over short \
+            about: "makes loops of recursion whose results are added up or appended, and unrolls apply-to-each over short \
                     lists, for sequential code",
             run: Run::Unroll(lower::prepare_sequential),
             verify: Verify::Sequential(verify_core),

@@ -31,7 +31,7 @@
 //! | `sides_again` | cheap maps that the sides of conditionals compute again |
 //! | `short_lists` | lists of a known length, whose elements become values |
 //! | `once` | what code that is executed once has intrinsics of its own for |
-//! | `accumulate` | for sequential code: recursion whose results are added up, as loops |
+//! | `accumulate` | for sequential code: recursion whose results are added up or appended, as loops |
 //! | `calls` | the call graph |
 //!
 //! A fault stays a fault of the same kind, and where the user's program is to blame for it: code
@@ -65,6 +65,7 @@ use nesl_runtime::bug::OrBug;
 use nesl_runtime::violation;
 use std::borrow::Cow;
 
+pub use accumulate::appends_results;
 pub(crate) use rewrite::{renumber, renumber_calls};
 
 /// A pass of the simplifier.
@@ -310,7 +311,7 @@ fn remove_unreached(program: Program, _: &Context<'_>) -> Program {
     Program { functions, globals: program.globals, main: place(program.main) }
 }
 
-/// Prepares a program for sequential code. Recursion whose results are added up becomes loops; the functions of these
+/// Prepares a program for sequential code. Recursion whose results are added up or appended becomes loops; the functions of these
 /// follow the others. An apply-to-each over a short list that is written out, such as `{f(half) : half in [low, high]}`,
 /// is unrolled: the iterations are executed one after the other anyway, and nobody need make the list.
 pub(crate) fn for_one_thread(program: &Program, limits: &Thresholds) -> Program {

@@ -52,6 +52,8 @@ pub struct Facts {
     pub copies: bool,
     /// The sequential version changes rows where they lie, which is most of what it does ([`rows`](super::Overwrites::rows)).
     pub changes_rows: bool,
+    /// The sequential version appends the results of calls to what came before; flattened code copies them in each call.
+    pub appends_results: bool,
 }
 
 /// The part of the facts that follows from the code of the versions alone.
@@ -184,9 +186,10 @@ const RULES: &[Rule] = &[
         applies: |facts, limits| {
             let recursion = facts.recursion.filter(|_| facts.single);
             recursion.is_some_and(|recursion| {
-                // A loop over a table does about as much in each turn.
+                // A loop over a table does about as much in each turn, and one that appends has nothing to do later.
+                let is_loop = facts.changes_rows || facts.appends_results;
                 let is_observed = recursion.is_observed(facts.input_elements, limits)
-                    || facts.changes_rows && recursion.calls > 1;
+                    || is_loop && recursion.calls > 1;
                 is_observed && recursion.is_done_sooner_by_one_thread(facts.changes_rows, limits)
             })
         },
@@ -553,6 +556,7 @@ mod tests {
         calls_itself: false,
         copies: false,
         changes_rows: false,
+        appends_results: false,
     };
 
     fn one_call() -> Recursion {
@@ -629,6 +633,10 @@ mod tests {
         assert_eq!(choose(rows), Version::Flattened);
         let changed = Facts { changes_rows: true, ..rows };
         assert_eq!(choose(changed), Version::Sequential);
+        assert_eq!(choose(Facts { appends_results: true, ..rows }), Version::Flattened);
+        let walk = Some(Recursion { light_items: 2, work_items: 2, ..turn });
+        let list = Facts { appends_results: true, recursion: walk, ..rows };
+        assert_eq!(choose(list), Version::Sequential);
         let first = Some(Recursion { calls: 1, ..turn });
         assert_eq!(choose(Facts { recursion: first, ..changed }), Version::Flattened);
         // What takes long for each element, and a large table, are for all threads.

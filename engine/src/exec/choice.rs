@@ -132,6 +132,8 @@ pub(super) fn choose(
                 && callee.is_some_and(|callee| program.copies(callee, extent.single, limits)),
             changes_rows: calls > 1
                 && callee.is_some_and(|callee| program.changes_rows(callee, limits)),
+            appends_results: calls > 1
+                && callee.is_some_and(|callee| program.appends_results(callee)),
         }
     };
     let version = strategy.choose(&facts(observed), limits);

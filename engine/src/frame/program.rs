@@ -5,6 +5,7 @@ use nesl_core::flat::{Block, Function, Let, Program};
 use nesl_core::fuse::sequential::ownership;
 use nesl_core::ir::FunId;
 use nesl_core::lower::kernel::{self, Values, function_for_one_thread};
+use nesl_core::simplify;
 use nesl_core::strategy::{self, Overwrites, Thresholds, VersionCode};
 use nesl_runtime::bug::OrBug;
 use rustc_hash::FxHashMap;
@@ -25,6 +26,8 @@ pub(crate) struct FlatProgram {
     overwrites: Vec<OnceCell<Overwrites>>,
     /// For each function, whether it may change rows that it gives to itself.
     may_change_rows: Vec<OnceCell<bool>>,
+    /// For each function, whether its sequential code is a loop that appends; found when a recursion asks.
+    appends_results: Vec<OnceCell<bool>>,
     /// Last uses by the address of a block. The blocks are never moved or changed: they are on the
     /// heap, and nobody but this struct owns them.
     last_uses: RefCell<FxHashMap<*const Block, Rc<LastUses>>>,
@@ -40,6 +43,7 @@ impl FlatProgram {
             needs_recursion: OnceCell::new(),
             overwrites: program.functions.iter().map(|_| OnceCell::new()).collect(),
             may_change_rows: program.functions.iter().map(|_| OnceCell::new()).collect(),
+            appends_results: program.functions.iter().map(|_| OnceCell::new()).collect(),
             last_uses: RefCell::default(),
             version_code: RefCell::default(),
             program,
@@ -81,7 +85,9 @@ impl FlatProgram {
     /// overwrites; `single` if it is called for one element, on the host's own path.
     pub(crate) fn copies(&self, id: FunId, single: bool, limits: &Thresholds) -> bool {
         let found = self.overwrites(id, limits);
-        found.tables || (found.arrays || found.extended_tables) && !single
+        self.appends_results(id)
+            || found.tables
+            || (found.arrays || found.extended_tables) && !single
     }
 
     /// Returns true if the sequential code of a function changes rows where they lie, and goes over no others.
@@ -90,6 +96,13 @@ impl FlatProgram {
             || ownership::changes_rows(&self.program.source.functions[id.0 as usize], id);
         *self.may_change_rows[id.0 as usize].get_or_init(may_change)
             && self.overwrites(id, limits).rows
+    }
+
+    /// Returns true if the sequential code of a function appends the results of its calls to what came before.
+    pub(crate) fn appends_results(&self, id: FunId) -> bool {
+        let appends =
+            || simplify::appends_results(&self.program.source.functions[id.0 as usize], id);
+        *self.appends_results[id.0 as usize].get_or_init(appends)
     }
 
     fn overwrites(&self, id: FunId, limits: &Thresholds) -> Overwrites {

@@ -108,7 +108,7 @@ pub fn prepare(program: &Program, limits: &Thresholds) -> (Program, Vec<GlobalId
     (prepared(&program, limits), globals)
 }
 
-/// Returns functions as sequential code is generated for them: recursion whose results are added up is a loop, maps over
+/// Returns functions as sequential code is generated for them: recursion whose results are added up or appended is a loop, maps over
 /// short lists are unrolled, sieves over several sequences are one, conditionals of rows are outside of them, mathematical
 /// functions are behind the loops that give what they are taken of, and elements are read before their array is updated.
 pub(in crate::lower) fn prepared(program: &Program, limits: &Thresholds) -> Program {

@@ -1,0 +1,766 @@
+//! Recursion whose results are added up, or appended to something: a function that adds to what a call of itself gives
+//! becomes a loop that carries the sum.
+//!
+//! ```text
+//! fn "bits"(x) {                         fn "bits"(x) { call "bits.loop"(x, 0, most) }
+//!   v1 = eq(x, 0)                        fn "bits.loop"(x, sum, left) {
+//!   if v1 { 0 } else {                     v0 = gt(left, 0)  check(v0, too deep)
+//!     v2 = sub(x, 1)                       v1 = eq(x, 0)
+//!     v3 = and(x, v2)               →      if v1 { add(sum, 0) } else {
+//!     v4 = call "bits"(v3)                   v2 = sub(x, 1)
+//!     add(1, v4)                             v3 = and(x, v2)
+//!   }                                        call "bits.loop"(v3, add(sum, 1), sub(left, 1))
+//! }                                        }
+//!                                        }
+//! ```
+//!
+//! So do products and extremes of ints, and conjunctions and disjunctions; sums of floats depend on the order, and stay
+//! recursive. A loop takes no stack, and is vectorised where calls are not. What does not end is too deep after as many
+//! iterations as no stack has room for calls. A function that calls itself twice for one result stays as it is: a loop
+//! for one of the calls makes the other one slower.
+//!
+//! A function that appends what a call of itself gives to something, as `cons(v[0], f(drop(v, 1)))` does, becomes a loop
+//! that appends to a sequence of its own. This sequence grows where it lies, so that all iterations together copy as much as
+//! they make, where the calls copy the rest of the result at each level. The first iteration stands before the loop: what it
+//! appends to is the sequence, and if there is no other iteration nothing is copied. What a call of the function comes first
+//! in, as in `f(n / 10) ++ [rem(n, 10)]`, stays recursive: it grows where it lies already.
+//!
+//! For sequential code only: flattened code goes from level to level in any case. What comes behind the call is executed
+//! before it: a function with effects stays as it is, and so does one where something there may fault, as in
+//! `f(n - 1) + a[n]`, while `a[n] + f(n - 1)` becomes a loop. An element that is known to exist is no such thing.
+//!
+//! | file | contents |
+//! |---|---|
+//! | `elements` | reads of elements that exist, by what is known about lengths |
+//! | `sides` | calls before a conditional, which are moved into its sides |
+//!
+//! Sources: Burstall and Darlington, *A transformation system for developing recursive programs*, Journal of the ACM 24
+//! (1977), on changing associative operations; Leijen and Lorenzen, *Tail Recursion Modulo Context*, POPL 2023.
+
+mod elements;
+mod sides;
+
+use super::dead;
+use crate::base::with_stack;
+use crate::ir::{
+    Atom, Block, Effects, FunId, Function, FunctionBuilder, Let, Op, Program, Site, Ty, Var,
+};
+use crate::prim::SeqOp;
+use crate::thresholds::Thresholds;
+use nesl_runtime::bug;
+use nesl_runtime::fault::FaultCode;
+use nesl_runtime::scalar::ScalarOp;
+use rustc_hash::{FxHashMap, FxHashSet};
+use smol_str::format_smolstr;
+
+/// An associative operation that puts results together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Combination {
+    /// A scalar operation of bools or ints, which is commutative, too: ints wrap around at both precisions.
+    Scalar(ScalarOp),
+    /// Appending, with the call as the second operand.
+    Append,
+}
+
+/// The operations that may be done in another order.
+const OPERATIONS: [Combination; 8] = [
+    Combination::Scalar(ScalarOp::Add),
+    Combination::Scalar(ScalarOp::Mul),
+    Combination::Scalar(ScalarOp::Max),
+    Combination::Scalar(ScalarOp::Min),
+    Combination::Scalar(ScalarOp::And),
+    Combination::Scalar(ScalarOp::Or),
+    Combination::Scalar(ScalarOp::Xor),
+    Combination::Append,
+];
+
+impl Combination {
+    /// Returns true if the operation takes and gives values of a type.
+    fn takes(self, ty: &Ty) -> bool {
+        match self {
+            Combination::Scalar(ScalarOp::Max | ScalarOp::Min) => *ty == Ty::Int,
+            Combination::Scalar(_) => self.neutral(ty).is_some(),
+            Combination::Append => matches!(ty, Ty::Sequence(_)),
+        }
+    }
+
+    /// Returns the value to begin with, if there is a constant that changes no other at both precisions.
+    fn neutral(self, ty: &Ty) -> Option<Atom> {
+        let Combination::Scalar(op) = self else { return None };
+        Some(match (op, ty) {
+            (ScalarOp::Add | ScalarOp::Or | ScalarOp::Xor, Ty::Int) => Atom::Int(0),
+            (ScalarOp::Mul, Ty::Int) => Atom::Int(1),
+            (ScalarOp::And, Ty::Int) => Atom::Int(-1),
+            (ScalarOp::And, Ty::Bool) => Atom::Bool(true),
+            (ScalarOp::Or | ScalarOp::Xor, Ty::Bool) => Atom::Bool(false),
+            _ => return None,
+        })
+    }
+
+    /// Returns the operands of an operation, if it is this one.
+    fn operands(self, op: &Op) -> Option<[Atom; 2]> {
+        match (self, op) {
+            (Combination::Scalar(own), Op::Scalar(op, args)) if own == *op => {
+                Some([args[0], args[1]])
+            }
+            (Combination::Append, Op::Seq(SeqOp::Append, args)) => Some([args[0], args[1]]),
+            _ => None,
+        }
+    }
+
+    /// Returns the operation on two operands.
+    fn of(self, operands: [Atom; 2]) -> Op {
+        match self {
+            Combination::Scalar(op) => Op::Scalar(op, operands.into()),
+            Combination::Append => Op::Seq(SeqOp::Append, operands.into()),
+        }
+    }
+}
+
+/// Adds a loop for each recursive function that can be one; the functions keep their numbers.
+pub(super) fn accumulate(program: &mut Program, limits: &Thresholds) {
+    let found = (0..program.functions.len()).filter_map(|at| {
+        let id = FunId(at as u32);
+        let is_call = |op: &Op| matches!(op, Op::Call(callee, _) if *callee == id);
+        let (function, mut is_recursive) = (&program.functions[at], false);
+        function.body.for_each_op(&mut |op| is_recursive |= is_call(op));
+        is_recursive.then(|| Recursion::of(function.clone(), id))?
+    });
+    let found: Vec<Recursion> = found.collect();
+    if found.is_empty() {
+        return;
+    }
+    let effects = Effects::of(program);
+    for recursion in found {
+        if effects.in_function(recursion.id) {
+            continue;
+        }
+        let next = FunId(program.functions.len() as u32);
+        let most = limits.max_accumulated_calls;
+        let looped = Rewriter::new(&recursion, next, most).looped();
+        program.functions[recursion.id.0 as usize].body =
+            Rewriter::new(&recursion, next, most).first();
+        program.functions.push(looped);
+    }
+}
+
+/// Returns true if sequential code of a function is a loop that appends what flattened code appends the results of its
+/// calls to.
+pub fn appends_results(function: &Function, id: FunId) -> bool {
+    let recursion = || Recursion::of(function.clone(), id);
+    matches!(function.result, Ty::Sequence(_))
+        && recursion().is_some_and(|recursion| recursion.op == Combination::Append)
+}
+
+/// A recursive function that can be a loop.
+struct Recursion {
+    /// The function, with calls only where iterations end.
+    function: Function,
+    id: FunId,
+    /// The operation that puts the results together.
+    op: Combination,
+    /// The elements that exist wherever they are read.
+    existing: FxHashSet<Var>,
+}
+
+impl Recursion {
+    fn of(mut function: Function, id: FunId) -> Option<Recursion> {
+        let existing = elements::existing(&function.body);
+        sides::move_calls(&mut function, id, &existing);
+        let mut recursion = Recursion { function, id, op: OPERATIONS[0], existing };
+        let adds = |op: &Combination| {
+            recursion.op = *op;
+            Search::new(&recursion).adds()
+        };
+        OPERATIONS.iter().any(adds).then_some(recursion)
+    }
+}
+
+/// Looks for calls of a function of itself whose results an operation adds up.
+struct Search<'f> {
+    recursion: &'f Recursion,
+    op: Combination,
+    uses: FxHashMap<Var, usize>,
+}
+
+impl<'f> Search<'f> {
+    fn new(recursion: &'f Recursion) -> Search<'f> {
+        let mut uses = FxHashMap::default();
+        recursion.function.body.count_uses(&mut uses);
+        Search { recursion, op: recursion.op, uses }
+    }
+
+    /// Returns true if the function adds something to the result of a call of itself, and makes no other calls of itself
+    /// than those that end an iteration.
+    fn adds(&self) -> bool {
+        let Function { body, result, .. } = &self.recursion.function;
+        if !self.op.takes(result) || !self.adds_in(body) {
+            return false;
+        }
+        let mut calls = 0;
+        body.for_each_op(&mut |op| calls += usize::from(self.is_call(op)));
+        calls == self.last_calls(body, body.result)
+    }
+
+    fn adds_in(&self, block: &Block) -> bool {
+        with_stack(|| match self.definition(block, block.result).map(|(_, binding)| &binding.op) {
+            Some(Op::If { then, otherwise, .. }) => self.adds_in(then) || self.adds_in(otherwise),
+            Some(op) => self.divide(block, op).is_some(),
+            None => false,
+        })
+    }
+
+    /// Returns the number of calls of the function that a value is the result of, in the sides of conditionals or with
+    /// something added.
+    fn last_calls(&self, block: &Block, value: Atom) -> usize {
+        let Some((at, binding)) = self.definition(block, value) else { return 0 };
+        with_stack(|| match &binding.op {
+            op if let Some((_, next)) = self.divide(block, op) => self.last_calls(block, next),
+            // What comes behind the call would come before it, and its faults before those of the call.
+            _ if block.lets[at + 1..].iter().any(|binding| self.may_fault(binding)) => 0,
+            Op::If { then, otherwise, .. } => {
+                [then, otherwise].iter().map(|side| self.last_calls(side, side.result)).sum()
+            }
+            op => usize::from(self.is_call(op)),
+        })
+    }
+
+    /// Returns what an operation adds, and the operand that calls end in that it is added to.
+    fn divide(&self, block: &Block, op: &Op) -> Option<(Atom, Atom)> {
+        let [a, b] = self.op.operands(op)?;
+        // One of two calls would end an iteration.
+        if self.last_calls(block, b) > 0 {
+            return Some((a, b));
+        }
+        let may_be_first = self.op != Combination::Append && self.last_calls(block, a) > 0;
+        may_be_first.then_some((b, a))
+    }
+
+    fn is_call(&self, op: &Op) -> bool {
+        matches!(op, Op::Call(callee, _) if *callee == self.recursion.id)
+    }
+
+    fn may_fault(&self, binding: &Let) -> bool {
+        binding.may_fault() && !self.recursion.existing.contains(&binding.var)
+    }
+
+    /// Returns the place and the binding of a value that a block computes, and that is used once.
+    fn definition<'b>(&self, block: &'b Block, value: Atom) -> Option<(usize, &'b Let)> {
+        let var = value.variable().filter(|var| self.uses.get(var) == Some(&1))?;
+        block.lets.iter().enumerate().find(|(_, binding)| binding.var == var)
+    }
+}
+
+/// Writes the loop of a function, and the code that begins it.
+struct Rewriter<'f> {
+    search: Search<'f>,
+    builder: FunctionBuilder,
+    /// The function that is the loop.
+    looped: FunId,
+    /// The number of calls that may follow, at most.
+    most: i64,
+    /// In the loop, the number of calls that may still follow.
+    left: Option<Var>,
+}
+
+impl<'f> Rewriter<'f> {
+    fn new(recursion: &'f Recursion, looped: FunId, most: i64) -> Rewriter<'f> {
+        let builder = FunctionBuilder::extending(&recursion.function);
+        Rewriter { search: Search::new(recursion), builder, looped, most, left: None }
+    }
+
+    /// Returns the body of the function that begins the loop: with nothing added yet, or with what its first call adds to.
+    fn first(mut self) -> Block {
+        let function = &self.search.recursion.function;
+        let Some(nothing) = self.search.op.neutral(&function.result) else {
+            return self.tail(function.body.clone(), None);
+        };
+        let mut args: Vec<Atom> = function.params.iter().map(|(var, _)| Atom::Var(*var)).collect();
+        args.extend([nothing, Atom::Int(self.most)]);
+        let (op, mut lets) = (Op::Call(self.looped, args), Vec::new());
+        let result = self.bind(function.result.clone(), op, function.site, &mut lets);
+        Block { lets, result }
+    }
+
+    fn looped(mut self) -> Function {
+        let mut function = self.search.recursion.function.clone();
+        let sum = self.builder.fresh(function.result.clone());
+        let left = self.builder.fresh(Ty::Int);
+        self.left = Some(left);
+        function.params.extend([(sum, function.result.clone()), (left, Ty::Int)]);
+        function.name = format_smolstr!("{}.loop", function.name);
+        (function.charge, function.role) = (None, None);
+        let (site, mut lets) = (function.site, Vec::new());
+        let some = Op::Scalar(ScalarOp::Gt, vec![Atom::Var(left), Atom::Int(0)]);
+        let cond = self.bind(Ty::Bool, some, site, &mut lets);
+        let check = Op::Check { cond, code: FaultCode::TooDeep, message: "".into() };
+        self.bind(Ty::Bool, check, site, &mut lets);
+        let body = std::mem::replace(&mut function.body, Block { lets, result: Atom::Unit });
+        let body = self.tail(body, Some(Atom::Var(sum)));
+        function.body.lets.extend(body.lets);
+        function.body.result = body.result;
+        dead::remove(&mut function);
+        function
+    }
+
+    /// Returns a block at the end of an iteration that gives what it gave, with a sum added if there is one.
+    fn tail(&mut self, mut block: Block, sum: Option<Atom>) -> Block {
+        with_stack(|| {
+            let (mut sum, mut rest) = (sum, block.result);
+            while self.search.last_calls(&block, rest) > 0 {
+                let Some((place, _)) = self.search.definition(&block, rest) else { break };
+                let parts = self.search.divide(&block, &block.lets[place].op);
+                let Let { var, ty, op, site } = block.lets.remove(place);
+                if let Some((added, next)) = parts {
+                    sum = Some(match sum {
+                        None => added,
+                        Some(sum) => self.add(&mut block, sum, added, site),
+                    });
+                    rest = next;
+                    continue;
+                }
+                let op = match op {
+                    Op::If { cond, then, otherwise } => {
+                        let [then, otherwise] = [then, otherwise].map(|side| self.tail(side, sum));
+                        Op::If { cond, then, otherwise }
+                    }
+                    Op::Call(own, mut args) => match sum {
+                        None => Op::Call(own, args),
+                        Some(sum) => {
+                            args.extend([sum, self.less(site, &mut block.lets)]);
+                            Op::Call(self.looped, args)
+                        }
+                    },
+                    _ => bug!("a value is what a call gives"),
+                };
+                block.lets.push(Let { var, ty, op, site });
+                block.result = Atom::Var(var);
+                return block;
+            }
+            self.base(block, sum, rest)
+        })
+    }
+
+    /// Returns a block that gives the last part of the sum.
+    fn base(&mut self, mut block: Block, sum: Option<Atom>, rest: Atom) -> Block {
+        block.result = match sum {
+            None => rest,
+            Some(sum) => self.add(&mut block, sum, rest, self.search.recursion.function.site),
+        };
+        block
+    }
+
+    /// Adds to a sum in a block, and returns the new sum. Of what is itself made by an append, the parts are added one
+    /// after the other, so that no sequence is made of them.
+    fn add(&mut self, block: &mut Block, sum: Atom, added: Atom, site: Site) -> Atom {
+        let search = &self.search;
+        let parts = search.definition(block, added).and_then(|(place, binding)| {
+            let parts =
+                search.op.operands(&binding.op).filter(|_| search.op == Combination::Append);
+            parts.map(|parts| (place, parts))
+        });
+        if let Some((place, parts)) = parts {
+            block.lets.remove(place);
+            return parts.into_iter().fold(sum, |sum, part| self.add(block, sum, part, site));
+        }
+        let op = search.op.of([sum, added]);
+        self.bind(self.search.recursion.function.result.clone(), op, site, &mut block.lets)
+    }
+
+    /// Returns the number of calls that may follow behind the next one.
+    fn less(&mut self, site: Site, lets: &mut Vec<Let>) -> Atom {
+        let Some(left) = self.left else { return Atom::Int(self.most) };
+        let less = Op::Scalar(ScalarOp::Sub, vec![Atom::Var(left), Atom::Int(1)]);
+        self.bind(Ty::Int, less, site, lets)
+    }
+
+    fn bind(&mut self, ty: Ty, op: Op, site: Site, lets: &mut Vec<Let>) -> Atom {
+        let var = self.builder.fresh(ty.clone());
+        lets.push(Let { var, ty, op, site });
+        Atom::Var(var)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::for_one_thread;
+    use crate::ir::{parse, print, verify};
+    use crate::thresholds::Thresholds;
+    use expect_test::expect;
+
+    #[test]
+    fn recursion_whose_results_are_added_up_is_a_loop_for_one_thread() {
+        let text = r#"main "main"
+
+fn "main"() -> int {
+  v0: int = call "steps"(7, 2)
+  v1: int = call "twice"(7)
+  v2: int = call "greatest"(v0)
+  v3: int = add(v1, v2)
+  v3
+}
+
+fn "steps"(v0: int, v1: int) -> int {
+  v2: bool = le(v0, 1)
+  v12: int = if v2 {
+    5
+  } else {
+    v3: bool = gt(v0, v1)
+    v11: int = if v3 {
+      v4: int = sub(v0, 1)
+      v5: int = call "steps"(v4, v1)
+      v6: int = mul(v0, 3)
+      v7: int = add(v5, v6)
+      v8: int = add(v1, v7)
+      v8
+    } else {
+      v9: int = sub(v0, 2)
+      v10: int = call "steps"(v9, v1)
+      v10
+    }
+    v11
+  }
+  v12
+}
+
+fn "twice"(v0: int) -> int {
+  v1: bool = le(v0, 1)
+  v7: int = if v1 {
+    1
+  } else {
+    v2: int = sub(v0, 1)
+    v3: int = call "twice"(v2)
+    v4: int = sub(v0, 2)
+    v5: int = call "twice"(v4)
+    v6: int = add(v3, v5)
+    v6
+  }
+  v7
+}
+
+fn "greatest"(v0: int) -> int {
+  v1: bool = le(v0, 1)
+  v5: int = if v1 {
+    1
+  } else {
+    v2: int = div(v0, 2)
+    v3: int = call "greatest"(v2)
+    v4: int = max(v0, v3)
+    v4
+  }
+  v5
+}
+"#;
+        let one = for_one_thread(&parse(text).unwrap(), &Thresholds::default());
+        assert_eq!(verify(&one), Ok(()));
+        expect![[r#"
+        main "main"
+
+        fn "main"() -> int {
+          v0: int = call "steps"(7, 2)
+          v1: int = call "twice"(7)
+          v2: int = call "greatest"(v0)
+          v3: int = add(v1, v2)
+          v3
+        }
+
+        fn "steps"(v0: int, v1: int) -> int {
+          v2: int = call "steps.loop"(v0, v1, 0, 16777216)
+          v2
+        }
+
+        fn "twice"(v0: int) -> int {
+          v1: bool = le(v0, 1)
+          v7: int = if v1 {
+            1
+          } else {
+            v2: int = sub(v0, 1)
+            v3: int = call "twice"(v2)
+            v4: int = sub(v0, 2)
+            v5: int = call "twice"(v4)
+            v6: int = add(v3, v5)
+            v6
+          }
+          v7
+        }
+
+        fn "greatest"(v0: int) -> int {
+          v1: bool = le(v0, 1)
+          v4: int = if v1 {
+            1
+          } else {
+            v2: int = div(v0, 2)
+            v3: int = call "greatest.loop"(v2, v0, 16777216)
+            v3
+          }
+          v4
+        }
+
+        fn "steps.loop"(v0: int, v1: int, v2: int, v3: int) -> int {
+          v4: bool = gt(v3, 0)
+          v5: bool = check(v4, too_deep, "")
+          v6: bool = le(v0, 1)
+          v19: int = if v6 {
+            v7: int = add(v2, 5)
+            v7
+          } else {
+            v8: bool = gt(v0, v1)
+            v18: int = if v8 {
+              v9: int = sub(v0, 1)
+              v10: int = mul(v0, 3)
+              v11: int = add(v2, v1)
+              v12: int = add(v11, v10)
+              v13: int = sub(v3, 1)
+              v14: int = call "steps.loop"(v9, v1, v12, v13)
+              v14
+            } else {
+              v15: int = sub(v0, 2)
+              v16: int = sub(v3, 1)
+              v17: int = call "steps.loop"(v15, v1, v2, v16)
+              v17
+            }
+            v18
+          }
+          v19
+        }
+
+        fn "greatest.loop"(v0: int, v1: int, v2: int) -> int {
+          v3: bool = gt(v2, 0)
+          v4: bool = check(v3, too_deep, "")
+          v5: bool = le(v0, 1)
+          v11: int = if v5 {
+            v6: int = max(v1, 1)
+            v6
+          } else {
+            v7: int = div(v0, 2)
+            v8: int = max(v1, v0)
+            v9: int = sub(v2, 1)
+            v10: int = call "greatest.loop"(v7, v8, v9)
+            v10
+          }
+          v11
+        }
+    "#]]
+        .assert_eq(&print(&one));
+    }
+
+    #[test]
+    fn recursion_whose_results_are_appended_to_something_is_a_loop_that_appends() {
+        let text = r#"main "main"
+
+fn "main"() -> [int] {
+  v0: [int] = list(1, 2)
+  v1: [int] = call "merge"(v0, v0)
+  v2: [int] = call "evens"(v1)
+  v3: [int] = call "reverse"(v2)
+  v3
+}
+
+fn "merge"(v0: [int], v1: [int]) -> [int] {
+  v2: int = length(v0)
+  v3: bool = eq(v2, 0)
+  v16: [int] = if v3 {
+    v4: [int] = list(1, 2)
+    v5: [int] = append(v4, v1)
+    v5
+  } else {
+    v6: int = index(v0, 0)
+    v7: [int] = subseq(v0, 1, v2)
+    v8: bool = gt(v6, 3)
+    v15: [int] = if v8 {
+      v9: [int] = call "merge"(v7, v1)
+      v10: [int] = list(v6)
+      v11: [int] = append(v10, v9)
+      v12: [int] = append(v1, v11)
+      v12
+    } else {
+      v13: [int] = call "merge"(v1, v7)
+      v13
+    }
+    v15
+  }
+  v16
+}
+
+fn "evens"(v0: [int]) -> [int] {
+  v1: int = length(v0)
+  v2: bool = gt(v1, 0)
+  v12: [int] = if v2 {
+    v3: [int] = subseq(v0, 1, v1)
+    v4: [int] = call "evens"(v3)
+    v5: int = index(v0, 0)
+    v6: int = rem(v5, 2)
+    v7: bool = eq(v6, 0)
+    v10: [int] = if v7 {
+      v8: [int] = list(v5)
+      v9: [int] = append(v8, v4)
+      v9
+    } else {
+      v4
+    }
+    v10
+  } else {
+    v11: [int] = list()
+    v11
+  }
+  v12
+}
+
+fn "reverse"(v0: [int]) -> [int] {
+  v1: int = length(v0)
+  v2: bool = eq(v1, 0)
+  v8: [int] = if v2 {
+    v0
+  } else {
+    v3: int = index(v0, 0)
+    v4: [int] = subseq(v0, 1, v1)
+    v5: [int] = call "reverse"(v4)
+    v6: [int] = list(v3)
+    v7: [int] = append(v5, v6)
+    v7
+  }
+  v8
+}
+"#;
+        let one = for_one_thread(&parse(text).unwrap(), &Thresholds::default());
+        assert_eq!(verify(&one), Ok(()));
+        expect![[r#"
+            main "main"
+
+            fn "main"() -> [int] {
+              v0: [int] = list(1, 2)
+              v1: [int] = call "merge"(v0, v0)
+              v2: [int] = call "evens"(v1)
+              v3: [int] = call "reverse"(v2)
+              v3
+            }
+
+            fn "merge"(v0: [int], v1: [int]) -> [int] {
+              v2: int = length(v0)
+              v3: bool = eq(v2, 0)
+              v14: [int] = if v3 {
+                v4: [int] = list(1, 2)
+                v5: [int] = append(v4, v1)
+                v5
+              } else {
+                v6: int = index(v0, 0)
+                v7: [int] = subseq(v0, 1, v2)
+                v8: bool = gt(v6, 3)
+                v13: [int] = if v8 {
+                  v9: [int] = list(v6)
+                  v10: [int] = append(v1, v9)
+                  v11: [int] = call "merge.loop"(v7, v1, v10, 16777216)
+                  v11
+                } else {
+                  v12: [int] = call "merge"(v1, v7)
+                  v12
+                }
+                v13
+              }
+              v14
+            }
+
+            fn "evens"(v0: [int]) -> [int] {
+              v1: int = length(v0)
+              v2: bool = gt(v1, 0)
+              v13: [int] = if v2 {
+                v3: [int] = subseq(v0, 1, v1)
+                v4: int = index(v0, 0)
+                v6: int = and(v4, 1)
+                v7: bool = eq(v6, 0)
+                v11: [int] = if v7 {
+                  v8: [int] = list(v4)
+                  v9: [int] = call "evens.loop"(v3, v8, 16777216)
+                  v9
+                } else {
+                  v10: [int] = call "evens"(v3)
+                  v10
+                }
+                v11
+              } else {
+                v12: [int] = list()
+                v12
+              }
+              v13
+            }
+
+            fn "reverse"(v0: [int]) -> [int] {
+              v1: int = length(v0)
+              v2: bool = eq(v1, 0)
+              v8: [int] = if v2 {
+                v0
+              } else {
+                v3: int = index(v0, 0)
+                v4: [int] = subseq(v0, 1, v1)
+                v5: [int] = call "reverse"(v4)
+                v6: [int] = list(v3)
+                v7: [int] = append(v5, v6)
+                v7
+              }
+              v8
+            }
+
+            fn "merge.loop"(v0: [int], v1: [int], v2: [int], v3: int) -> [int] {
+              v4: bool = gt(v3, 0)
+              v5: bool = check(v4, too_deep, "")
+              v6: int = length(v0)
+              v7: bool = eq(v6, 0)
+              v22: [int] = if v7 {
+                v8: [int] = list(1, 2)
+                v9: [int] = append(v2, v8)
+                v10: [int] = append(v9, v1)
+                v10
+              } else {
+                v11: int = index(v0, 0)
+                v12: [int] = subseq(v0, 1, v6)
+                v13: bool = gt(v11, 3)
+                v21: [int] = if v13 {
+                  v14: [int] = list(v11)
+                  v15: [int] = append(v2, v1)
+                  v16: [int] = append(v15, v14)
+                  v17: int = sub(v3, 1)
+                  v18: [int] = call "merge.loop"(v12, v1, v16, v17)
+                  v18
+                } else {
+                  v19: int = sub(v3, 1)
+                  v20: [int] = call "merge.loop"(v1, v12, v2, v19)
+                  v20
+                }
+                v21
+              }
+              v22
+            }
+
+            fn "evens.loop"(v0: [int], v1: [int], v2: int) -> [int] {
+              v3: bool = gt(v2, 0)
+              v4: bool = check(v3, too_deep, "")
+              v5: int = length(v0)
+              v6: bool = gt(v5, 0)
+              v21: [int] = if v6 {
+                v7: [int] = subseq(v0, 1, v5)
+                v8: int = index(v0, 0)
+                v10: int = and(v8, 1)
+                v11: bool = eq(v10, 0)
+                v18: [int] = if v11 {
+                  v12: [int] = list(v8)
+                  v13: [int] = append(v1, v12)
+                  v14: int = sub(v2, 1)
+                  v15: [int] = call "evens.loop"(v7, v13, v14)
+                  v15
+                } else {
+                  v16: int = sub(v2, 1)
+                  v17: [int] = call "evens.loop"(v7, v1, v16)
+                  v17
+                }
+                v18
+              } else {
+                v19: [int] = list()
+                v20: [int] = append(v1, v19)
+                v20
+              }
+              v21
+            }
+        "#]]
+        .assert_eq(&print(&one));
+    }
+}
