@@ -33,12 +33,14 @@
 //! |---|---|
 //! | `elements` | reads of elements that exist, by what is known about lengths |
 //! | `sides` | calls before a conditional, which are moved into its sides |
+//! | `tuples` | recursion whose results are tuples |
 //!
 //! Sources: Burstall and Darlington, *A transformation system for developing recursive programs*, Journal of the ACM 24
 //! (1977), on changing associative operations; Leijen and Lorenzen, *Tail Recursion Modulo Context*, POPL 2023.
 
 mod elements;
 mod sides;
+mod tuples;
 
 use super::dead;
 use crate::base::with_stack;
@@ -52,6 +54,7 @@ use nesl_runtime::fault::FaultCode;
 use nesl_runtime::scalar::ScalarOp;
 use rustc_hash::{FxHashMap, FxHashSet};
 use smol_str::format_smolstr;
+use tuples::Tuples;
 
 /// An associative operation that puts results together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -124,22 +127,21 @@ pub(super) fn accumulate(program: &mut Program, limits: &Thresholds) {
         let is_call = |op: &Op| matches!(op, Op::Call(callee, _) if *callee == id);
         let (function, mut is_recursive) = (&program.functions[at], false);
         function.body.for_each_op(&mut |op| is_recursive |= is_call(op));
-        is_recursive.then(|| Recursion::of(function.clone(), id))?
+        is_recursive.then(|| Loop::of(function, id))?
     });
-    let found: Vec<Recursion> = found.collect();
+    let found: Vec<Loop> = found.collect();
     if found.is_empty() {
         return;
     }
     let effects = Effects::of(program);
-    for recursion in found {
-        if effects.in_function(recursion.id) {
+    for found in found {
+        let id = found.id();
+        if effects.in_function(id) {
             continue;
         }
         let next = FunId(program.functions.len() as u32);
-        let most = limits.max_accumulated_calls;
-        let looped = Rewriter::new(&recursion, next, most).looped();
-        program.functions[recursion.id.0 as usize].body =
-            Rewriter::new(&recursion, next, most).first();
+        let (first, looped) = found.written(next, limits.max_accumulated_calls);
+        program.functions[id.0 as usize].body = first;
         program.functions.push(looped);
     }
 }
@@ -147,47 +149,89 @@ pub(super) fn accumulate(program: &mut Program, limits: &Thresholds) {
 /// Returns true if sequential code of a function is a loop that appends what flattened code appends the results of its
 /// calls to.
 pub fn appends_results(function: &Function, id: FunId) -> bool {
-    let recursion = || Recursion::of(function.clone(), id);
-    matches!(function.result, Ty::Sequence(_))
-        && recursion().is_some_and(|recursion| recursion.op == Combination::Append)
+    function.result.has_sequence() && Loop::of(function, id).is_some_and(|found| found.appends())
 }
 
-/// A recursive function that can be a loop.
+/// The loop that a recursive function can be.
+enum Loop {
+    /// One value is added up.
+    Sum(Sum),
+    /// Parts of a tuple are added up.
+    Tuples(Tuples),
+}
+
+impl Loop {
+    fn of(function: &Function, id: FunId) -> Option<Loop> {
+        let recursion = Recursion::of(function.clone(), id);
+        match function.result {
+            Ty::Pair(..) => Tuples::of(recursion).map(Loop::Tuples),
+            _ => Sum::of(recursion).map(Loop::Sum),
+        }
+    }
+
+    fn id(&self) -> FunId {
+        match self {
+            Loop::Sum(sum) => sum.recursion.id,
+            Loop::Tuples(tuples) => tuples.id(),
+        }
+    }
+
+    /// Returns true if something is appended.
+    fn appends(&self) -> bool {
+        match self {
+            Loop::Sum(sum) => sum.op == Combination::Append,
+            Loop::Tuples(tuples) => tuples.appends(),
+        }
+    }
+
+    /// Returns the body of the function that begins the loop, and the loop, which gets a number and executes at most
+    /// so many iterations.
+    fn written(&self, looped: FunId, most: i64) -> (Block, Function) {
+        match self {
+            Loop::Sum(sum) => sum.written(looped, most),
+            Loop::Tuples(tuples) => tuples.written(looped, most),
+        }
+    }
+}
+
+/// A recursive function.
 struct Recursion {
-    /// The function, with calls only where iterations end.
+    /// The function, with calls only where iterations end, if they can be moved there.
     function: Function,
     id: FunId,
-    /// The operation that puts the results together.
-    op: Combination,
     /// The elements that exist wherever they are read.
     existing: FxHashSet<Var>,
 }
 
 impl Recursion {
-    fn of(mut function: Function, id: FunId) -> Option<Recursion> {
+    fn of(mut function: Function, id: FunId) -> Recursion {
         let existing = elements::existing(&function.body);
         sides::move_calls(&mut function, id, &existing);
-        let mut recursion = Recursion { function, id, op: OPERATIONS[0], existing };
-        let adds = |op: &Combination| {
-            recursion.op = *op;
-            Search::new(&recursion).adds()
-        };
-        OPERATIONS.iter().any(adds).then_some(recursion)
+        Recursion { function, id, existing }
+    }
+
+    fn may_fault(&self, binding: &Let) -> bool {
+        binding.may_fault() && !self.existing.contains(&binding.var)
     }
 }
 
-/// Looks for calls of a function of itself whose results an operation adds up.
-struct Search<'f> {
-    recursion: &'f Recursion,
+/// A recursive function whose results an operation adds up.
+struct Sum {
+    recursion: Recursion,
     op: Combination,
     uses: FxHashMap<Var, usize>,
 }
 
-impl<'f> Search<'f> {
-    fn new(recursion: &'f Recursion) -> Search<'f> {
+impl Sum {
+    fn of(recursion: Recursion) -> Option<Sum> {
         let mut uses = FxHashMap::default();
         recursion.function.body.count_uses(&mut uses);
-        Search { recursion, op: recursion.op, uses }
+        let mut sum = Sum { recursion, op: OPERATIONS[0], uses };
+        let adds = |op: &Combination| {
+            sum.op = *op;
+            sum.adds()
+        };
+        OPERATIONS.iter().any(adds).then_some(sum)
     }
 
     /// Returns true if the function adds something to the result of a call of itself, and makes no other calls of itself
@@ -217,7 +261,7 @@ impl<'f> Search<'f> {
         with_stack(|| match &binding.op {
             op if let Some((_, next)) = self.divide(block, op) => self.last_calls(block, next),
             // What comes behind the call would come before it, and its faults before those of the call.
-            _ if block.lets[at + 1..].iter().any(|binding| self.may_fault(binding)) => 0,
+            _ if block.lets[at + 1..].iter().any(|binding| self.recursion.may_fault(binding)) => 0,
             Op::If { then, otherwise, .. } => {
                 [then, otherwise].iter().map(|side| self.last_calls(side, side.result)).sum()
             }
@@ -240,20 +284,103 @@ impl<'f> Search<'f> {
         matches!(op, Op::Call(callee, _) if *callee == self.recursion.id)
     }
 
-    fn may_fault(&self, binding: &Let) -> bool {
-        binding.may_fault() && !self.recursion.existing.contains(&binding.var)
+    fn definition<'b>(&self, block: &'b Block, value: Atom) -> Option<(usize, &'b Let)> {
+        definition(&self.uses, block, value)
     }
 
-    /// Returns the place and the binding of a value that a block computes, and that is used once.
-    fn definition<'b>(&self, block: &'b Block, value: Atom) -> Option<(usize, &'b Let)> {
-        let var = value.variable().filter(|var| self.uses.get(var) == Some(&1))?;
-        block.lets.iter().enumerate().find(|(_, binding)| binding.var == var)
+    fn written(&self, looped: FunId, most: i64) -> (Block, Function) {
+        let function = &self.recursion.function;
+        let first = self.first(&mut Writer::new(function, looped, most));
+        let mut writer = Writer::new(function, looped, most);
+        let types = vec![function.result.clone()];
+        let looped = writer.looped(function, types, |sums, body, writer| {
+            self.tail(body, Some(Atom::Var(sums[0])), writer)
+        });
+        (first, looped)
+    }
+
+    /// Returns the body of the function that begins the loop: with nothing added yet, or with what its first call adds to.
+    fn first(&self, writer: &mut Writer) -> Block {
+        let function = &self.recursion.function;
+        let Some(nothing) = self.op.neutral(&function.result) else {
+            return self.tail(function.body.clone(), None, writer);
+        };
+        let mut args: Vec<Atom> = function.params.iter().map(|(var, _)| Atom::Var(*var)).collect();
+        args.extend([nothing, Atom::Int(writer.most)]);
+        let (op, mut lets) = (Op::Call(writer.looped, args), Vec::new());
+        let result = writer.bind(function.result.clone(), op, function.site, &mut lets);
+        Block { lets, result }
+    }
+
+    /// Returns a block at the end of an iteration that gives what it gave, with a sum added if there is one.
+    fn tail(&self, mut block: Block, sum: Option<Atom>, writer: &mut Writer) -> Block {
+        with_stack(|| {
+            let (mut sum, mut rest) = (sum, block.result);
+            while self.last_calls(&block, rest) > 0 {
+                let Some((place, _)) = self.definition(&block, rest) else { break };
+                let parts = self.divide(&block, &block.lets[place].op);
+                let Let { var, ty, op, site } = block.lets.remove(place);
+                if let Some((added, next)) = parts {
+                    sum = Some(match sum {
+                        None => added,
+                        Some(sum) => self.add(&mut block, sum, added, site, writer),
+                    });
+                    rest = next;
+                    continue;
+                }
+                let op = match op {
+                    Op::If { cond, then, otherwise } => {
+                        let [then, otherwise] =
+                            [then, otherwise].map(|side| self.tail(side, sum, writer));
+                        Op::If { cond, then, otherwise }
+                    }
+                    Op::Call(own, mut args) => match sum {
+                        None => Op::Call(own, args),
+                        Some(sum) => {
+                            args.extend([sum, writer.less(site, &mut block.lets)]);
+                            Op::Call(writer.looped, args)
+                        }
+                    },
+                    _ => bug!("a value is what a call gives"),
+                };
+                block.lets.push(Let { var, ty, op, site });
+                block.result = Atom::Var(var);
+                return block;
+            }
+            // The last part of the sum.
+            block.result = match sum {
+                None => rest,
+                Some(sum) => self.add(&mut block, sum, rest, self.recursion.function.site, writer),
+            };
+            block
+        })
+    }
+
+    fn add(
+        &self,
+        block: &mut Block,
+        sum: Atom,
+        added: Atom,
+        site: Site,
+        writer: &mut Writer,
+    ) -> Atom {
+        let ty = &self.recursion.function.result;
+        writer.add(&self.uses, block, self.op, ty, [sum, added], site)
     }
 }
 
-/// Writes the loop of a function, and the code that begins it.
-struct Rewriter<'f> {
-    search: Search<'f>,
+/// Returns the place and the binding of a value that a block computes, and that is used once.
+fn definition<'b>(
+    uses: &FxHashMap<Var, usize>,
+    block: &'b Block,
+    value: Atom,
+) -> Option<(usize, &'b Let)> {
+    let var = value.variable().filter(|var| uses.get(var) == Some(&1))?;
+    block.lets.iter().enumerate().find(|(_, binding)| binding.var == var)
+}
+
+/// Writes the loop of a function, or the code that begins it.
+struct Writer {
     builder: FunctionBuilder,
     /// The function that is the loop.
     looped: FunId,
@@ -263,31 +390,23 @@ struct Rewriter<'f> {
     left: Option<Var>,
 }
 
-impl<'f> Rewriter<'f> {
-    fn new(recursion: &'f Recursion, looped: FunId, most: i64) -> Rewriter<'f> {
-        let builder = FunctionBuilder::extending(&recursion.function);
-        Rewriter { search: Search::new(recursion), builder, looped, most, left: None }
+impl Writer {
+    fn new(function: &Function, looped: FunId, most: i64) -> Writer {
+        Writer { builder: FunctionBuilder::extending(function), looped, most, left: None }
     }
 
-    /// Returns the body of the function that begins the loop: with nothing added yet, or with what its first call adds to.
-    fn first(mut self) -> Block {
-        let function = &self.search.recursion.function;
-        let Some(nothing) = self.search.op.neutral(&function.result) else {
-            return self.tail(function.body.clone(), None);
-        };
-        let mut args: Vec<Atom> = function.params.iter().map(|(var, _)| Atom::Var(*var)).collect();
-        args.extend([nothing, Atom::Int(self.most)]);
-        let (op, mut lets) = (Op::Call(self.looped, args), Vec::new());
-        let result = self.bind(function.result.clone(), op, function.site, &mut lets);
-        Block { lets, result }
-    }
-
-    fn looped(mut self) -> Function {
-        let mut function = self.search.recursion.function.clone();
-        let sum = self.builder.fresh(function.result.clone());
+    /// Returns the loop of a function, which carries sums of some types. `tail` returns its body with these sums added.
+    fn looped(
+        &mut self,
+        function: &Function,
+        sums: Vec<Ty>,
+        tail: impl FnOnce(&[Var], Block, &mut Writer) -> Block,
+    ) -> Function {
+        let mut function = function.clone();
+        let names: Vec<Var> = sums.iter().map(|ty| self.builder.fresh(ty.clone())).collect();
         let left = self.builder.fresh(Ty::Int);
         self.left = Some(left);
-        function.params.extend([(sum, function.result.clone()), (left, Ty::Int)]);
+        function.params.extend(names.iter().copied().zip(sums).chain([(left, Ty::Int)]));
         function.name = format_smolstr!("{}.loop", function.name);
         (function.charge, function.role) = (None, None);
         let (site, mut lets) = (function.site, Vec::new());
@@ -296,75 +415,34 @@ impl<'f> Rewriter<'f> {
         let check = Op::Check { cond, code: FaultCode::TooDeep, message: "".into() };
         self.bind(Ty::Bool, check, site, &mut lets);
         let body = std::mem::replace(&mut function.body, Block { lets, result: Atom::Unit });
-        let body = self.tail(body, Some(Atom::Var(sum)));
+        let body = tail(&names, body, self);
         function.body.lets.extend(body.lets);
         function.body.result = body.result;
         dead::remove(&mut function);
         function
     }
 
-    /// Returns a block at the end of an iteration that gives what it gave, with a sum added if there is one.
-    fn tail(&mut self, mut block: Block, sum: Option<Atom>) -> Block {
-        with_stack(|| {
-            let (mut sum, mut rest) = (sum, block.result);
-            while self.search.last_calls(&block, rest) > 0 {
-                let Some((place, _)) = self.search.definition(&block, rest) else { break };
-                let parts = self.search.divide(&block, &block.lets[place].op);
-                let Let { var, ty, op, site } = block.lets.remove(place);
-                if let Some((added, next)) = parts {
-                    sum = Some(match sum {
-                        None => added,
-                        Some(sum) => self.add(&mut block, sum, added, site),
-                    });
-                    rest = next;
-                    continue;
-                }
-                let op = match op {
-                    Op::If { cond, then, otherwise } => {
-                        let [then, otherwise] = [then, otherwise].map(|side| self.tail(side, sum));
-                        Op::If { cond, then, otherwise }
-                    }
-                    Op::Call(own, mut args) => match sum {
-                        None => Op::Call(own, args),
-                        Some(sum) => {
-                            args.extend([sum, self.less(site, &mut block.lets)]);
-                            Op::Call(self.looped, args)
-                        }
-                    },
-                    _ => bug!("a value is what a call gives"),
-                };
-                block.lets.push(Let { var, ty, op, site });
-                block.result = Atom::Var(var);
-                return block;
-            }
-            self.base(block, sum, rest)
-        })
-    }
-
-    /// Returns a block that gives the last part of the sum.
-    fn base(&mut self, mut block: Block, sum: Option<Atom>, rest: Atom) -> Block {
-        block.result = match sum {
-            None => rest,
-            Some(sum) => self.add(&mut block, sum, rest, self.search.recursion.function.site),
-        };
-        block
-    }
-
     /// Adds to a sum in a block, and returns the new sum. Of what is itself made by an append, the parts are added one
     /// after the other, so that no sequence is made of them.
-    fn add(&mut self, block: &mut Block, sum: Atom, added: Atom, site: Site) -> Atom {
-        let search = &self.search;
-        let parts = search.definition(block, added).and_then(|(place, binding)| {
-            let parts =
-                search.op.operands(&binding.op).filter(|_| search.op == Combination::Append);
+    fn add(
+        &mut self,
+        uses: &FxHashMap<Var, usize>,
+        block: &mut Block,
+        op: Combination,
+        ty: &Ty,
+        [sum, added]: [Atom; 2],
+        site: Site,
+    ) -> Atom {
+        let parts = definition(uses, block, added).and_then(|(place, binding)| {
+            let parts = op.operands(&binding.op).filter(|_| op == Combination::Append);
             parts.map(|parts| (place, parts))
         });
         if let Some((place, parts)) = parts {
             block.lets.remove(place);
-            return parts.into_iter().fold(sum, |sum, part| self.add(block, sum, part, site));
+            let add = |sum, part| self.add(uses, block, op, ty, [sum, part], site);
+            return parts.into_iter().fold(sum, add);
         }
-        let op = search.op.of([sum, added]);
-        self.bind(self.search.recursion.function.result.clone(), op, site, &mut block.lets)
+        self.bind(ty.clone(), op.of([sum, added]), site, &mut block.lets)
     }
 
     /// Returns the number of calls that may follow behind the next one.

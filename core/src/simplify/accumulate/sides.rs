@@ -6,9 +6,9 @@
 //!                                               else { call "evens"(v1) }
 //! ```
 
-use super::FxHashSet;
 use crate::base::with_stack;
 use crate::ir::{Atom, Block, FunId, Function, FunctionBuilder, Let, Op, Var};
+use rustc_hash::{FxHashMap, FxHashSet};
 
 /// Moves the calls of a function of itself into the sides of the conditionals behind them, unless something between may
 /// fault: `existing` are the elements that are known to exist.
@@ -29,20 +29,33 @@ fn in_block(
     let [Let { op: Op::If { cond, then, otherwise }, .. }] = last else { return };
     let is_call = |binding: &Let| matches!(&binding.op, Op::Call(callee, _) if *callee == own);
     if let Some(call) = before.iter().rposition(is_call) {
-        let var = before[call].var;
+        // The call, and the parts of what it gives.
+        let mut group = vec![before[call].var];
+        for binding in &before[call + 1..] {
+            if let Op::First(Atom::Var(of)) | Op::Second(Atom::Var(of)) = binding.op
+                && group.contains(&of)
+            {
+                group.push(binding.var);
+            }
+        }
         let stays = |binding: &Let| binding.may_fault() && !existing.contains(&binding.var);
-        let is_free = |binding: &Let| !stays(binding) && !uses(&binding.op, var);
+        let is_free = |binding: &Let| {
+            group.contains(&binding.var) || !stays(binding) && !uses(&binding.op, &group)
+        };
         if before[call + 1..].iter().all(is_free)
-            && *cond != Atom::Var(var)
-            && in_side(then, var)
-            && in_side(otherwise, var)
+            && cond.variable().is_none_or(|cond| !group.contains(&cond))
+            && in_side(then, &group)
+            && in_side(otherwise, &group)
         {
-            let mut second = before[call].clone();
-            second.var = builder.fresh(second.ty.clone());
-            otherwise.rename(&mut |used| Atom::Var(if used == var { second.var } else { used }));
-            otherwise.lets.insert(0, second);
-            then.lets.insert(0, before[call].clone());
-            block.lets.remove(call);
+            let is_moved = |binding: &&Let| group.contains(&binding.var);
+            let moved: Vec<Let> = before.iter().filter(is_moved).cloned().collect();
+            let mut names = FxHashMap::default();
+            let second: Vec<Let> =
+                moved.iter().map(|binding| builder.copied(binding, &mut names)).collect();
+            otherwise.rename(&mut |used| Atom::Var(names.get(&used).copied().unwrap_or(used)));
+            otherwise.lets.splice(0..0, second);
+            then.lets.splice(0..0, moved);
+            block.lets.retain(|binding| !group.contains(&binding.var));
         }
     }
     with_stack(|| {
@@ -53,12 +66,15 @@ fn in_block(
     });
 }
 
-/// Returns true if a side of a conditional uses a variable.
-fn in_side(side: &Block, var: Var) -> bool {
-    side.result == Atom::Var(var) || side.lets.iter().any(|binding| uses(&binding.op, var))
+/// Returns true if a side of a conditional uses one of some variables.
+fn in_side(side: &Block, vars: &[Var]) -> bool {
+    side.result.variable().is_some_and(|result| vars.contains(&result))
+        || side.lets.iter().any(|binding| uses(&binding.op, vars))
 }
 
-/// Returns true if an operation or a block of it uses a variable.
-fn uses(op: &Op, var: Var) -> bool {
-    op.operands().contains(&Atom::Var(var)) || with_stack(|| op.blocks().any(|b| in_side(b, var)))
+/// Returns true if an operation or a block of it uses one of some variables.
+fn uses(op: &Op, vars: &[Var]) -> bool {
+    let mut used = op.operands().into_iter().filter_map(|atom| atom.variable());
+    used.any(|var| vars.contains(&var))
+        || with_stack(|| op.blocks().any(|block| in_side(block, vars)))
 }
