@@ -25,6 +25,8 @@
 //! appends to is the sequence, and if there is no other iteration nothing is copied. What a call of the function comes first
 //! in, as in `f(n / 10) ++ [rem(n, 10)]`, stays recursive: it grows where it lies already.
 //!
+//! The results may be tuples, each part of which has an operation of its own, or none.
+//!
 //! For sequential code only: flattened code goes from level to level in any case. What comes behind the call is executed
 //! before it: a function with effects stays as it is, and so does one where something there may fault, as in
 //! `f(n - 1) + a[n]`, while `a[n] + f(n - 1)` becomes a loop. An element that is known to exist is no such thing.
