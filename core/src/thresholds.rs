@@ -68,6 +68,11 @@ pub struct Thresholds {
     /// many; the loop is over in 0.1 s.
     pub max_accumulated_calls: i64,
 
+    /// The same of a function that appends what each gives to something.
+    ///
+    /// What is appended by as many calls, 8 bytes at least by each, takes up to 200 MB while it grows.
+    pub max_appending_calls: i64,
+
     /// Reductions of one group that are added to tables, at most.
     ///
     /// Each takes a table, which is read and written for each value.
@@ -562,6 +567,7 @@ impl Default for Thresholds {
             max_versions: 4,
             max_reductions_of_rows: 8,
             max_accumulated_calls: 1 << 24,
+            max_appending_calls: 1 << 23,
             max_reductions_of_group: 8,
             max_histogram_elements: 1 << 14,
             max_large_histogram_elements: 1 << 24,

@@ -142,7 +142,11 @@ pub(super) fn accumulate(program: &mut Program, limits: &Thresholds) {
             continue;
         }
         let next = FunId(program.functions.len() as u32);
-        let (first, looped) = found.written(next, limits.max_accumulated_calls);
+        let most = match found.appends() {
+            true => limits.max_appending_calls,
+            false => limits.max_accumulated_calls,
+        };
+        let (first, looped) = found.written(next, most);
         program.functions[id.0 as usize].body = first;
         program.functions.push(looped);
     }
@@ -203,13 +207,15 @@ struct Recursion {
     id: FunId,
     /// The elements that exist wherever they are read.
     existing: FxHashSet<Var>,
+    /// The calls that were moved to where iterations end.
+    moved: FxHashSet<Var>,
 }
 
 impl Recursion {
     fn of(mut function: Function, id: FunId) -> Recursion {
         let existing = elements::existing(&function.body);
-        sides::move_calls(&mut function, id, &existing);
-        Recursion { function, id, existing }
+        let moved = sides::move_calls(&mut function, id, &existing);
+        Recursion { function, id, existing, moved }
     }
 
     fn may_fault(&self, binding: &Let) -> bool {
@@ -233,7 +239,8 @@ impl Sum {
             sum.op = *op;
             sum.adds()
         };
-        OPERATIONS.iter().any(adds).then_some(sum)
+        let adds = OPERATIONS.iter().any(adds);
+        (adds && (sum.recursion.moved.is_empty() || sum.can_begin())).then_some(sum)
     }
 
     /// Returns true if the function adds something to the result of a call of itself, and makes no other calls of itself
@@ -246,6 +253,11 @@ impl Sum {
         let mut calls = 0;
         body.for_each_op(&mut |op| calls += usize::from(self.is_call(op)));
         calls == self.last_calls(body, body.result)
+    }
+
+    /// Returns true if there is something to begin with, before anything is added.
+    fn can_begin(&self) -> bool {
+        self.op == Combination::Append || self.op.neutral(&self.recursion.function.result).is_some()
     }
 
     fn adds_in(&self, block: &Block) -> bool {
@@ -261,7 +273,11 @@ impl Sum {
     fn last_calls(&self, block: &Block, value: Atom) -> usize {
         let Some((at, binding)) = self.definition(block, value) else { return 0 };
         with_stack(|| match &binding.op {
-            op if let Some((_, next)) = self.divide(block, op) => self.last_calls(block, next),
+            op if let Some([a, b]) = self.op.operands(op) => match self.last_calls(block, b) {
+                // One of two calls would end an iteration.
+                0 if self.op != Combination::Append => self.last_calls(block, a),
+                calls => calls,
+            },
             // What comes behind the call would come before it, and its faults before those of the call.
             _ if block.lets[at + 1..].iter().any(|binding| self.recursion.may_fault(binding)) => 0,
             Op::If { then, otherwise, .. } => {
@@ -274,7 +290,6 @@ impl Sum {
     /// Returns what an operation adds, and the operand that calls end in that it is added to.
     fn divide(&self, block: &Block, op: &Op) -> Option<(Atom, Atom)> {
         let [a, b] = self.op.operands(op)?;
-        // One of two calls would end an iteration.
         if self.last_calls(block, b) > 0 {
             return Some((a, b));
         }
@@ -296,7 +311,7 @@ impl Sum {
         let mut writer = Writer::new(function, looped, most);
         let types = vec![function.result.clone()];
         let looped = writer.looped(function, types, |sums, body, writer| {
-            self.tail(body, Some(Atom::Var(sums[0])), writer)
+            self.tail(body, Some(Atom::Var(sums[0])), false, writer)
         });
         (first, looped)
     }
@@ -305,7 +320,7 @@ impl Sum {
     fn first(&self, writer: &mut Writer) -> Block {
         let function = &self.recursion.function;
         let Some(nothing) = self.op.neutral(&function.result) else {
-            return self.tail(function.body.clone(), None, writer);
+            return self.tail(function.body.clone(), None, false, writer);
         };
         let mut args: Vec<Atom> = function.params.iter().map(|(var, _)| Atom::Var(*var)).collect();
         args.extend([nothing, Atom::Int(writer.most)]);
@@ -315,9 +330,10 @@ impl Sum {
     }
 
     /// Returns a block at the end of an iteration that gives what it gave, with a sum added if there is one.
-    fn tail(&self, mut block: Block, sum: Option<Atom>, writer: &mut Writer) -> Block {
+    /// `adds` is true if something has been added in the iteration.
+    fn tail(&self, mut block: Block, sum: Option<Atom>, adds: bool, writer: &mut Writer) -> Block {
         with_stack(|| {
-            let (mut sum, mut rest) = (sum, block.result);
+            let (mut sum, mut rest, mut adds) = (sum, block.result, adds);
             while self.last_calls(&block, rest) > 0 {
                 let Some((place, _)) = self.definition(&block, rest) else { break };
                 let parts = self.divide(&block, &block.lets[place].op);
@@ -327,22 +343,28 @@ impl Sum {
                         None => added,
                         Some(sum) => self.add(&mut block, sum, added, site, writer),
                     });
-                    rest = next;
+                    (rest, adds) = (next, true);
                     continue;
                 }
                 let op = match op {
                     Op::If { cond, then, otherwise } => {
                         let [then, otherwise] =
-                            [then, otherwise].map(|side| self.tail(side, sum, writer));
+                            [then, otherwise].map(|side| self.tail(side, sum, adds, writer));
                         Op::If { cond, then, otherwise }
                     }
-                    Op::Call(own, mut args) => match sum {
-                        None => Op::Call(own, args),
-                        Some(sum) => {
-                            args.extend([sum, writer.less(site, &mut block.lets)]);
-                            Op::Call(writer.looped, args)
+                    Op::Call(own, mut args) => {
+                        // A call that was the last thing to do is no deeper than the one before.
+                        let is_deeper = adds || self.recursion.moved.contains(&var);
+                        match sum.or_else(|| {
+                            is_deeper.then(|| writer.nothing(self.op, &ty, site, &mut block.lets))
+                        }) {
+                            None => Op::Call(own, args),
+                            Some(sum) => {
+                                args.extend([sum, writer.left(is_deeper, site, &mut block.lets)]);
+                                Op::Call(writer.looped, args)
+                            }
                         }
-                    },
+                    }
                     _ => bug!("a value is what a call gives"),
                 };
                 block.lets.push(Let { var, ty, op, site });
@@ -447,9 +469,17 @@ impl Writer {
         self.bind(ty.clone(), op.of([sum, added]), site, &mut block.lets)
     }
 
-    /// Returns the number of calls that may follow behind the next one.
-    fn less(&mut self, site: Site, lets: &mut Vec<Let>) -> Atom {
+    /// Returns what changes no other value.
+    fn nothing(&mut self, op: Combination, ty: &Ty, site: Site, lets: &mut Vec<Let>) -> Atom {
+        op.neutral(ty).unwrap_or_else(|| self.bind(ty.clone(), Op::List(Vec::new()), site, lets))
+    }
+
+    /// Returns the number of calls that may follow behind the next one, which counts if it is deeper than this one.
+    fn left(&mut self, is_deeper: bool, site: Site, lets: &mut Vec<Let>) -> Atom {
         let Some(left) = self.left else { return Atom::Int(self.most) };
+        if !is_deeper {
+            return Atom::Var(left);
+        }
         let less = Op::Scalar(ScalarOp::Sub, vec![Atom::Var(left), Atom::Int(1)]);
         self.bind(Ty::Int, less, site, lets)
     }
@@ -534,94 +564,105 @@ fn "greatest"(v0: int) -> int {
         let one = for_one_thread(&parse(text).unwrap(), &Thresholds::default());
         assert_eq!(verify(&one), Ok(()));
         expect![[r#"
-        main "main"
+            main "main"
 
-        fn "main"() -> int {
-          v0: int = call "steps"(7, 2)
-          v1: int = call "twice"(7)
-          v2: int = call "greatest"(v0)
-          v3: int = add(v1, v2)
-          v3
-        }
-
-        fn "steps"(v0: int, v1: int) -> int {
-          v2: int = call "steps.loop"(v0, v1, 0, 16777216)
-          v2
-        }
-
-        fn "twice"(v0: int) -> int {
-          v1: bool = le(v0, 1)
-          v7: int = if v1 {
-            1
-          } else {
-            v2: int = sub(v0, 1)
-            v3: int = call "twice"(v2)
-            v4: int = sub(v0, 2)
-            v5: int = call "twice"(v4)
-            v6: int = add(v3, v5)
-            v6
-          }
-          v7
-        }
-
-        fn "greatest"(v0: int) -> int {
-          v1: bool = le(v0, 1)
-          v4: int = if v1 {
-            1
-          } else {
-            v2: int = div(v0, 2)
-            v3: int = call "greatest.loop"(v2, v0, 16777216)
-            v3
-          }
-          v4
-        }
-
-        fn "steps.loop"(v0: int, v1: int, v2: int, v3: int) -> int {
-          v4: bool = gt(v3, 0)
-          v5: bool = check(v4, too_deep, "")
-          v6: bool = le(v0, 1)
-          v19: int = if v6 {
-            v7: int = add(v2, 5)
-            v7
-          } else {
-            v8: bool = gt(v0, v1)
-            v18: int = if v8 {
-              v9: int = sub(v0, 1)
-              v10: int = mul(v0, 3)
-              v11: int = add(v2, v1)
-              v12: int = add(v11, v10)
-              v13: int = sub(v3, 1)
-              v14: int = call "steps.loop"(v9, v1, v12, v13)
-              v14
-            } else {
-              v15: int = sub(v0, 2)
-              v16: int = sub(v3, 1)
-              v17: int = call "steps.loop"(v15, v1, v2, v16)
-              v17
+            fn "main"() -> int {
+              v0: int = call "steps"(7, 2)
+              v1: int = call "twice"(7)
+              v2: int = call "greatest"(v0)
+              v3: int = add(v1, v2)
+              v3
             }
-            v18
-          }
-          v19
-        }
 
-        fn "greatest.loop"(v0: int, v1: int, v2: int) -> int {
-          v3: bool = gt(v2, 0)
-          v4: bool = check(v3, too_deep, "")
-          v5: bool = le(v0, 1)
-          v11: int = if v5 {
-            v6: int = max(v1, 1)
-            v6
-          } else {
-            v7: int = div(v0, 2)
-            v8: int = max(v1, v0)
-            v9: int = sub(v2, 1)
-            v10: int = call "greatest.loop"(v7, v8, v9)
-            v10
-          }
-          v11
-        }
-    "#]]
+            fn "steps"(v0: int, v1: int) -> int {
+              v2: int = call "steps.loop"(v0, v1, 0, 16777216)
+              v2
+            }
+
+            fn "twice"(v0: int) -> int {
+              v1: bool = le(v0, 1)
+              v7: int = if v1 {
+                1
+              } else {
+                v2: int = sub(v0, 1)
+                v3: int = call "twice"(v2)
+                v4: int = sub(v0, 2)
+                v5: int = call "twice"(v4)
+                v6: int = add(v3, v5)
+                v6
+              }
+              v7
+            }
+
+            fn "greatest"(v0: int) -> int {
+              v1: bool = le(v0, 1)
+              v4: int = if v1 {
+                1
+              } else {
+                v2: int = div(v0, 2)
+                v3: int = call "greatest.loop"(v2, v0, 16777216)
+                v3
+              }
+              v4
+            }
+
+            fn "steps.loop"(v0: int, v1: int, v2: int, v3: int) -> int {
+              v4: bool = gt(v3, 0)
+              v5: bool = check(v4, too_deep, "")
+              v6: bool = le(v0, 1)
+              v18: int = if v6 {
+                v7: int = add(v2, 5)
+                v7
+              } else {
+                v8: bool = gt(v0, v1)
+                v17: int = if v8 {
+                  v9: int = sub(v0, 1)
+                  v10: int = mul(v0, 3)
+                  v11: int = add(v2, v1)
+                  v12: int = add(v11, v10)
+                  v13: int = sub(v3, 1)
+                  v14: int = call "steps.loop"(v9, v1, v12, v13)
+                  v14
+                } else {
+                  v15: int = sub(v0, 2)
+                  v16: int = call "steps.loop"(v15, v1, v2, v3)
+                  v16
+                }
+                v17
+              }
+              v18
+            }
+
+            fn "greatest.loop"(v0: int, v1: int, v2: int) -> int {
+              v3: bool = gt(v2, 0)
+              v4: bool = check(v3, too_deep, "")
+              v5: bool = le(v0, 1)
+              v11: int = if v5 {
+                v6: int = max(v1, 1)
+                v6
+              } else {
+                v7: int = div(v0, 2)
+                v8: int = max(v1, v0)
+                v9: int = sub(v2, 1)
+                v10: int = call "greatest.loop"(v7, v8, v9)
+                v10
+              }
+              v11
+            }
+        "#]]
         .assert_eq(&print(&one));
+    }
+
+    #[test]
+    fn each_of_many_terms_is_looked_at_once() {
+        let terms: String =
+            (2..40).map(|n| format!("  v{}: int = add({n}, v{n})\n", n + 1)).collect();
+        let text = format!(
+            "main \"main\"\n\nfn \"main\"() -> int {{\n  v0: int = call \"sum\"(3)\n  v0\n}}\n\n\
+             fn \"sum\"(v0: int) -> int {{\n  v1: int = sub(v0, 1)\n  v2: int = call \"sum\"(v1)\n{terms}  v40\n}}\n"
+        );
+        let one = for_one_thread(&parse(&text).unwrap(), &Thresholds::default());
+        assert_eq!(one.functions.len(), 3);
     }
 
     #[test]
@@ -729,7 +770,7 @@ fn "reverse"(v0: [int]) -> [int] {
                 v13: [int] = if v8 {
                   v9: [int] = list(v6)
                   v10: [int] = append(v1, v9)
-                  v11: [int] = call "merge.loop"(v7, v1, v10, 16777216)
+                  v11: [int] = call "merge.loop"(v7, v1, v10, 8388608)
                   v11
                 } else {
                   v12: [int] = call "merge"(v1, v7)
@@ -743,25 +784,26 @@ fn "reverse"(v0: [int]) -> [int] {
             fn "evens"(v0: [int]) -> [int] {
               v1: int = length(v0)
               v2: bool = gt(v1, 0)
-              v13: [int] = if v2 {
+              v14: [int] = if v2 {
                 v3: [int] = subseq(v0, 1, v1)
                 v4: int = index(v0, 0)
                 v6: int = and(v4, 1)
                 v7: bool = eq(v6, 0)
-                v11: [int] = if v7 {
+                v12: [int] = if v7 {
                   v8: [int] = list(v4)
-                  v9: [int] = call "evens.loop"(v3, v8, 16777216)
+                  v9: [int] = call "evens.loop"(v3, v8, 8388608)
                   v9
                 } else {
-                  v10: [int] = call "evens"(v3)
-                  v10
+                  v10: [int] = list()
+                  v11: [int] = call "evens.loop"(v3, v10, 8388608)
+                  v11
                 }
-                v11
-              } else {
-                v12: [int] = list()
                 v12
+              } else {
+                v13: [int] = list()
+                v13
               }
-              v13
+              v14
             }
 
             fn "reverse"(v0: [int]) -> [int] {
@@ -785,7 +827,7 @@ fn "reverse"(v0: [int]) -> [int] {
               v5: bool = check(v4, too_deep, "")
               v6: int = length(v0)
               v7: bool = eq(v6, 0)
-              v22: [int] = if v7 {
+              v21: [int] = if v7 {
                 v8: [int] = list(1, 2)
                 v9: [int] = append(v2, v8)
                 v10: [int] = append(v9, v1)
@@ -794,7 +836,7 @@ fn "reverse"(v0: [int]) -> [int] {
                 v11: int = index(v0, 0)
                 v12: [int] = subseq(v0, 1, v6)
                 v13: bool = gt(v11, 3)
-                v21: [int] = if v13 {
+                v20: [int] = if v13 {
                   v14: [int] = list(v11)
                   v15: [int] = append(v2, v1)
                   v16: [int] = append(v15, v14)
@@ -802,13 +844,12 @@ fn "reverse"(v0: [int]) -> [int] {
                   v18: [int] = call "merge.loop"(v12, v1, v16, v17)
                   v18
                 } else {
-                  v19: int = sub(v3, 1)
-                  v20: [int] = call "merge.loop"(v1, v12, v2, v19)
-                  v20
+                  v19: [int] = call "merge.loop"(v1, v12, v2, v3)
+                  v19
                 }
-                v21
+                v20
               }
-              v22
+              v21
             }
 
             fn "evens.loop"(v0: [int], v1: [int], v2: int) -> [int] {

@@ -12,9 +12,16 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 /// Moves the calls of a function of itself into the sides of the conditionals behind them, unless something between may
 /// fault: `existing` are the elements that are known to exist.
-pub(super) fn move_calls(function: &mut Function, own: FunId, existing: &FxHashSet<Var>) {
+/// Returns the calls in the sides.
+pub(super) fn move_calls(
+    function: &mut Function,
+    own: FunId,
+    existing: &FxHashSet<Var>,
+) -> FxHashSet<Var> {
+    let mut moved = FxHashSet::default();
     let mut builder = FunctionBuilder::extending(function);
-    in_block(&mut function.body, own, existing, &mut builder);
+    in_block(&mut function.body, own, existing, &mut builder, &mut moved);
+    moved
 }
 
 fn in_block(
@@ -22,6 +29,7 @@ fn in_block(
     own: FunId,
     existing: &FxHashSet<Var>,
     builder: &mut FunctionBuilder,
+    calls: &mut FxHashSet<Var>,
 ) {
     let is_result = |binding: &Let| block.result == Atom::Var(binding.var);
     let Some(place) = block.lets.iter().position(is_result) else { return };
@@ -53,6 +61,7 @@ fn in_block(
             let second: Vec<Let> =
                 moved.iter().map(|binding| builder.copied(binding, &mut names)).collect();
             otherwise.rename(&mut |used| Atom::Var(names.get(&used).copied().unwrap_or(used)));
+            calls.extend([moved[0].var, second[0].var]);
             otherwise.lets.splice(0..0, second);
             then.lets.splice(0..0, moved);
             block.lets.retain(|binding| !group.contains(&binding.var));
@@ -60,8 +69,8 @@ fn in_block(
     }
     with_stack(|| {
         if let Some(Let { op: Op::If { then, otherwise, .. }, .. }) = block.lets.last_mut() {
-            in_block(then, own, existing, builder);
-            in_block(otherwise, own, existing, builder);
+            in_block(then, own, existing, builder, calls);
+            in_block(otherwise, own, existing, builder, calls);
         }
     });
 }

@@ -12,6 +12,7 @@ use super::{Combination, OPERATIONS, Recursion, Writer, definition};
 use crate::base::with_stack;
 use crate::ir::{Atom, Block, FunId, Function, Let, Op, Ty, Var};
 use rustc_hash::{FxHashMap, FxHashSet};
+use std::collections::VecDeque;
 
 /// The component of a pair.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -43,6 +44,25 @@ struct End {
     added: Vec<Vec<Atom>>,
     /// The bindings of the call, its parts, and the operations that add something.
     bindings: FxHashSet<Var>,
+    /// The call was moved here: it is deeper than the one before, although nothing may be added to what it gives.
+    is_moved: bool,
+}
+
+/// The operations that make a part of a result.
+struct Chain {
+    /// The part of what a call gives that they end with.
+    end: Var,
+    /// What they add, the first first.
+    added: VecDeque<Atom>,
+    /// Their results.
+    passed: Vec<Var>,
+}
+
+impl End {
+    /// Returns true if the call is deeper than the one before: it was not the last thing to do.
+    fn is_deeper(&self) -> bool {
+        self.is_moved || self.added.iter().any(|added| !added.is_empty())
+    }
 }
 
 impl Tuples {
@@ -75,7 +95,7 @@ impl Tuples {
         tuples.each_end(&tuples.recursion.function.body, &mut |block| {
             if let Some(end) = tuples.end(block) {
                 found += 1;
-                begins &= end.added.iter().all(Vec::is_empty) || tuples.can_begin(&end);
+                begins &= !end.is_deeper() || tuples.can_begin(&end);
             }
         });
         let is_loop = ops.iter().any(Option::is_some) && found == calls && begins;
@@ -135,9 +155,7 @@ impl Tuples {
         let mut values = Vec::new();
         values_of(&self.uses, block, block.result, &self.recursion.function.result, &mut values);
         let Some(Some(value)) = values.get(at).copied() else { return false };
-        let (mut added, mut passed) = (Vec::new(), FxHashSet::default());
-        let end = self.chain(block, value, Some(op), &group, &mut added, &mut passed);
-        end.is_some() && !added.is_empty()
+        self.chain(block, value, Some(op), &group).is_some_and(|chain| !chain.added.is_empty())
     }
 
     /// Returns the call in a block, if there is one, and its parts: the path of each.
@@ -160,38 +178,29 @@ impl Tuples {
         Some(group)
     }
 
-    /// Follows the operations that make a part; returns the part of the call that they end with.
+    /// Follows the operations that make a part; returns the part of the call that they end with, what they add, the first
+    /// first, and their results.
     fn chain(
         &self,
         block: &Block,
-        mut value: Atom,
+        value: Atom,
         op: Option<Combination>,
         group: &FxHashMap<Var, Vec<Component>>,
-        added: &mut Vec<Atom>,
-        passed: &mut FxHashSet<Var>,
-    ) -> Option<Var> {
-        loop {
-            if let Some(var) = value.variable().filter(|var| group.contains_key(var)) {
-                return Some(var);
-            }
-            let (_, binding) = definition(&self.uses, block, value)?;
-            let op = op?;
-            let [a, b] = op.operands(&binding.op)?;
-            passed.insert(binding.var);
-            let ends = |value: Atom| {
-                let (mut added, mut passed) = (Vec::new(), FxHashSet::default());
-                let found =
-                    || self.chain(block, value, Some(op), group, &mut added, &mut passed).is_some();
-                with_stack(found)
-            };
-            let [before, next] = match () {
-                () if ends(b) => [a, b],
-                () if op != Combination::Append && ends(a) => [b, a],
-                () => return None,
-            };
-            added.push(before);
-            value = next;
+    ) -> Option<Chain> {
+        if let Some(end) = value.variable().filter(|var| group.contains_key(var)) {
+            return Some(Chain { end, added: VecDeque::new(), passed: Vec::new() });
         }
+        let (_, binding) = definition(&self.uses, block, value)?;
+        let op = op?;
+        let [a, b] = op.operands(&binding.op)?;
+        with_stack(|| {
+            let chain = |next, before| Some((self.chain(block, next, Some(op), group)?, before));
+            let is_first = || chain(a, b).filter(|_| op != Combination::Append);
+            let (mut chain, before) = chain(b, a).or_else(is_first)?;
+            chain.added.push_front(before);
+            chain.passed.push(binding.var);
+            Some(chain)
+        })
     }
 
     /// Returns the end of an iteration, if the block ends with a call to whose parts something is added.
@@ -219,9 +228,10 @@ impl Tuples {
             each_path(result, &mut Vec::new(), &mut |path| paths.push(path.to_vec()));
             for (at, part) in self.parts.iter().enumerate() {
                 let value = (*values.get(at)?)?;
-                let end =
-                    self.chain(block, value, part.op, &group, &mut added[at], &mut bindings)?;
-                if group[&end] != paths[at] {
+                let chain = self.chain(block, value, part.op, &group)?;
+                bindings.extend(chain.passed);
+                added[at] = chain.added.into();
+                if group[&chain.end] != paths[at] {
                     return None;
                 }
                 used += 1;
@@ -229,7 +239,8 @@ impl Tuples {
         }
         // Nothing else uses what the call gives.
         let all: usize = group.keys().filter_map(|var| self.uses.get(var)).sum();
-        (all == used).then(|| End { args: args.clone(), added, bindings })
+        let is_moved = self.recursion.moved.contains(&block.lets[call].var);
+        (all == used).then(|| End { args: args.clone(), added, bindings, is_moved })
     }
 
     /// Returns true if there is something to begin with for each part to which an end adds nothing.
@@ -248,8 +259,9 @@ impl Tuples {
             let site = self.recursion.function.site;
             if let Some(end) = self.end(&block) {
                 block.lets.retain(|binding| !end.bindings.contains(&binding.var));
+                let is_deeper = end.is_deeper();
                 let (ty, mut args) = (self.recursion.function.result.clone(), end.args);
-                if sums.iter().all(Option::is_none) && end.added.iter().all(Vec::is_empty) {
+                if sums.iter().all(Option::is_none) && !is_deeper {
                     let call = Op::Call(self.recursion.id, args);
                     block.result = writer.bind(ty, call, site, &mut block.lets);
                     return block;
@@ -265,11 +277,10 @@ impl Tuples {
                             }
                         });
                     }
-                    args.push(sum.or_else(|| op.neutral(&part.ty)).unwrap_or_else(|| {
-                        writer.bind(part.ty.clone(), Op::List(Vec::new()), site, &mut block.lets)
-                    }));
+                    let lets = &mut block.lets;
+                    args.push(sum.unwrap_or_else(|| writer.nothing(op, &part.ty, site, lets)));
                 }
-                args.push(writer.less(site, &mut block.lets));
+                args.push(writer.left(is_deeper, site, &mut block.lets));
                 let call = Op::Call(writer.looped, args);
                 block.result = writer.bind(ty, call, site, &mut block.lets);
                 return block;
@@ -459,7 +470,7 @@ fn "doubled"(v0: [int]) -> ([int], int) {
             fn "less"(v0: [int]) -> ([int], int) {
               v1: int = length(v0)
               v2: bool = eq(v1, 0)
-              v12: ([int], int) = if v2 {
+              v13: ([int], int) = if v2 {
                 v3: [int] = list()
                 v4: ([int], int) = pair(v3, 0)
                 v4
@@ -467,17 +478,18 @@ fn "doubled"(v0: [int]) -> ([int], int) {
                 v5: [int] = subseq(v0, 1, v1)
                 v6: int = index(v0, 0)
                 v7: bool = lt(v6, 3)
-                v11: ([int], int) = if v7 {
+                v12: ([int], int) = if v7 {
                   v8: [int] = list(v6)
-                  v9: ([int], int) = call "less.loop"(v5, v8, v6, 16777216)
+                  v9: ([int], int) = call "less.loop"(v5, v8, v6, 8388608)
                   v9
                 } else {
-                  v10: ([int], int) = call "less"(v5)
-                  v10
+                  v10: [int] = list()
+                  v11: ([int], int) = call "less.loop"(v5, v10, 0, 8388608)
+                  v11
                 }
-                v11
+                v12
               }
-              v12
+              v13
             }
 
             fn "doubled"(v0: [int]) -> ([int], int) {

@@ -185,6 +185,18 @@ impl BlockOwnership {
     }
 }
 
+impl Summary {
+    /// Adds what was found before: the caller owns what it owns by both, and a result may read what it may read by either.
+    fn join(&mut self, before: &Summary) {
+        for (returned, before) in self.returned.iter_mut().zip(&before.returned) {
+            *returned &= before;
+        }
+        for (aliases, before) in self.aliases.iter_mut().zip(&before.aliases) {
+            aliases.iter_mut().zip(before).for_each(|(alias, before)| *alias |= before);
+        }
+    }
+}
+
 impl Ownership {
     /// Finds the ownership of a program's functions.
     pub fn of(program: &Program) -> Ownership {
@@ -209,11 +221,12 @@ impl Ownership {
             functions: program.functions.iter().map(empty).collect(),
             tracked: vec![false; count],
         };
-        // What a result may read only grows from round to round.
+        // What a result may read only grows from round to round, so that the rounds end.
         loop {
             let mut changed = false;
             for (at, plan) in plans.iter().enumerate() {
-                let found = Walk::new(program, plan, &all).function(FunId(at as u32));
+                let mut found = Walk::new(program, plan, &all).function(FunId(at as u32));
+                found.1.join(&all.functions[at].1);
                 changed |= found.1 != all.functions[at].1;
                 all.functions[at] = found;
             }
