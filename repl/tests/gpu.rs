@@ -169,7 +169,7 @@ fn programs_of_the_examples() {
         bfs                       38        44         3        17        19        32        20      3854         3
         black_scholes              3         3         0         1         0         0         0        25         0
         closest_pair              19        19         2         9        15       209        28      7808         2
-        collatz                    5         5         1         4         2        30        25      5475         1
+        collatz                    6         7         0         6         2        32        27      5582         0
         components               330       382         3        92        99      6146      1394     25181         3
         dot_product                3         3         0         3         2        66         8      8346         0
         edit_distance             31        45         0        19         1       864       604      2204         0
@@ -215,7 +215,6 @@ fn programs_of_the_examples() {
         bfs: spread.in_one_thread kernel 25: the collective operation `store`
         closest_pair: closest kernel 15: recursive functions
         closest_pair: closest kernel 22: recursive functions
-        collatz: game kernel 4: recursive functions
         components: settle.in_one_thread kernel 50: the collective operation `store`
         components: settle.in_one_thread kernel 62: the collective operation `store`
         components: settle.in_one_thread kernel 79: the collective operation `store`
