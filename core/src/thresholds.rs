@@ -70,7 +70,7 @@ pub struct Thresholds {
 
     /// The same of a function that appends what each gives to something.
     ///
-    /// What is appended by as many calls, 8 bytes at least by each, takes up to 200 MB while it grows.
+    /// As many calls that append 8 bytes each make a sequence that takes up to 200 MB while it grows.
     pub max_appending_calls: i64,
 
     /// Reductions of one group that are added to tables, at most.

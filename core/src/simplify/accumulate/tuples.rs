@@ -25,7 +25,7 @@ enum Component {
 #[derive(Clone, Debug)]
 struct Part {
     ty: Ty,
-    /// What is done with it, if something is.
+    /// The operation that adds to it, if there is one.
     op: Option<Combination>,
 }
 
@@ -40,7 +40,7 @@ pub(super) struct Tuples {
 struct End {
     /// The arguments of the call.
     args: Vec<Atom>,
-    /// What is added to each part, the first first.
+    /// The values that are added to each part, the first first.
     added: Vec<Vec<Atom>>,
     /// The bindings of the call, its parts, and the operations that add something.
     bindings: FxHashSet<Var>,
@@ -52,9 +52,9 @@ struct End {
 struct Chain {
     /// The part of what a call gives that they end with.
     end: Var,
-    /// What they add, the first first.
+    /// The values that they add, the first first.
     added: VecDeque<Atom>,
-    /// Their results.
+    /// The results of these operations.
     passed: Vec<Var>,
 }
 
