@@ -34,7 +34,7 @@ const MIN_TAKEN_BYTES: usize = 64 << 10;
 const MAX_KEPT_CHUNK_BYTES: usize = 1 << 20;
 
 /// Compactions of so many arrays and chunks allocate nothing: functions that return one array attempt many.
-const FEW: usize = 8;
+const INLINE_RANGES: usize = 8;
 
 /// The bump allocator of a work item: the free part of the arena's last chunk. Compiled code
 /// allocates by moving `next`.
@@ -316,7 +316,7 @@ impl Arena {
         };
         let start = fresh.as_ref().map_or(start, |chunk| chunk.start as usize);
         let mut to = start;
-        let mut places: SmallVec<[usize; FEW]> = SmallVec::with_capacity(ranges.len());
+        let mut places: SmallVec<[usize; INLINE_RANGES]> = SmallVec::with_capacity(ranges.len());
         for range in &ranges {
             let bytes = range.bytes();
             // SAFETY: the range lies within a chunk, and there is room for all ranges behind `start`.
@@ -373,8 +373,9 @@ impl Arena {
 
     /// Returns for each chunk from that of the mark on whether it stays as it is in a compaction that keeps some
     /// ranges: more than half of it is kept.
-    fn staying(&self, mark_chunk: usize, ranges: &[Range]) -> SmallVec<[bool; FEW]> {
-        let mut kept: SmallVec<[usize; FEW]> = smallvec![0; self.chunks.len() - mark_chunk];
+    fn staying(&self, mark_chunk: usize, ranges: &[Range]) -> SmallVec<[bool; INLINE_RANGES]> {
+        let mut kept: SmallVec<[usize; INLINE_RANGES]> =
+            smallvec![0; self.chunks.len() - mark_chunk];
         for range in ranges {
             kept[range.chunk - mark_chunk] += range.bytes();
         }
@@ -390,8 +391,8 @@ impl Arena {
         mark: *mut u8,
         mark_chunk: usize,
         keep: &[[usize; 2]],
-    ) -> SmallVec<[Range; FEW]> {
-        let mut ranges: SmallVec<[Range; FEW]> = SmallVec::with_capacity(keep.len());
+    ) -> SmallVec<[Range; INLINE_RANGES]> {
+        let mut ranges: SmallVec<[Range; INLINE_RANGES]> = SmallVec::with_capacity(keep.len());
         for [at, bytes] in keep {
             if let Some(chunk) = self.since(mark, mark_chunk, *at as *const u8) {
                 let (from, to) = (at - at % ALIGN, (at + bytes).next_multiple_of(ALIGN));

@@ -68,7 +68,7 @@ enum Combination {
 }
 
 /// The operations that may be done in another order.
-const OPERATIONS: [Combination; 8] = [
+const OPERATIONS: &[Combination] = &[
     Combination::Scalar(ScalarOp::Add),
     Combination::Scalar(ScalarOp::Mul),
     Combination::Scalar(ScalarOp::Max),

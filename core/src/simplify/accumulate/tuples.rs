@@ -85,7 +85,7 @@ impl Tuples {
             let is_done = |op: &Combination| {
                 op.takes(&part.ty) && ends.iter().any(|block| tuples.does(block, at, *op))
             };
-            OPERATIONS.into_iter().find(is_done)
+            OPERATIONS.iter().copied().find(is_done)
         });
         let ops: Vec<Option<Combination>> = ops.collect();
         let calls = tuples.calls();
